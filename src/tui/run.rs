@@ -79,15 +79,15 @@ pub fn run_lines(options: ScreenOptions, client: &dyn Client) -> io::Result<Endi
 fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     let status = Status::new(options.label.clone(), options.source);
     let mut app = App::new(size, clock::now(), status, options.themes.clone());
-    app.medium = medium;
-    app.run.agents.prices = options.prices.clone();
-    app.zone = jiff::tz::TimeZone::system();
-    app.mouse = options.mouse;
-    app.keymap = options.keymap.clone();
+    app.facts.medium = medium;
+    app.facts.run.agents.prices = options.prices.clone();
+    app.facts.zone = jiff::tz::TimeZone::system();
+    app.pointer.mode = options.mouse;
+    app.facts.keymap = options.keymap.clone();
     app.alerts.when = options.when;
-    app.session.clone_from(&options.session);
-    app.client.clone_from(&options.client);
-    app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    app.facts.session.clone_from(&options.session);
+    app.facts.client.clone_from(&options.client);
+    app.facts.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     app
 }
 

@@ -63,6 +63,6 @@ fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
     assert_eq!(next_escape(&stage.app), Escape::Stop(2));
     escape(&mut stage, "Esc: stops main, 2 pending come back");
     assert_eq!(stage.app.message.text(), "for main\n\nfor the child\n\ndraft");
-    assert!(stage.app.run.pending.is_empty());
+    assert!(stage.app.facts.run.pending.is_empty());
     assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
 }

@@ -118,7 +118,7 @@ fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
         let mut stage = held(80, 24);
         let gate = gate(&stage);
         let parking = park(&mut stage, &gate, Some(grep()));
-        let typed = Msg::Typed(text.to_owned(), stage.app.now);
+        let typed = Msg::Typed(text.to_owned(), stage.app.facts.now);
         stage.keys("<f11>").tell(typed).keys("<c-u>");
         stage.keys("<f11>").paste(text);
         assert_eq!((decided(&parking), gate.is_held()), (None, true), "{text}");
@@ -133,7 +133,7 @@ fn enter_right_behind_many_characters_decides_nothing_before_the_next_frame() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
     let parking = park(&mut stage, &gate, Some(grep()));
-    let typed = Msg::Typed("look at the tests".to_owned(), stage.app.now);
+    let typed = Msg::Typed("look at the tests".to_owned(), stage.app.facts.now);
     stage.tell(typed).keys("<enter><enter>");
     assert_eq!((decided(&parking), stage.sent().len()), (None, 2));
     stage.screen();
@@ -265,16 +265,13 @@ fn an_agent_that_has_ended_cannot_be_held() {
 fn all_are_held_and_go_on_together() {
     let mut stage = held(80, 24);
     stage.keys("<a-h>");
-    let effects = steersman::tui::update::hold::all(&stage.app);
-    for effect in effects {
-        stage.carry_out(effect);
-    }
+    let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
+    stage.carry_out(Effect::Request(request));
     assert!(gate(&stage).is_held());
-    assert!(stage.app.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
-    for effect in steersman::tui::update::hold::all(&stage.app) {
-        stage.carry_out(effect);
-    }
-    assert!(!gate(&stage).is_held() && !stage.app.run.pauses.is_paused(&AgentId::main()));
+    assert!(stage.app.facts.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
+    let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
+    stage.carry_out(Effect::Request(request));
+    assert!(!gate(&stage).is_held() && !stage.app.facts.run.pauses.is_paused(&AgentId::main()));
 }
 
 #[test]

@@ -438,31 +438,19 @@ const ROOT: &[&str] = &[
     "src/tui/update/line.rs",
     "src/tui/update/message.rs",
     "src/tui/update/mouse.rs",
+    "src/tui/update/post.rs",
     "src/tui/update/transcript.rs",
 ];
 
 /// Fields of `App`: one for each pane and one for the facts.
-const MOST_FIELDS: usize = 20;
-
-/// Parts of the screen outside its root that still change the whole of it. Nothing comes onto this list.
-const TO_BE_NARROWED: &[&str] = &[
-    "src/tui/update/agent.rs",
-    "src/tui/update/approval.rs",
-    "src/tui/update/budget.rs",
-    "src/tui/update/hold.rs",
-    "src/tui/update/ledger.rs",
-    "src/tui/update/pending.rs",
-    "src/tui/update/question.rs",
-    "src/tui/update/receipts.rs",
-    "src/tui/update/sessions.rs",
-];
+const MOST_FIELDS: usize = 17;
 
 #[test]
 fn outside_the_root_of_the_screen_no_function_takes_the_whole_app_to_change_it() {
     let faults: Vec<String> = sources()
         .iter()
         .filter(|source| source.path.starts_with("src/tui/") && source.code.contains("&mut App"))
-        .filter(|source| ![ROOT, TO_BE_NARROWED].iter().any(|list| list.contains(&source.path.as_str())))
+        .filter(|source| !ROOT.contains(&source.path.as_str()))
         .map(|source| format!("{} takes `&mut App`: let it take its own state and the facts", source.path))
         .collect();
     report(&faults);

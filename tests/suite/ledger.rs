@@ -63,7 +63,7 @@ fn every_text_has_a_row_with_its_boundary_and_its_wait() {
 #[test]
 fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
     let stage = session(120, 40);
-    let spent = |place: usize| stage.app.run.receipts.list()[place].spent;
+    let spent = |place: usize| stage.app.facts.run.receipts.list()[place].spent;
     let first = ReceiptCost { tokens: Some(1_200), nanos: Some(1_500_000) };
     let steer = ReceiptCost { tokens: Some(7_000), nanos: Some(2_000_000) };
     assert_eq!([spent(0), spent(1), spent(2)], [first, steer, ReceiptCost::default()]);
@@ -73,13 +73,13 @@ fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
 fn where_the_server_tells_no_cost_the_prices_of_the_user_do_for_the_text_as_for_its_agent() {
     let mut stage = Stage::new(120, 40);
     let price = Price::new(2.0, None, 10.0).unwrap();
-    stage.app.run.agents.prices = [("big".to_owned(), price)].into_iter().collect();
+    stage.app.facts.run.agents.prices = [("big".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     let round = Usage { input: Some(1_000), output: Some(100), model: Some("big".to_owned()), ..Usage::default() };
     stage.turn("").deliver(&taken, false).event("", Event::Tokens(round));
-    assert_eq!(stage.app.run.receipts.list()[0].spent.nanos, Some(3_000_000));
-    assert_eq!(stage.app.run.agents.main().cost_nanos, 3_000_000);
+    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert_eq!(stage.app.facts.run.agents.main().cost_nanos, 3_000_000);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_end_of_the_turn_ends_the_counting_too() {
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).event("", usage(10, None)).turn_ended("", Outcome::Completed, None);
     stage.event("", Event::TurnStarted { turn: 2 }).event("", usage(500, None));
-    assert_eq!(stage.app.run.receipts.list()[0].spent.tokens, Some(10));
+    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.tokens, Some(10));
 }
 
 #[test]
@@ -168,20 +168,20 @@ fn ledger_at_four_sizes() {
 fn where_prices_are_known_the_ledger_knows_the_cost() {
     let mut stage = Stage::new(120, 40);
     let price = steersman::price::Price::new(2.0, None, 10.0).unwrap();
-    stage.app.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
+    stage.app.facts.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false);
     let usage =
         Usage { input: Some(1_000), output: Some(100), model: Some("qwen3-35b".to_owned()), ..Usage::default() };
     stage.event("", Event::Tokens(usage));
-    assert_eq!(stage.app.run.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.nanos, Some(3_000_000));
     assert!(row_of(&stage.keys("<f4>").screen(), "start of turn 1").contains("$0.0030"));
 }
 
 #[test]
 fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
-    stage.app.run.receipts = steersman::session::fold::Receipts::default();
+    stage.app.facts.run.receipts = steersman::session::fold::Receipts::default();
     assert!(stage.keys("<f4>").screen().contains("Nothing was sent yet."));
 }

@@ -229,7 +229,7 @@ fn words_about_a_held_call_leave_what_is_kept_in_the_line() {
 fn an_old_text_is_asked_about_and_answered_in_words() {
     let mut stage = at_work();
     stage.line("old news");
-    let mut stale = stage.app.run.pending.entries()[0].message.clone();
+    let mut stale = stage.app.facts.run.pending.entries()[0].message.clone();
     stale.stale = true;
     stage.tell(Msg::Post(Post::Queues { queues: vec![("".into(), vec![stale])], paused: false }));
     let written = stage.written();

@@ -104,7 +104,7 @@ impl Life {
                 }
             }
             Act::About(command, number) => {
-                let entries = self.stage.app.run.pending.entries();
+                let entries = self.stage.app.facts.run.pending.entries();
                 let id = entries.get(*number).map_or("m77".to_owned(), |entry| entry.message.id.as_str().to_owned());
                 if *command == "/edit" && self.stage.app.message.editing().is_some() {
                     return;

@@ -81,7 +81,7 @@ fn between_turns_a_compaction_is_stopped_by_escape_and_then_all_is_idle_again() 
     stage.event("", Event::Notice { text: stopped.to_owned() });
     let screen = stage.screen();
     assert!(screen.contains(stopped) && screen.contains("· idle"), "{screen}");
-    assert_eq!(stage.app.run.agents.running(), 0);
+    assert_eq!(stage.app.facts.run.agents.running(), 0);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
         assert!(stage.screen().contains("not set: write /budget 5, /budget 0.50"), "{}", stage.screen());
     }
     assert_eq!(set(&mut stage, "off"), (None, None));
-    assert_eq!(stage.app.run.budget.limits, BudgetLimits::default());
+    assert_eq!(stage.app.facts.run.budget.limits, BudgetLimits::default());
 }
 
 #[test]

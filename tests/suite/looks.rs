@@ -132,7 +132,7 @@ fn scenes() -> Vec<Scene> {
 
 /// Wears a theme without a word about it.
 fn wear(stage: &mut Stage, theme: &str) {
-    stage.app.theme = stage.app.themes.wear(theme).unwrap();
+    stage.app.facts.theme = stage.app.facts.themes.wear(theme).unwrap();
 }
 
 #[test]

@@ -139,8 +139,8 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
         ["  ␛[31mred", "  4", "  … 3 more lines", "", "The conversation is not kept. 12.3k tokens used."]
     );
     // A server that does not count them: what the program has guessed for the budget.
-    stage.app.run.budget.tokens = 20_000;
+    stage.app.facts.run.budget.tokens = 20_000;
     assert_eq!(farewell(&stage.app)[8], "The conversation is not kept. 20.0k tokens used.");
-    stage.app.session = Some("0198c9a2".to_owned());
+    stage.app.facts.session = Some("0198c9a2".to_owned());
     assert_eq!(farewell(&stage.app)[8..], ["20.0k tokens used.", "To resume: steersman --resume 0198c9a2"]);
 }

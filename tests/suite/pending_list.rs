@@ -35,7 +35,7 @@ pub fn entries(stage: &Stage) -> Vec<Pending> {
 }
 
 pub fn said(stage: &Stage) -> String {
-    stage.app.status.message(stage.app.now).unwrap_or_default().to_owned()
+    stage.app.status.message(stage.app.facts.now).unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn many_characters_at_once_and_pastes_leave_the_list_alone() {
     for text in texts {
         let mut stage = waiting(&["one", "two", "three"]);
         let before = entries(&stage);
-        let typed = Msg::Typed(text.to_owned(), stage.app.now);
+        let typed = Msg::Typed(text.to_owned(), stage.app.facts.now);
         stage.keys("<f2>k").tell(typed).keys("<f2>k").paste(text);
         assert_eq!(entries(&stage), before, "{text}");
         assert!(stage.app.message.editing().is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
@@ -129,7 +129,7 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     assert_eq!(entries.len(), 1);
     stage.wait(400).event("file_miner 0", Event::Returned { entries });
     assert_eq!(stage.app.message.text(), "look here\n\ndraft");
-    assert!(stage.app.run.pending.is_empty());
+    assert!(stage.app.facts.run.pending.is_empty());
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
 }
 
@@ -156,7 +156,7 @@ fn every_kind(width: u16, height: u16) -> Stage {
     // The question about it is left: it stays in the list, held.
     stage.screen();
     let seen = stage.app.questions.current_id().map(|id| Seen { id, top: 0, shown: 1, below: 0 });
-    let shown = Msg::Shown(seen, stage.app.now);
+    let shown = Msg::Shown(seen, stage.app.facts.now);
     stage.tell(shown).wait(1_000).keys("<esc>");
     stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");
     stage.keys("<c-t><down><enter>look at the tests first<enter>").keys("<c-t><up><enter>and a draft");
@@ -285,7 +285,7 @@ fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_ba
     assert_eq!(stage.app.message.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
     stage.keys("!");
     assert!(stage.app.message.text().contains("two changed!"), "the cursor stays where the user wrote");
-    assert!(stage.app.message.editing().is_none() && stage.app.run.pending.is_empty());
+    assert!(stage.app.message.editing().is_none() && stage.app.facts.run.pending.is_empty());
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
             stage.event("file_miner 0", returned);
         }
         assert_eq!(stage.app.message.text(), "look here, please\n\ndraft", "{first}");
-        assert!(stage.app.run.pending.is_empty() && stage.app.message.editing().is_none());
+        assert!(stage.app.facts.run.pending.is_empty() && stage.app.message.editing().is_none());
     }
 }
 
@@ -404,7 +404,7 @@ fn what_the_screen_shows_is_what_peek_says_and_what_it_sends_goes_through_inject
     let id = queue.inject_user_message("from a library").unwrap();
     let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap();
     stage.refresh();
-    let shown: Vec<_> = stage.app.run.pending.entries().iter().map(|entry| entry.message.clone()).collect();
+    let shown: Vec<_> = stage.app.facts.run.pending.entries().iter().map(|entry| entry.message.clone()).collect();
     assert_eq!(shown, through_json(&queue.peek()), "but for what the wire leaves out of a time");
     assert_eq!(stage.handle.peek(), [(AgentId::main(), queue.peek())]);
     let pending = queue.peek();

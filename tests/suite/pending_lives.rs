@@ -142,7 +142,7 @@ impl Life {
             }
             Act::Keys(keys) => {
                 // Letters of the list must not be typed where there is no list.
-                if keys.starts_with("<f2>") && self.stage.app.run.pending.is_empty() {
+                if keys.starts_with("<f2>") && self.stage.app.facts.run.pending.is_empty() {
                     return;
                 }
                 self.stage.keys(keys);

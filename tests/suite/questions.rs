@@ -118,7 +118,7 @@ fn escape_is_not_now_and_the_text_stays_held() {
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.screen().contains("Still true?"));
     assert_eq!(deliverable(&mut stage), [""; 0]);
-    assert_eq!(stage.app.run.pending.entries().len(), 1);
+    assert_eq!(stage.app.facts.run.pending.entries().len(), 1);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn the_screen_asks_to_be_drawn_when_the_question_becomes_armed_and_never_again()
     stage.drain();
     stage.screen();
     let due = stage.app.changes_at().unwrap();
-    assert_eq!(due.duration_since(stage.app.now).as_millis(), i128::from(QUIET));
+    assert_eq!(due.duration_since(stage.app.facts.now).as_millis(), i128::from(QUIET));
     stage.wait(QUIET);
     assert_eq!(stage.app.changes_at(), None);
 }

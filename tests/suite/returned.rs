@@ -22,7 +22,7 @@ fn end(stage: &mut Stage, child: &str) {
 }
 
 fn said(stage: &Stage) -> String {
-    stage.app.status.message(stage.app.now).unwrap_or_default().to_owned()
+    stage.app.status.message(stage.app.facts.now).unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -75,5 +75,5 @@ fn a_stop_gives_a_text_for_all_back_once() {
     let mut stage = crew();
     stage.keys("@all be brief<enter>").keys("<esc>");
     assert_eq!(stage.app.message.text(), "be brief");
-    assert!(stage.app.run.pending.is_empty());
+    assert!(stage.app.facts.run.pending.is_empty());
 }

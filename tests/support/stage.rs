@@ -82,7 +82,7 @@ impl Stage {
     /// Plays the line output instead of a screen.
     pub fn in_lines() -> Self {
         let mut stage = Self::new(80, 24);
-        stage.app.medium = Medium::Lines;
+        stage.app.facts.medium = Medium::Lines;
         stage.printer = Some(Printer::new(&stage.app, Typing::Whole));
         stage
     }
@@ -360,7 +360,7 @@ impl Stage {
 
     /// Draws the screen and returns it as text, one line per row, without blanks at the ends.
     pub fn screen(&mut self) -> String {
-        let Size { width, height } = self.app.size;
+        let Size { width, height } = self.app.facts.size;
         let buffer = self.draw();
         let mut rows = Vec::new();
         for y in 0..height {
@@ -390,7 +390,7 @@ impl Stage {
     }
 
     fn draw_all(&mut self) -> (Buffer, ratatui::layout::Position) {
-        let Size { width, height } = self.app.size;
+        let Size { width, height } = self.app.facts.size;
         if let Some(looked) = look(&self.app, &mut self.cache) {
             self.tell(Msg::Looked(looked));
         }

@@ -36,11 +36,11 @@ pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptSt
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
 
-use agents::Agents;
+use agents::{AgentNode, Agents};
 use jiff::Timestamp;
 
 use crate::event::{Envelope, Event};
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
 use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply};
 
 /// What is known of a run.
@@ -74,6 +74,17 @@ impl RunState {
             _ => {}
         }
         self.receipts.apply(envelope)
+    }
+
+    /// Returns whether a turn runs or is about to: then what is sent waits for it.
+    pub fn is_busy(&self) -> bool {
+        self.agents.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+    }
+
+    /// Returns whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
+    pub fn is_paused(&self, agent: &AgentId) -> bool {
+        let has_gate = |node: &AgentNode| node.ended.is_none() && node.has_queue();
+        self.pauses.is_paused(agent) && (agent.is_main() || self.agents.get(agent).is_none_or(has_gate))
     }
 
     /// Folds anything else in that the run says at this moment.

@@ -78,7 +78,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::LeaveWords;
     }
     if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {
-        if !app.questions.armed(app.now) && app.questions.selected().is_none() {
+        if !app.questions.armed(app.facts.now) && app.questions.selected().is_none() {
             return Escape::Wait;
         }
         return match app.questions.current().map(|question| &question.subject) {
@@ -128,10 +128,10 @@ pub fn next_escape(app: &App) -> Escape {
     if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
-    let waiting = app.run.pending.waiting().count();
-    if app.run.agents.main().running() {
+    let waiting = app.facts.run.pending.waiting().count();
+    if app.facts.run.agents.main().running() {
         Escape::Stop(waiting)
-    } else if app.run.pending.is_empty() {
+    } else if app.facts.run.pending.is_empty() {
         Escape::Nothing
     } else {
         Escape::TakeBack(waiting)

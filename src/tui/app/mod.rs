@@ -14,7 +14,6 @@ pub mod escape;
 mod settle;
 
 use std::borrow::Cow;
-use std::ops::{Deref, DerefMut};
 
 use jiff::Timestamp;
 use ratatui::layout::Size;
@@ -36,7 +35,7 @@ use crate::tui::pending::PendingPane;
 use crate::tui::sessions::Choices;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pointer::{MouseMode, Pointer};
+use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::status::Status;
 use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
@@ -82,8 +81,6 @@ pub struct App {
     pub pointer: Pointer,
     /// Notifications for a user who does not look.
     pub alerts: Alerts,
-    /// Whom the mouse belongs to.
-    pub mouse: MouseMode,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
 }
@@ -109,7 +106,6 @@ impl App {
             regions: Regions::default(),
             pointer: Pointer::default(),
             alerts: Alerts::default(),
-            mouse: MouseMode::default(),
         };
         app.fit_composer();
         app
@@ -117,7 +113,7 @@ impl App {
 
     /// Puts the keys in force into a text that names the usual ones.
     pub fn spell<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.keymap.spell(self.focus.context(), text)
+        self.facts.keymap.spell(self.focus.context(), text)
     }
 
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
@@ -146,8 +142,8 @@ impl App {
             return;
         }
         self.transcripts.begin_again();
-        self.run.receipts.begin_again();
-        self.run.agents.begin_again();
+        self.facts.run.receipts.begin_again();
+        self.facts.run.agents.begin_again();
         self.tree.begin_again();
     }
 
@@ -171,19 +167,13 @@ impl App {
         self.focus.is_on(Pane::Composer) && self.message.is_draft()
     }
 
-    /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
-    pub fn is_paused(&self, agent: &AgentId) -> bool {
-        let has_gate = |node: &AgentNode| node.ended.is_none() && node.has_queue();
-        self.run.pauses.is_paused(agent) && (agent.is_main() || self.run.agents.get(agent).is_none_or(has_gate))
-    }
-
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
     /// transcript, where it is not cut and does not go.
     pub fn reply(&mut self, text: &str) {
-        let room = usize::from(self.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
+        let room = usize::from(self.facts.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
         let is_short = text.width() <= room && !text.contains([';', '·']) && !text.contains(". ");
-        if self.medium == Medium::Lines || is_short {
-            self.status.say(text, self.now);
+        if self.facts.medium == Medium::Lines || is_short {
+            self.status.say(text, self.facts.now);
             return;
         }
         self.status.quiet();
@@ -193,7 +183,7 @@ impl App {
         let is_in_view =
             reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {
-            self.status.say("the reply is at the end of the transcript", self.now);
+            self.status.say("the reply is at the end of the transcript", self.facts.now);
         }
     }
 
@@ -207,32 +197,27 @@ impl App {
         let is_of_use =
             |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
         let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
-        self.tree.viewport.room = Room { agents: self.tree.rows(&self.run.agents).len(), details };
+        self.tree.viewport.room = Room { agents: self.tree.rows(&self.facts.run.agents).len(), details };
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
     pub fn shows_details(&self) -> bool {
-        self.tree.shows_details(self.size.width)
+        self.tree.shows_details(self.facts.size.width)
     }
 
     /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
-        self.run.agents.get_or_main(self.tree.selected())
+        self.facts.run.agents.get_or_main(self.tree.selected())
     }
 
     /// Tells whether the screen is too narrow for more than one pane.
     pub fn is_narrow(&self) -> bool {
-        self.size.width < MEDIUM
+        self.facts.size.width < MEDIUM
     }
 
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
-        self.message.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));
-    }
-
-    /// Tells whether a turn runs or is about to: then what is sent waits for it.
-    pub fn busy(&self) -> bool {
-        self.run.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
+        self.message.fit(self.facts.size.width.saturating_sub(PROMPT_COLUMNS));
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
@@ -243,30 +228,20 @@ impl App {
         let goes_on = |entry: &PendingText| {
             entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
         };
-        let is_due = !self.run.pending.paused && self.run.pending.entries().iter().any(goes_on);
-        !self.run.agents.main().running() && !is_due && !self.run.receipts.list().iter().any(is_leaving)
+        let is_due = !self.facts.run.pending.paused && self.facts.run.pending.entries().iter().any(goes_on);
+        !self.facts.run.agents.main().running() && !is_due && !self.facts.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
     /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
-        let armed = self.questions.arms_at().filter(|at| *at > self.now);
-        let changes =
-            [self.run.agents.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+        let armed = self.questions.arms_at().filter(|at| *at > self.facts.now);
+        let changes = [
+            self.facts.run.agents.changes_at(self.facts.now),
+            self.status.message_ends(self.facts.now),
+            armed,
+            self.alerts.due_at(),
+        ];
         changes.into_iter().flatten().min()
-    }
-}
-
-impl Deref for App {
-    type Target = Facts;
-
-    fn deref(&self) -> &Facts {
-        &self.facts
-    }
-}
-
-impl DerefMut for App {
-    fn deref_mut(&mut self) -> &mut Facts {
-        &mut self.facts
     }
 }

@@ -13,7 +13,7 @@ impl App {
     /// Takes the message of the status line back whose cause is gone. What is written in lines stays written.
     pub fn settle_message(&mut self) {
         let is_over = self.status.cause().is_some_and(|cause| !self.lasts(cause));
-        if is_over && self.medium == Medium::Screen {
+        if is_over && self.facts.medium == Medium::Screen {
             self.status.quiet();
         }
     }
@@ -28,9 +28,9 @@ impl App {
             Cause::SomeMessage => !self.message.is_empty(),
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Escape => self.message.is_empty(),
-            Cause::Turn => self.busy(),
-            Cause::NoTurn => !self.busy(),
-            Cause::NothingPending => self.run.pending.is_empty(),
+            Cause::Turn => self.facts.run.is_busy(),
+            Cause::NoTurn => !self.facts.run.is_busy(),
+            Cause::NothingPending => self.facts.run.pending.is_empty(),
         }
     }
 }

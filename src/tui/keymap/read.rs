@@ -1,6 +1,6 @@
 //! What keys do for somebody who reads a transcript: search, jump, select, copy, open, write, show times.
 //!
-//! Named by the tables in `keymap`; carried out by `update::reading`.
+//! Named by the tables in `keymap`; carried out by `update/transcript.rs`.
 
 /// One act in a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -70,7 +70,7 @@ impl Asked {
 /// Tells where an agent waits.
 pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
-    match app.run.pauses.place(&waiting.agent) {
+    match app.facts.run.pauses.place(&waiting.agent) {
         Some(PausePlace::Call(call)) => {
             page.say(
                 "paused",

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::clock::clock;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
 use crate::message::ToolCall;
@@ -36,7 +37,6 @@ use crate::tui::agents::view::{longest, tools};
 use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
-use crate::tui::state::clock::clock;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
 use asks::Asked;
@@ -126,7 +126,7 @@ impl Printer {
                 self.page.say(&agent(child), &format!("started{above}: {}", named(task)));
             }
             Event::AgentFinished { child, outcome, message } => {
-                let figures = app.run.agents.get(child).map(|node| figures(app, node)).unwrap_or_default();
+                let figures = app.facts.run.agents.get(child).map(|node| figures(app, node)).unwrap_or_default();
                 let end = ending(*outcome, message.as_deref());
                 self.page.say(&agent(child), &format!("{end}{figures}"));
             }
@@ -147,7 +147,7 @@ impl Printer {
                 self.page.say(&agent(&envelope.agent), &format!("answers: {}", named(text)));
             }
             Event::TurnEnded { outcome, .. } if envelope.agent.is_main() => {
-                let node = app.run.agents.main();
+                let node = app.facts.run.agents.main();
                 let how = match outcome {
                     Outcome::Completed => "",
                     Outcome::Synthesized => ", the step limit was reached",
@@ -165,7 +165,7 @@ impl Printer {
         match (report, &mut self.asked) {
             (Report::More, Some(asked)) if Some(asked.id()) == app.questions.current_id() => asked.more(&mut self.page),
             (Report::More, _) => self.page.say("notice", "nothing is asked"),
-            (Report::Arguments, _) => match app.run.pauses.place(app.tree.selected()) {
+            (Report::Arguments, _) => match app.facts.run.pauses.place(app.tree.selected()) {
                 Some(PausePlace::Call(call)) => asks::arguments(call, &mut self.page),
                 Some(PausePlace::Boundary) | None => self.page.say("notice", "no call waits here"),
             },
@@ -203,14 +203,17 @@ impl Printer {
             return;
         }
         self.host = app.status.host.clone();
-        if self.host == HostState::Ready && app.run.permissions.mode != crate::mode::Mode::default() {
-            self.page.say("mode", &format!("{}, {}", app.run.permissions.mode.name(), app.run.permissions.mode.help()));
+        if self.host == HostState::Ready && app.facts.run.permissions.mode != crate::mode::Mode::default() {
+            self.page.say(
+                "mode",
+                &format!("{}, {}", app.facts.run.permissions.mode.name(), app.facts.run.permissions.mode.help()),
+            );
         }
     }
 
     /// Tells which model answers, where only its server was known.
     fn model(&mut self, app: &App) {
-        let model = app.status.model(app.run.agents.main().model.as_deref());
+        let model = app.status.model(app.facts.run.agents.main().model.as_deref());
         if self.model.is_empty() || self.model == model {
             return;
         }
@@ -249,8 +252,8 @@ impl Printer {
 
     fn pause(&mut self, app: &App) {
         let agent = app.tree.selected();
-        let paused = app.is_paused(agent);
-        let waiting = app.run.pauses.waiting(agent);
+        let paused = app.facts.run.is_paused(agent);
+        let waiting = app.facts.run.pauses.waiting(agent);
         if paused != self.paused && (waiting.is_none() || !paused) {
             let name = name_of(agent);
             let sentence = if paused {
@@ -296,7 +299,7 @@ fn ending(outcome: Outcome, message: Option<&str>) -> String {
 /// Returns the calls and the time of an agent's turn, and its tokens.
 fn figures(app: &App, node: &AgentNode) -> String {
     let calls = count(node.steps as usize, "tool call");
-    let time = node.elapsed(app.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
+    let time = node.elapsed(app.facts.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
     format!(", {calls}{time}")
 }
 

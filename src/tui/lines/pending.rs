@@ -21,8 +21,8 @@ impl Known {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
     /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {
-        let now = app.run.pending.entries();
-        if now == self.entries && app.run.pending.paused == self.paused {
+        let now = app.facts.run.pending.entries();
+        if now == self.entries && app.facts.run.pending.paused == self.paused {
             return;
         }
         let mut changed = false;
@@ -51,20 +51,20 @@ impl Known {
             let numbers: Vec<String> = now.iter().map(|entry| number(&entry.message.id)).collect();
             page.say("pending", &format!("the order is now {}", numbers.join(", ")));
         }
-        if app.run.pending.paused && !self.paused && app.run.pending.waiting().next().is_some() {
+        if app.facts.run.pending.paused && !self.paused && app.facts.run.pending.waiting().next().is_some() {
             page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
         }
         self.entries = known;
-        self.paused = app.run.pending.paused;
+        self.paused = app.facts.run.pending.paused;
     }
 }
 
 /// Tells the whole list.
 pub fn list(app: &App, page: &mut Page) {
-    if app.run.pending.is_empty() {
+    if app.facts.run.pending.is_empty() {
         page.say("pending", "nothing");
     }
-    for entry in app.run.pending.entries() {
+    for entry in app.facts.run.pending.entries() {
         page.say(&word(entry), &line(app, entry));
     }
 }
@@ -90,7 +90,7 @@ fn line(app: &App, entry: &PendingText) -> String {
         PendingStage::Delivering => "is being delivered".to_owned(),
         PendingStage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
         PendingStage::Waiting if entry.message.stale => "held for its age".to_owned(),
-        PendingStage::Waiting if app.run.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
+        PendingStage::Waiting if app.facts.run.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
         PendingStage::Waiting => {
             let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery);
             let forecast = forecast.into_iter().next().unwrap_or_default();
@@ -105,7 +105,7 @@ fn enters_at_once(app: &App, entry: &PendingText) -> bool {
     let is_ready = app.status.host == crate::tui::state::status::HostState::Ready;
     entry.agent.is_main()
         && is_ready
-        && !app.run.agents.main().running()
-        && !app.run.pending.paused
+        && !app.facts.run.agents.main().running()
+        && !app.facts.run.pending.paused
         && !entry.message.stale
 }

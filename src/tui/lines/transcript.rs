@@ -67,7 +67,7 @@ impl Reading {
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|(id, told)| {
             let Some(cell) = transcript.get(*id) else { return false };
-            let goes_on = more(cell, last(cell), told, app.now, page);
+            let goes_on = more(cell, last(cell), told, app.facts.now, page);
             if goes_on {
                 self.wait_for(cell, told);
             }
@@ -80,7 +80,7 @@ impl Reading {
             if matches!(cell.body(), Body::User { .. }) {
                 self.said.push(cell.id());
             }
-            if more(cell, last(cell), &mut told, app.now, page) {
+            if more(cell, last(cell), &mut told, app.facts.now, page) {
                 self.wait_for(cell, &told);
                 self.open.push((cell.id(), told));
             }
@@ -123,7 +123,7 @@ impl Reading {
     fn change(&mut self, app: &App, page: &mut Page) {
         let agent = app.tree.selected().clone();
         let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
-        let state = state_words(app.selected_agent(), app.now);
+        let state = state_words(app.selected_agent(), app.facts.now);
         page.say(
             "reading",
             &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),

@@ -37,6 +37,6 @@ impl Known<'_> {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.run.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
+        self.run.is_busy()
     }
 }

@@ -6,7 +6,7 @@ use super::{PausePane, editable, read_arguments};
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::protocol::{Accepted, Decision, PauseState, Request};
-use crate::session::fold::{PausePlace, Pauses, WaitingAgent};
+use crate::session::fold::{PausePlace, Pauses, RunState, WaitingAgent};
 use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};
@@ -14,15 +14,6 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Action;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-
-/// The agent that is shown, as far as the panel is about it.
-#[derive(Debug, Clone, Copy)]
-pub struct ShownAgent<'a> {
-    /// The agent.
-    pub agent: &'a AgentId,
-    /// Whether the panel is shown.
-    pub panel: Panel,
-}
 
 /// Whether the panel of the shown agent is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,23 +24,28 @@ pub enum Panel {
     Hidden,
 }
 
-/// Carries out a key of the panel, or one that pauses an agent or lets it go on.
-pub fn act(pane: &mut PausePane, action: Action, shown: ShownAgent<'_>, facts: &Facts) -> Outcome {
-    let pause = |state| Outcome::request(Request::Pause { agent: Some(shown.agent.clone()), state });
+/// Returns whether the panel of an agent is shown: the agent waits, or will.
+pub fn panel(agent: &AgentId, run: &RunState) -> Panel {
+    if run.is_paused(agent) || run.pauses.place(agent).is_some() { Panel::Shown } else { Panel::Hidden }
+}
+
+/// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
+pub fn act(pane: &mut PausePane, action: Action, shown: &AgentId, facts: &Facts) -> Outcome {
+    let pause = |state| Outcome::request(Request::Pause { agent: Some(shown.clone()), state });
     match action {
-        Action::HoldOrGoOn if shown.panel == Panel::Hidden => pause(PauseState::Paused),
+        Action::HoldOrGoOn if panel(shown, &facts.run) == Panel::Hidden => pause(PauseState::Paused),
         Action::HoldOrGoOn | Action::GoOn => pause(PauseState::Running),
-        Action::Step => step(pane, shown.agent, facts),
-        Action::EditCall => write(pane, shown.agent, CallText::Arguments, facts),
-        Action::SkipCall => write(pane, shown.agent, CallText::Reason, facts),
-        Action::FocusGate => focus(shown.panel),
+        Action::Step => step(pane, shown, facts),
+        Action::EditCall => write(pane, shown, CallText::Arguments, facts),
+        Action::SkipCall => write(pane, shown, CallText::Reason, facts),
+        Action::FocusGate => focus(shown, facts),
         _ => travel(pane, action, facts),
     }
 }
 
-/// Gives the panel the focus while it is shown.
-pub fn focus(panel: Panel) -> Outcome {
-    Outcome::one(match panel {
+/// Gives the panel of the shown agent the focus while there is one.
+pub fn focus(shown: &AgentId, facts: &Facts) -> Outcome {
+    Outcome::one(match panel(shown, &facts.run) {
         Panel::Shown => PaneEffect::Focus(Pane::Gate),
         Panel::Hidden => PaneEffect::Say("the shown agent is not paused; Alt+H pauses it".to_owned()),
     })

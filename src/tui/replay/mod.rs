@@ -58,7 +58,7 @@ impl ReplayScreen {
     pub fn new(replayed: Replayed) -> Self {
         let Replayed { size, zone, started, place, branch, model } = replayed;
         let mut app = App::new(size, started, Status::new(model, ModelSource::Configured), Themes::default());
-        (app.zone, app.place, app.branch) = (zone, place, branch);
+        (app.facts.zone, app.facts.place, app.facts.branch) = (zone, place, branch);
         update(&mut app, Msg::from(Notice::Ready));
         Self { app, cache: ViewCache::default() }
     }
@@ -66,14 +66,14 @@ impl ReplayScreen {
     /// Takes what the screen was told at a time.
     pub fn take(&mut self, at: Timestamp, post: Post) {
         // What comes back would be done outside, and was done then.
-        let now = at.max(self.app.now);
+        let now = at.max(self.app.facts.now);
         update(&mut self.app, Msg::Tick(now));
         update(&mut self.app, Msg::Post(post));
     }
 
     /// Returns the rows as text, without blanks at their ends.
     pub fn rows(&mut self) -> Vec<String> {
-        let Size { width, height } = self.app.size;
+        let Size { width, height } = self.app.facts.size;
         let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
         self.draw(&mut terminal);
         let buffer = terminal.backend().buffer();
@@ -82,15 +82,15 @@ impl ReplayScreen {
 
     /// Writes the transcripts of all agents as Markdown.
     pub fn markdown(&mut self) -> String {
-        let agents: Vec<AgentId> = self.app.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
-        let zone = self.app.zone.clone();
+        let agents: Vec<AgentId> = self.app.facts.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
+        let zone = self.app.facts.zone.clone();
         let pages = agents.iter().map(|agent| transcript_markdown(&self.app.reader_mut(agent).transcript, &zone));
         pages.collect::<Vec<_>>().join("\n")
     }
 
     /// Writes the ledger as comma-separated values.
     pub fn ledger(&self) -> String {
-        ledger_csv(self.app.run.receipts.list())
+        ledger_csv(self.app.facts.run.receipts.list())
     }
 
     /// Draws on a terminal, as the screen's loop does.

@@ -144,7 +144,7 @@ impl<'a> Surface<'a> for Lines<'a> {
             Asked::Stop => {
                 suspend::stop_group()?;
             }
-            Asked::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.size)),
+            Asked::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.facts.size)),
             Asked::Resume => {
                 // Meanwhile the terminal was somebody else's, and what it shows of the line is gone.
                 self.output.reclaim()?;
@@ -276,7 +276,7 @@ impl Lines<'_> {
     /// Takes a key, if it does something in a line.
     fn key(&mut self, key: &KeyEvent, at: Timestamp) {
         let chord = Chord::of(key);
-        match self.core.app.keymap.lookup(Context::Composer, chord) {
+        match self.core.app.facts.keymap.lookup(Context::Composer, chord) {
             Some(Action::Send | Action::Clear) => {
                 self.leave_line();
                 self.tell(Msg::Key(*key, at));
@@ -331,7 +331,8 @@ impl Lines<'_> {
         if !self.is_over || self.core.ending.is_some() {
             return;
         }
-        let held = self.core.app.run.agents.nodes().iter().any(|node| self.core.app.is_paused(&node.id));
+        let held =
+            self.core.app.facts.run.agents.nodes().iter().any(|node| self.core.app.facts.run.is_paused(&node.id));
         if !self.core.app.questions.is_empty() || held {
             self.tell(Msg::NobodyThere(clock::now()));
         }

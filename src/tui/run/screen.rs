@@ -93,7 +93,7 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn begin(&mut self) -> io::Result<()> {
         self.draw()?;
         // Nothing waits for the answer.
-        if self.answers == Answers::Perhaps && self.core.app.themes.wants_ground() {
+        if self.answers == Answers::Perhaps && self.core.app.facts.themes.wants_ground() {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
         }

@@ -11,9 +11,9 @@ use crate::text::visible;
 use crate::tui::keymap::{Context, Keymap};
 use crate::tui::state::regions::Regions;
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{columns, one_line, put, put_right, row};
 use crate::tui::view::overlay;
-use crate::tui::view::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Rows from which there is room for a preview.
 const TALL: u16 = 12;

@@ -3,7 +3,7 @@
 //! # Where things are
 //!
 //! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
-//! - receipts in the transcript: `src/tui/update/receipts.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
+//! - receipts in the transcript: `src/tui/update/post.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
 //!   `receipt_lives.rs`, `tests/pty/receipts.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
 //! - the approval mode and the sandbox in the status line: `src/tui/view/guards.rs`; stories:
@@ -12,7 +12,6 @@
 //!   `mouse.rs`
 
 pub mod cause;
-pub mod clock;
 pub mod focus;
 pub mod lines;
 pub mod pointer;

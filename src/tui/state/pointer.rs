@@ -14,6 +14,8 @@ use crate::limits;
 pub struct Pointer {
     /// What is held.
     pub grip: Option<Grip>,
+    /// Whom the mouse belongs to.
+    pub mode: MouseMode,
     last: Option<(Position, Timestamp, Presses)>,
 }
 

@@ -17,22 +17,24 @@ use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, message, pending, sessions,
-    transcript, with_agents,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, ledger, line, message, sessions, transcript,
+    with_agents, with_pause,
 };
+use crate::tui::{pause, pending};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
-    if let (Medium::Lines, Some(report)) = (app.medium, line::report(verb, argument)) {
+    if let (Medium::Lines, Some(report)) = (app.facts.medium, line::report(verb, argument)) {
         return vec![Effect::Tell(report)];
     }
-    if app.medium == Medium::Lines && commands::only_drawn(verb) {
-        app.status.say("the line output draws nothing, so this does nothing here", app.now);
+    if app.facts.medium == Medium::Lines && commands::only_drawn(verb) {
+        app.status.say("the line output draws nothing, so this does nothing here", app.facts.now);
         return Vec::new();
     }
+    let mut wanted = Vec::new();
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
-        Verb::Model if argument.is_empty() && app.medium == Medium::Lines => return line::choose_model(app),
+        Verb::Model if argument.is_empty() && app.facts.medium == Medium::Lines => return line::choose_model(app),
         Verb::Help => {
             app.help = Help::about(argument);
             app.focus.overlay = Some(Overlay::Help);
@@ -41,7 +43,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model => {
             // One that is not listed may be asked about first.
             if app.palette.models.iter().any(|model| model == argument) {
-                app.status.say(format!("model: {argument}"), app.now);
+                app.status.say(format!("model: {argument}"), app.facts.now);
             }
             return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
         }
@@ -49,33 +51,38 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Reset => return ask(app, Subject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Hold => return hold(app, argument),
-        Verb::Export => {
-            let wanted = export::export(app, argument);
-            return carry_out(app, wanted);
+        Verb::Export => wanted = export::export(app, argument),
+        Verb::Pending => {
+            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
+            return carry_out_outcome(app, outcome);
         }
-        Verb::Pending => pending::focus(app),
-        Verb::Ledger => ledger::toggle(app),
+        Verb::Ledger => ledger::toggle(&mut app.ledger, &mut app.focus, &app.facts),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => return approvals::mode(app, argument),
-        Verb::Compact => return budget::compact(app, argument),
-        Verb::Budget => return budget::budget(app, argument),
-        Verb::Find if app.medium == Medium::Lines && argument.is_empty() => {
-            app.status.say("/find needs words after it", app.now);
+        Verb::Mode => wanted = vec![approvals::mode(&app.facts, argument)],
+        Verb::Compact => wanted = budget::compact(&app.facts, argument),
+        Verb::Budget => wanted = vec![budget::budget(&app.facts, argument)],
+        Verb::Find if app.facts.medium == Medium::Lines && argument.is_empty() => {
+            app.status.say("/find needs words after it", app.facts.now);
         }
-        Verb::Find if app.medium == Medium::Lines => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
+        Verb::Find if app.facts.medium == Medium::Lines => {
+            return vec![Effect::Tell(Report::Find(argument.to_owned()))];
+        }
         Verb::Find => return transcript::find(app, argument),
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => app.transcripts.toggle_times(),
-        Verb::Undo => return approvals::begin_undo(app),
-        Verb::Rules => return approvals::rules(app, argument),
-        Verb::Resume => return sessions::resume(app, argument),
-        Verb::Branch => sessions::branch(app),
-        Verb::Retry => return sessions::retry(app),
+        Verb::Undo => wanted = vec![approvals::begin_undo(&app.facts)],
+        Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
+        Verb::Resume => return vec![sessions::resume(&mut app.choices, &mut app.focus, &app.facts, argument)],
+        Verb::Branch => {
+            let main = app.transcripts.reader(&AgentId::main());
+            sessions::branch(&mut app.choices, &mut app.focus, main);
+        }
+        Verb::Retry => wanted = vec![sessions::retry(&app.facts)],
         Verb::Mouse => return mouse(app, argument),
-        Verb::Detach if app.client.is_some() => return vec![Effect::Detach],
+        Verb::Detach if app.facts.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => app.reply(
             "the session runs in this terminal and ends with it; one that was started with steersman serve can be left",
         ),
@@ -83,7 +90,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         // It carries a text, so it is sent like one.
         Verb::Now => {}
     }
-    Vec::new()
+    carry_out(app, wanted)
 }
 
 /// Offers a model server of this machine in place of the embedded model.
@@ -98,7 +105,7 @@ pub fn offer(app: &mut App, offer: LocalServer) {
 /// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
     if let Some(LocalServer { name, .. }) = app.status.offer.take() {
-        app.status.say(format!("model: {name}"), app.now);
+        app.status.say(format!("model: {name}"), app.facts.now);
         return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
@@ -110,7 +117,7 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
 pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
     if !message::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
-        app.status.say("what you were writing comes back after the command; Esc brings it back now", app.now);
+        app.status.say("what you were writing comes back after the command; Esc brings it back now", app.facts.now);
     }
 }
 
@@ -125,7 +132,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
 
 /// Takes the next theme.
 pub fn next_theme(app: &mut App) {
-    let name = app.themes.next();
+    let name = app.facts.themes.next();
     set_theme(app, &name);
 }
 
@@ -138,10 +145,10 @@ fn theme(app: &mut App, name: &str) {
 }
 
 fn set_theme(app: &mut App, name: &str) {
-    match app.themes.wear(name) {
+    match app.facts.themes.wear(name) {
         Ok(theme) => {
-            app.theme = theme;
-            app.status.say(format!("theme: {name}"), app.now);
+            app.facts.theme = theme;
+            app.status.say(format!("theme: {name}"), app.facts.now);
         }
         Err(sentence) => app.reply(&sentence),
     }
@@ -149,7 +156,7 @@ fn set_theme(app: &mut App, name: &str) {
 
 /// Gives the mouse to the terminal, or takes it; without a word whichever it is not.
 pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
-    let mode = match (word, app.mouse) {
+    let mode = match (word, app.pointer.mode) {
         ("on", _) | ("", MouseMode::Off) => MouseMode::On,
         ("off", _) | ("", MouseMode::On) => MouseMode::Off,
         (other, _) => {
@@ -157,7 +164,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
             return Vec::new();
         }
     };
-    app.mouse = mode;
+    app.pointer.mode = mode;
     let sentence = match mode {
         MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
         MouseMode::Off => "mouse off: the terminal selects with it",
@@ -168,8 +175,8 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
 
 fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
     match whom {
-        "" => gates::act(app, Action::HoldOrGoOn),
-        ALL => gates::all(app),
+        "" => with_pause(app, Action::HoldOrGoOn),
+        ALL => vec![Effect::Request(pause::all(&app.facts.run.pauses))],
         other => {
             app.reply(&format!("/hold takes nothing or {ALL}, not {other}"));
             Vec::new()
@@ -184,10 +191,10 @@ pub fn reset(app: &mut App) -> Vec<Effect> {
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
         app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }
-    app.status.say_while(Cause::NoTurn, "nothing is running", app.now);
+    app.status.say_while(Cause::NoTurn, "nothing is running", app.facts.now);
     Vec::new()
 }

@@ -1,14 +1,17 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{message, question, sessions, transcript, with_agents};
+use super::{carry_out_outcome, message, sessions, transcript, with_agents};
+use crate::id::AgentId;
 use crate::protocol::Request;
 use crate::tui::agents::clear_filter;
 use crate::tui::app::escape::{Escape, next_escape};
+use crate::tui::approval;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::lines::Medium;
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
@@ -21,10 +24,13 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         }
         Escape::LeavePage => app.help.back(),
         Escape::CloseHelp | Escape::CloseLedger | Escape::CloseChoices => app.focus.overlay = None,
-        Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
+        Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
+            let outcome = approval::give(&mut app.questions, Answer::Leave, &app.facts);
+            return carry_out_outcome(app, outcome);
+        }
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
-            app.status.say_while(cause, "nothing was done: the question has just come up", app.now);
+            app.status.say_while(cause, "nothing was done: the question has just come up", app.facts.now);
         }
         Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return message::leave(app),
         Escape::LeaveCommand => {
@@ -37,7 +43,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSearch => transcript::shown(app).end_search(),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
-        Escape::Nothing => sessions::escape(app),
+        Escape::Nothing => branch(app),
     }
     Vec::new()
 }
@@ -46,4 +52,19 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 pub fn stop(app: &mut App) -> Vec<Effect> {
     app.facts.run.agents.cancelling(app.facts.now);
     vec![Effect::Request(Request::Stop)]
+}
+
+/// Takes an Esc that does nothing else: the second in an empty message opens the list of the user's messages.
+fn branch(app: &mut App) {
+    let App { choices, focus, status, message, transcripts, facts, .. } = app;
+    if facts.medium != Medium::Screen || !message.is_empty() {
+        return;
+    }
+    let main = transcripts.reader(&AgentId::main());
+    if status.cause() == Some(&Cause::Escape) && status.message(facts.now).is_some() {
+        status.quiet();
+        sessions::branch(choices, focus, main);
+    } else if main.is_some_and(|reader| !reader.transcript.entered().is_empty()) {
+        status.say_while(Cause::Escape, "Esc again: branch from one of your messages", facts.now);
+    }
 }

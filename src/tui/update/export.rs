@@ -14,15 +14,15 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
         Err(sentence) => return vec![PaneEffect::Reply(format!("not exported: {sentence}"))],
     };
     let page = |agent: &AgentId| match app.reader_of(agent) {
-        Some(reader) => transcript_markdown(&reader.transcript, &app.zone),
-        None => transcript_markdown(&Transcript::new(agent.clone()), &app.zone),
+        Some(reader) => transcript_markdown(&reader.transcript, &app.facts.zone),
+        None => transcript_markdown(&Transcript::new(agent.clone()), &app.facts.zone),
     };
     let text = match (request.subject, request.form) {
-        (Subject::Ledger, Form::Csv) => ledger_csv(app.run.receipts.list()),
-        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
+        (Subject::Ledger, Form::Csv) => ledger_csv(app.facts.run.receipts.list()),
+        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.facts.run.receipts.list()),
         (Subject::Transcript, _) => page(app.tree.selected()),
         (Subject::All, _) => {
-            let pages: Vec<String> = app.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
+            let pages: Vec<String> = app.facts.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
             pages.join("\n")
         }
     };

@@ -4,18 +4,20 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, command, escape, hold, ledger, line, message, pending, question, sessions, transcript,
-    with_agents,
+    approval, carry_out, carry_out_outcome, command, escape, ledger, line, message, pending, question, sessions,
+    take_back, transcript, with_agents, with_pause, with_pending,
 };
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::agents::{act as agents_act, key as agents_key};
 use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
 use crate::tui::help::{self, Help};
-use crate::tui::keymap::{Action, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
+use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
 use crate::tui::message::{Expanded, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::palette;
+use crate::tui::pause;
+use crate::tui::pending as pending_pane;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
@@ -29,11 +31,13 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         app.focus.go(Pane::Composer);
     }
     app.focus.by_click = false;
-    if let Some(effects) = question::choose(app, chord) {
+    let App { questions, message, focus, facts, .. } = app;
+    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, *focus, facts) {
+        let effects = carry_out(app, wanted);
         app.status.disarm_quit();
         return effects;
     }
-    let action = app.keymap.lookup(app.focus.context(), chord);
+    let action = app.facts.keymap.lookup(app.focus.context(), chord);
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
@@ -43,13 +47,13 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         return carry_out(app, effects);
     }
     if app.focus.overlay == Some(Overlay::Choices)
-        && let Some(effects) = sessions::key(app, chord)
+        && let Outcome::Consumed(wanted) = sessions::key(&mut app.choices, &mut app.questions, chord, &app.facts)
     {
-        return effects;
+        return carry_out(app, wanted);
     }
     match action {
         Some(Action::Answer(answer)) => {
-            if let Some(effects) = question::answer(app, answer) {
+            if let Some(effects) = self::answer(app, answer) {
                 return effects;
             }
         }
@@ -57,7 +61,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         None => {}
     }
     if chord.alt_char().is_some() {
-        app.status.say(format!("{chord} does nothing here"), app.now);
+        app.status.say(format!("{chord} does nothing here"), app.facts.now);
         return Vec::new();
     }
     if let Some(c) = chord.typed() {
@@ -80,7 +84,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
 /// Tells whether a key types a letter into the message although a click has led to another pane: all but the one that
 /// copies what was selected with the mouse.
 fn is_for_message(app: &App, chord: Chord) -> bool {
-    let copies = app.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
+    let copies = app.facts.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
         && app.reader().is_some_and(|reader| reader.selection.is_some());
     app.focus.by_click && app.focus.overlay.is_none() && chord.typed().is_some() && !copies
 }
@@ -103,7 +107,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         && let Some(c) = rest.clone().next()
     {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        let action = app.keymap.lookup(app.focus.context(), Chord::of(&key));
+        let action = app.facts.keymap.lookup(app.focus.context(), Chord::of(&key));
         if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
             app.focus.go(Pane::Composer);
             break;
@@ -125,22 +129,28 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
         Action::Send => return enter(app),
         Action::FollowUp => return message::with(app, send::follow_up),
-        Action::Escape if app.medium == Medium::Lines => return message::leave(app),
-        Action::Clear if app.medium == Medium::Lines => return line::interrupt(app),
+        Action::Escape if app.facts.medium == Medium::Lines => return message::leave(app),
+        Action::Clear if app.facts.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
-        Action::TakeBack => return pending::take_back(app),
+        Action::TakeBack => return take_back(app),
         Action::ChooseModel => return command::choose_model(app),
         Action::Prefill(words) => command::prefill(app, words),
         Action::NextTheme => command::next_theme(app),
         Action::New => return command::ask(app, Subject::New),
         Action::Reset => return command::ask(app, Subject::Reset),
         Action::Quit => return vec![leave(app)],
-        Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
-        Action::UndoChanges => return approval::begin_undo(app),
+        Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
+        Action::UndoChanges => {
+            let wanted = approval::begin_undo(&app.facts);
+            return carry_out(app, vec![wanted]);
+        }
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
-        Action::Retry => return sessions::retry(app),
+        Action::Retry => {
+            let wanted = sessions::retry(&app.facts);
+            return carry_out(app, vec![wanted]);
+        }
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => {
             let text = app.message.open();
@@ -152,7 +162,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Tree(_) | Action::Look(_) => {
             return with_agents(app, |pane, facts| agents_act(pane, action, facts)).unwrap_or_default();
         }
-        Action::Read(ReadKey::Branch) => return sessions::branch_here(app),
+        Action::Read(ReadKey::Branch) => {
+            let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.facts);
+            return carry_out(app, vec![wanted]);
+        }
         Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
             return transcript::key(app, action);
         }
@@ -167,8 +180,11 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         | Action::AsFollowUp
         | Action::AsSteer
         | Action::Merge
-        | Action::DeliverNow => return pending::act(app, action),
-        Action::FocusPending => pending::focus(app),
+        | Action::DeliverNow => return with_pending(app, action),
+        Action::FocusPending => {
+            let outcome = pending_pane::focus(&mut app.pending, &app.facts.run.pending);
+            return carry_out_outcome(app, outcome);
+        }
         Action::Edit(edit) => {
             let changed = app.message.edit(edit);
             match edit {
@@ -183,10 +199,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Help => toggle_help(app),
         Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
-            return hold::act(app, action);
+            return with_pause(app, action);
         }
-        Action::Ledger => ledger::toggle(app),
-        Action::Jump => return ledger::act(app, action),
+        Action::Ledger => ledger::toggle(&mut app.ledger, &mut app.focus, &app.facts),
+        Action::Jump => return with_ledger(app, action),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             return travel(app, action);
         }
@@ -196,10 +212,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 /// Carries out Enter: in an empty message it lets an agent that waits go one step.
 pub fn enter(app: &mut App) -> Vec<Effect> {
-    if app.message.is_empty() && app.is_drafting() && hold::waits(app) && app.medium == Medium::Screen {
-        return hold::enter(app);
+    let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
+    if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {
+        let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);
+        return carry_out_outcome(app, outcome);
     }
-    app.pause.entered(app.now);
+    app.pause.entered(app.facts.now);
     message::with(app, send::enter)
 }
 
@@ -208,7 +226,10 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
     let (message, known) = app.for_message();
     match send::deliver_now(message, &known) {
         Outcome::Consumed(wanted) => carry_out(app, wanted),
-        Outcome::Ignored => pending::deliver_now(app),
+        Outcome::Ignored => {
+            let outcome = pending::deliver_now(&app.pending, &app.message, &app.facts);
+            carry_out_outcome(app, outcome)
+        }
     }
 }
 
@@ -216,13 +237,15 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
     match key {
         WriteKey::Redo => {
             if !app.message.redo() {
-                app.status.say("nothing to redo", app.now);
+                app.status.say("nothing to redo", app.facts.now);
             }
         }
         WriteKey::Expand => match app.message.expand() {
             Expanded::Done => {}
-            Expanded::TooLong => app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.now),
-            Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
+            Expanded::TooLong => {
+                app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.facts.now);
+            }
+            Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.facts.now),
         },
         WriteKey::Search => return message::with(app, |message, known| history_search::open(message, "", known)),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
@@ -253,21 +276,21 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
-    if app.status.arm_quit(app.now) { vec![leave(app)] } else { Vec::new() }
+    if app.status.arm_quit(app.facts.now) { vec![leave(app)] } else { Vec::new() }
 }
 
 /// Returns how a key ends the program: one that looks at a run from elsewhere leaves it as it is.
 fn leave(app: &App) -> Effect {
-    if app.client.is_some() { Effect::Detach } else { Effect::Quit }
+    if app.facts.client.is_some() { Effect::Detach } else { Effect::Quit }
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        let asks = app.run.agents.main().running() && app.client.is_none();
+        let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
         return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
@@ -283,10 +306,10 @@ fn travel(app: &mut App, action: Action) -> Vec<Effect> {
     }
     match (app.focus.context(), action) {
         (Context::Ledger, action) => {
-            ledger::act(app, action);
+            with_ledger(app, action);
         }
         (Context::Gate, action) => {
-            hold::act(app, action);
+            with_pause(app, action);
         }
         (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
             if app.questions.is_shown() =>
@@ -297,9 +320,23 @@ fn travel(app: &mut App, action: Action) -> Vec<Effect> {
         (_, Action::PageUp | Action::PageDown) => _ = scroll(shown(app), action),
         (Context::History, action) => history_search::travel(&mut app.message, action),
         (Context::Pending, action) => {
-            pending::act(app, action);
+            with_pending(app, action);
         }
         (_, action) => _ = scroll(shown(app), action),
     }
     Vec::new()
+}
+
+/// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
+fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
+    let App { questions, message, focus, facts, .. } = app;
+    match question::answer(questions, answer, message, *focus, facts) {
+        Outcome::Ignored => None,
+        Outcome::Consumed(wanted) => Some(carry_out(app, wanted)),
+    }
+}
+
+fn with_ledger(app: &mut App, action: Action) -> Vec<Effect> {
+    let outcome = app.ledger.act(action, &app.facts);
+    carry_out_outcome(app, outcome)
 }

@@ -5,7 +5,10 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{approval, carry_out, command, hold as gates, message, pending, question, with_agents};
+use super::{
+    approval, carry_out, carry_out_outcome, command, commit_call, decline, message, take_back, with_agents, with_pause,
+    with_pending,
+};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
 use crate::tui::agents::cancel_all;
@@ -23,14 +26,14 @@ use crate::tui::transcript::cell::Body;
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
     if app.message.is_empty() {
-        app.questions.line_begins(app.now);
+        app.questions.line_begins(app.facts.now);
     }
 }
 
 /// Takes a whole line.
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
-        app.questions.line_begins(app.now);
+        app.questions.line_begins(app.facts.now);
     }
     message::with(app, |message, known| typed::take(message, text, known))
 }
@@ -38,7 +41,7 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
 /// Ends everything that waits for somebody: questions are declined, agents that are held go on.
 pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
-    while let Some(asked) = app.questions.take(app.now) {
+    while let Some(asked) = app.questions.take(app.facts.now) {
         let answer = match asked.subject {
             Subject::StillTrue(_) => Answer::Once,
             // Nothing of an earlier process is sent by itself.
@@ -50,11 +53,11 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             | Subject::Switch(..)
             | Subject::Approval(..) => Answer::No,
         };
-        app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
+        app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.facts.now);
         let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
         effects.extend(carry_out(app, wanted));
     }
-    if app.run.agents.nodes().iter().any(|node| app.is_paused(&node.id)) {
+    if app.facts.run.agents.nodes().iter().any(|node| app.facts.run.is_paused(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -65,10 +68,10 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if let Outcome::Consumed(wanted) = typed::interrupt(&mut app.message) {
         return carry_out(app, wanted);
     }
-    if app.status.arm_quit(app.now) {
+    if app.status.arm_quit(app.facts.now) {
         return vec![Effect::Quit];
     }
-    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
         app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }
@@ -95,7 +98,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Later => {}
         LineVerb::Paste => {
             app.message.begin_lines();
-            app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.now);
+            app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.facts.now);
         }
         LineVerb::Edit => return edit(app, argument),
         LineVerb::Delete => return act(app, Action::DeleteEntry, argument),
@@ -105,7 +108,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::FollowUp => return act(app, Action::AsFollowUp, argument),
         LineVerb::Deliver => return act(app, Action::DeliverNow, argument),
         LineVerb::Join => return act(app, Action::Merge, argument),
-        LineVerb::Take => return pending::take_back(app),
+        LineVerb::Take => return take_back(app),
         LineVerb::Back => return message::with(app, bring_back::newest),
         LineVerb::Drop => return message::with(app, |message, _| typed::drop_kept(message)),
         LineVerb::Yes => return answer(app, Answer::Once, argument),
@@ -113,11 +116,11 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Always => return answer(app, Answer::Always, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
-        LineVerb::Step => return gates::act(app, Action::Step),
+        LineVerb::Step => return with_pause(app, Action::Step),
         LineVerb::EditCall if argument.is_empty() => return vec![Effect::Tell(Report::Arguments)],
         LineVerb::EditCall => return about_call(app, Action::EditCall, argument),
         LineVerb::Skip => return about_call(app, Action::SkipCall, argument),
-        LineVerb::Go => return gates::act(app, Action::GoOn),
+        LineVerb::Go => return with_pause(app, Action::GoOn),
         LineVerb::Agent => read(app, argument),
         LineVerb::CancelAgent => return cancel(app, argument),
         LineVerb::More => return vec![Effect::Tell(Report::More)],
@@ -144,16 +147,16 @@ fn word(answer: Answer) -> &'static str {
 /// Selects the pending text with this number; false when there is none.
 fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
-    let place = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
+    let place = app.facts.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
         Some(place) => app.pending.select(place, &app.facts.run.pending),
-        None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
+        None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.facts.now),
     }
     place.is_some()
 }
 
 fn act(app: &mut App, action: Action, number: &str) -> Vec<Effect> {
-    if select(app, number) { pending::act(app, action) } else { Vec::new() }
+    if select(app, number) { with_pending(app, action) } else { Vec::new() }
 }
 
 /// Begins an edit in the line, or makes it with the text behind the number at once.
@@ -162,7 +165,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     if !select(app, number) {
         return Vec::new();
     }
-    let mut effects = pending::act(app, Action::EditEntry);
+    let mut effects = with_pending(app, Action::EditEntry);
     let text = text.trim_start();
     if let ([Effect::Request(Request::Queue { agent, id, act })], false) = (&mut effects[..], text.is_empty())
         && matches!(act, QueueAct::Hold { .. })
@@ -183,29 +186,34 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);
     let words = if number.is_some() { rest.trim() } else { argument };
     if !words.is_empty() && answer != Answer::No {
-        app.status.say(format!("not answered: /{} takes the number of a question, or nothing", name(answer)), app.now);
+        app.status
+            .say(format!("not answered: /{} takes the number of a question, or nothing", name(answer)), app.facts.now);
         return Vec::new();
     }
-    if let Some(unarmed) = app.questions.unarmed_line(number, app.now) {
-        question::not_answered(app, unarmed);
-        return Vec::new();
+    if let Some(unarmed) = app.questions.unarmed_line(number, app.facts.now) {
+        let outcome = approval_pane::not_answered(&app.questions, unarmed);
+        return carry_out_outcome(app, outcome);
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
         Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words)) if !words.is_empty() => {
-            approval::decline(app, id);
+            let wanted = approval::decline(&mut app.message, id);
+            carry_out(app, vec![wanted]);
             app.message.load(words);
-            approval::commit(app, id)
+            decline(app, id)
         }
         Some(_) if !words.is_empty() => {
-            app.status.say("not answered: this question takes no words; write /no alone", app.now);
+            app.status.say("not answered: this question takes no words; write /no alone", app.facts.now);
             Vec::new()
         }
         Some(Subject::Approval(..)) if answer == Answer::Leave => {
-            app.status.say("not answered: /yes, /session or /no answers this question", app.now);
+            app.status.say("not answered: /yes, /session or /no answers this question", app.facts.now);
             Vec::new()
         }
-        _ => question::give(app, answer),
+        _ => {
+            let outcome = approval_pane::give(&mut app.questions, answer, &app.facts);
+            carry_out_outcome(app, outcome)
+        }
     }
 }
 
@@ -221,13 +229,13 @@ fn name(answer: Answer) -> &'static str {
 
 /// Decides about the call that is waited for, in one step.
 fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
-    gates::act(app, action);
+    with_pause(app, action);
     if app.message.about_call().is_none() {
         // Why not is said.
         return Vec::new();
     }
     app.message.load(text);
-    let effects = gates::commit(app);
+    let effects = commit_call(app);
     if effects.is_empty() {
         message::leave(app);
     }
@@ -236,7 +244,7 @@ fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
 
 /// Finds an agent by its name, or by a beginning of it that fits no other.
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
-    let known = |id: &AgentId| app.run.agents.get(id).is_some();
+    let known = |id: &AgentId| app.facts.run.agents.get(id).is_some();
     let exact = AgentId::new(name);
     if name.is_empty() || name == crate::target::MAIN {
         return Ok(AgentId::main());
@@ -244,7 +252,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     if known(&exact) {
         return Ok(exact);
     }
-    let mut fitting = app.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    let mut fitting = app.facts.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
@@ -255,7 +263,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
 fn read(app: &mut App, name: &str) {
     match named(app, name) {
         Ok(agent) => app.tree.select_agent(&agent, &app.facts.run.agents),
-        Err(sentence) => app.status.say(sentence, app.now),
+        Err(sentence) => app.status.say(sentence, app.facts.now),
     }
 }
 
@@ -264,7 +272,7 @@ fn cancel(app: &mut App, name: &str) -> Vec<Effect> {
     match named(app, name) {
         Ok(agent) => with_agents(app, |_, facts| cancel_all(&agent, facts.agents)).unwrap_or_default(),
         Err(sentence) => {
-            app.status.say(sentence, app.now);
+            app.status.say(sentence, app.facts.now);
             Vec::new()
         }
     }
@@ -290,7 +298,7 @@ fn copy(app: &mut App, number: &str) -> Vec<Effect> {
     if let Some(text) = text {
         vec![Effect::Copy(text)]
     } else {
-        app.status.say("there is no such entry; /show lists them", app.now);
+        app.status.say("there is no such entry; /show lists them", app.facts.now);
         Vec::new()
     }
 }
@@ -300,7 +308,7 @@ fn show(app: &mut App, number: &str) -> Vec<Effect> {
         _ if number.is_empty() => vec![Effect::Tell(Report::Entry(None))],
         Ok(number) => vec![Effect::Tell(Report::Entry(Some(number)))],
         Err(_) => {
-            app.status.say("write /show N, with the number of an entry", app.now);
+            app.status.say("write /show N, with the number of an entry", app.facts.now);
             Vec::new()
         }
     }

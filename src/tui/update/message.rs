@@ -3,7 +3,6 @@
 use super::carry_out;
 use crate::event::Pending;
 use crate::id::{AgentId, ClientId, MessageId};
-use crate::protocol::QueueOutcome;
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::{Known, Message, bring_back};
@@ -18,16 +17,6 @@ pub fn with(app: &mut App, act: impl FnOnce(&mut Message, &Known<'_>) -> Vec<Pan
 /// Asks for the hold of an entry that is to be edited.
 pub fn ask(app: &mut App, agent: AgentId, id: MessageId) -> Vec<Effect> {
     with(app, |message, _| message.ask_edit(agent, id))
-}
-
-/// Takes the answer to a hold.
-pub fn held(app: &mut App, id: &MessageId, text: Option<&String>, outcome: &QueueOutcome) {
-    with(app, |message, known| message.held(id, text, outcome, known));
-}
-
-/// Takes the answer to the end of an edit.
-pub fn committed(app: &mut App, id: &MessageId, outcome: &QueueOutcome) {
-    with(app, |message, _| message.committed(id, outcome));
 }
 
 /// Tells whether something is written first, and says so: it has to be ended.

@@ -5,46 +5,43 @@
 //!
 //! # Where things are
 //!
-//! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
+//! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; stories: `tui_shell.rs`
 //! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
 //!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
 //!   `tests/pty/looks.rs`
 
-mod agent;
 mod approval;
 mod budget;
 mod command;
 mod escape;
 pub mod export;
-pub mod hold;
+mod hold;
 mod keys;
 mod ledger;
 pub mod line;
 mod message;
 mod mouse;
-pub mod pending;
+mod pending;
+mod post;
 mod question;
-mod receipts;
 mod sessions;
 mod transcript;
 
-use crate::error::Refused;
-use crate::event::Event;
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{Notice, Post, Reply, Request};
+use crate::protocol::{ApprovalId, Request};
 use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
 use crate::tui::alerts::{self, AlertFacts, Alerts};
 use crate::tui::app::App;
 use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::keymap::Action;
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::palette;
+use crate::tui::pause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::status::HostState;
 use crate::tui::transcript::cell::Level;
-use crate::tui::transcript::scroll::ScrollRequest;
+use post::Told;
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -52,45 +49,47 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
         Msg::Key(key, at) => {
-            app.now = at;
+            app.facts.now = at;
             line::begins(app);
             effects = keys::press(app, &key);
             app.questions.heard(at);
         }
         Msg::Typed(text, at) => {
-            app.now = at;
+            app.facts.now = at;
             line::begins(app);
             effects = keys::type_text(app, &text);
             app.questions.heard(at);
         }
         Msg::Paste(text, at) => {
-            app.now = at;
+            app.facts.now = at;
             line::begins(app);
             effects = paste(app, &text);
             app.questions.heard(at);
         }
         Msg::Mouse(event, at) => {
-            app.now = at;
+            app.facts.now = at;
             effects = mouse::event(app, event, at);
         }
         Msg::Attention(attention) => app.alerts.attention = Some(attention),
-        Msg::Background(ground) => app.theme = app.themes.learn(ground).unwrap_or_else(|| app.theme.clone()),
+        Msg::Background(ground) => {
+            app.facts.theme = app.facts.themes.learn(ground).unwrap_or_else(|| app.facts.theme.clone());
+        }
         Msg::Resize(size) => {
-            app.size = size;
+            app.facts.size = size;
             app.message.unscroll();
         }
         Msg::Tick(at) => {
-            app.now = at;
-            app.run.agents.tick(at);
+            app.facts.now = at;
+            app.facts.run.agents.tick(at);
         }
-        Msg::Post(post) => match told(app, post) {
+        Msg::Post(post) => match post::told(app, post) {
             Told::Piece => return effects,
             Told::Changed(more) => {
                 app.pending.follow(&app.facts.run.pending);
                 effects = more;
             }
         },
-        Msg::Branch(name) => app.branch = name,
+        Msg::Branch(name) => app.facts.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
             effects = message::with(app, |message, _| send::not_remembered(message, &reason));
@@ -98,17 +97,22 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
         Msg::Matched(found) => app.message.take_hits(found),
         Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
-        Msg::Sessions(rows) => effects = sessions::listed(app, rows),
-        Msg::ChooseSession => effects = sessions::resume(app, ""),
+        Msg::Sessions(rows) => {
+            let wanted = sessions::listed(&mut app.choices, &mut app.questions, rows, &app.facts);
+            effects = carry_out(app, wanted);
+        }
+        Msg::ChooseSession => {
+            effects.push(sessions::resume(&mut app.choices, &mut app.focus, &app.facts, ""));
+        }
         Msg::Copied(outcome) => copied(app, outcome),
         Msg::Edited { subject, outcome } => edited(app, subject, outcome),
         Msg::Line(text, at) => {
-            app.now = at;
+            app.facts.now = at;
             effects = line::take(app, &text);
             app.questions.heard(at);
         }
         Msg::NobodyThere(at) => {
-            app.now = at;
+            app.facts.now = at;
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, gate) => {
@@ -140,9 +144,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
     }
-    hold::settle_focus(app);
+    hold::settle_focus(&mut app.focus, app.tree.selected(), &app.facts);
     app.settle_panes();
-    question::settle_quit(app);
+    question::settle_quit(&mut app.questions, &app.facts);
     settle_history_search(app);
     effects.extend(message::with(app, |message, known| {
         message.bind_draft(known);
@@ -186,30 +190,43 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
     for wanted in wanted {
         match wanted {
             PaneEffect::Outside(effect) => effects.push(effect),
-            PaneEffect::Say(sentence) => app.status.say(sentence, app.now),
-            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
+            PaneEffect::Say(sentence) => app.status.say(sentence, app.facts.now),
+            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.facts.now),
             PaneEffect::Reply(sentence) => app.reply(&sentence),
             PaneEffect::Focus(pane) => app.focus.go(pane),
             PaneEffect::EditEntry(agent, id) => effects.extend(message::ask(app, agent, id)),
-            PaneEffect::WriteAboutCall(agent, what) => hold::write(app, agent, what),
-            PaneEffect::WriteNo(id) => approval::decline(app, id),
+            PaneEffect::WriteAboutCall(agent, what) => {
+                let wanted = hold::write(&mut app.message, agent, what, &app.facts);
+                effects.extend(carry_out(app, wanted));
+            }
+            PaneEffect::WriteNo(id) => {
+                let wanted = approval::decline(&mut app.message, id);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
             PaneEffect::EndFirst => {
                 message::blocked(app);
             }
-            PaneEffect::ShowText(agent, id) => ledger::show(app, &agent, &id),
+            PaneEffect::ShowText(agent, id) => {
+                let App { transcripts, tree, facts, .. } = app;
+                let wanted = ledger::show(transcripts, tree, &agent, &id, facts);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
             PaneEffect::NewConversation => {
                 app.empty_at_reset();
                 effects.extend(command::reset(app));
             }
             PaneEffect::ResetConversation => effects.extend(command::reset(app)),
-            PaneEffect::UndoChanges => effects.extend(approval::confirm_undo(app)),
+            PaneEffect::UndoChanges => {
+                let wanted = approval::confirm_undo(&app.facts);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
             PaneEffect::CloseOverlay => app.focus.overlay = None,
             PaneEffect::Quiet => app.status.quiet(),
             PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
             PaneEffect::Enter => effects.extend(keys::enter(app)),
             PaneEffect::Run(verb, argument) => effects.extend(command::run(app, verb, &argument)),
-            PaneEffect::DecideCall => effects.extend(hold::commit(app)),
-            PaneEffect::Decline(id) => effects.extend(approval::commit(app, id)),
+            PaneEffect::DecideCall => effects.extend(commit_call(app)),
+            PaneEffect::Decline(id) => effects.extend(decline(app, id)),
             PaneEffect::KeepEntry(id) => app.pending.keep(id),
             PaneEffect::Complete(Some(chars), text) => app.message.complete(chars, &text),
             PaneEffect::Complete(None, text) => app.message.load(&text),
@@ -224,6 +241,36 @@ fn carry_out_outcome(app: &mut App, outcome: Outcome) -> Vec<Effect> {
         Outcome::Ignored => Vec::new(),
         Outcome::Consumed(wanted) => carry_out(app, wanted),
     }
+}
+
+/// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
+fn with_pause(app: &mut App, action: Action) -> Vec<Effect> {
+    let outcome = pause::act(&mut app.pause, action, app.tree.selected(), &app.facts);
+    carry_out_outcome(app, outcome)
+}
+
+/// Carries out a key of the list of pending texts.
+fn with_pending(app: &mut App, action: Action) -> Vec<Effect> {
+    let outcome = pending::act(&mut app.pending, action, &app.message, &app.facts);
+    carry_out_outcome(app, outcome)
+}
+
+/// Asks for the newest pending text, to be put into the message.
+fn take_back(app: &mut App) -> Vec<Effect> {
+    let outcome = pending::take_back(&app.message, &app.facts);
+    carry_out_outcome(app, outcome)
+}
+
+/// Decides about the call that the message is about.
+fn commit_call(app: &mut App) -> Vec<Effect> {
+    let outcome = hold::commit(&app.message);
+    carry_out_outcome(app, outcome)
+}
+
+/// Sends the words of a no.
+fn decline(app: &mut App, id: ApprovalId) -> Vec<Effect> {
+    let outcome = approval::commit(&mut app.questions, &mut app.message, id, &app.facts);
+    carry_out_outcome(app, outcome)
 }
 
 /// Ends the search of the history when something else has got the keys.
@@ -243,14 +290,6 @@ fn refresh_palette(app: &mut App) -> Vec<Effect> {
     carry_out(app, wanted)
 }
 
-/// Takes the answer of one queue to a text.
-fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Refused>) -> Vec<Effect> {
-    if outcome.is_ok() {
-        app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
-    }
-    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
-}
-
 /// Takes what came back from the external editor.
 fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>) {
     let sentence = match (subject, outcome) {
@@ -259,7 +298,7 @@ fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>
         (EditorSubject::Entry, Err(reason)) => Some(format!("not opened: {reason}")),
     };
     if let Some(sentence) = sentence {
-        app.status.say(sentence, app.now);
+        app.status.say(sentence, app.facts.now);
     }
 }
 
@@ -270,82 +309,7 @@ fn copied(app: &mut App, outcome: Result<String, String>) {
         Ok(how) => format!("{what}copied {how}"),
         Err(reason) => format!("not copied: {reason}"),
     };
-    app.status.say(sentence, app.now);
-}
-
-/// What a post has changed.
-enum Told {
-    /// A piece of a stream: they come by the thousand, and change nothing about the message.
-    Piece,
-    /// Anything; with what is to be done.
-    Changed(Vec<Effect>),
-}
-
-/// Folds what the run says.
-fn told(app: &mut App, post: Post) -> Told {
-    let now = app.now;
-    app.run.post(&post, now);
-    match post {
-        Post::Envelope(envelope) => {
-            agent::apply(app, &envelope);
-            with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
-            if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
-                return Told::Piece;
-            }
-        }
-        Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { .. } => question::ask_about_stale(app),
-        Post::Approvals { .. } => approval::snapshot(app),
-        Post::Budget(_) => {}
-        Post::Notice(notice) => noticed(app, notice),
-    }
-    Told::Changed(Vec::new())
-}
-
-/// Folds what came of a request.
-fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
-    match reply {
-        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
-        Reply::Stopped(entries) => message::stopped(app, &entries),
-        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, &act, &outcome),
-        Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
-        Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
-        Reply::Cancelling(agents) if agents.is_empty() => {
-            app.status.say("not cancelled: it has ended, or only ends with its parent", app.now);
-        }
-        Reply::Cancelling(_) => {}
-        Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
-        Reply::Mode(outcome) => approval::mode_set(app, outcome),
-        Reply::UndoPreview(files) => approval::ask_undo(app, &files),
-        Reply::RewindPreview { to, files } => sessions::ask_branch(app, &to, &files),
-        Reply::Undone(files) => approval::undone(app, &files),
-        Reply::Rules(sentences) => approval::rules_told(app, &sentences),
-        Reply::Budget(_) => budget::set(app),
-    }
-    Vec::new()
-}
-
-/// Folds a notice.
-fn noticed(app: &mut App, notice: Notice) {
-    match notice {
-        Notice::Ready => app.status.host = HostState::Ready,
-        Notice::BuildFailed(error) => {
-            let reason = error.to_string();
-            app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
-            app.status.host = HostState::Failed(reason);
-        }
-        Notice::Info(sentence) => app.reply(&sentence),
-        Notice::Returned(mut entries) => {
-            entries.retain(|entry| entry.sender == app.client);
-            message::given_back(app, &entries);
-        }
-        Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
-        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
-        Notice::Unfinished(left) => question::begin_unfinished(app, &left),
-        Notice::LocalServer(server) => command::offer(app, server),
-        Notice::Models(Ok(models)) => app.palette.models = models,
-        Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
-    }
+    app.status.say(sentence, app.facts.now);
 }
 
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
@@ -367,15 +331,15 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
 
 /// Puts a text into the message that came at once.
 fn insert(app: &mut App, text: &str) {
-    question::type_digit(app);
+    question::type_digit(&mut app.questions, &mut app.message);
     match app.message.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(count) => {
             let noun = if count == 1 { "character" } else { "characters" };
-            app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.now);
+            app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.facts.now);
         }
         Pasted::TooLong => {
-            app.status.say("not pasted: a message has at most 2 MiB", app.now);
+            app.status.say("not pasted: a message has at most 2 MiB", app.facts.now);
         }
     }
 }

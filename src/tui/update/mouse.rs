@@ -8,7 +8,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{carry_out, message, transcript, with_agents};
+use super::{carry_out, carry_out_outcome, message, transcript, with_agents};
 use crate::id::AgentId;
 use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
 use crate::tui::effect::Outcome;
@@ -17,6 +17,8 @@ use crate::tui::keymap::Action;
 use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
 use crate::tui::palette;
+use crate::tui::pause;
+use crate::tui::pending;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
@@ -78,7 +80,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             with_agents(app, |pane, facts| press_past(pane, &agent, facts));
         }
         Region::Entry(id) => {
-            let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
+            let index = app.facts.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
                 app.pending.select(index, &app.facts.run.pending);
                 app.focus.go(Pane::Pending);
@@ -118,8 +120,14 @@ fn take_offer(app: &mut App, place: usize) {
 /// Gives a pane the focus; the list of pending texts and the panel of a paused agent only while there is something in them.
 fn go(app: &mut App, pane: Pane) {
     match pane {
-        Pane::Pending => super::pending::focus(app),
-        Pane::Gate => super::hold::focus(app),
+        Pane::Pending => {
+            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
+            carry_out_outcome(app, outcome);
+        }
+        Pane::Gate => {
+            let outcome = pause::focus(app.tree.selected(), &app.facts);
+            carry_out_outcome(app, outcome);
+        }
         Pane::Transcript | Pane::Search => {
             // It asks for nothing outside the screen.
             transcript::key(app, Action::FocusTranscript);

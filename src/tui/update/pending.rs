@@ -1,51 +1,57 @@
 //! Brings the list of pending texts together with the message, where a text can be edited or comes back to.
 
-use super::{carry_out_outcome, message as editing};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
 use crate::tui::keymap::Action;
-use crate::tui::msg::Effect;
-use crate::tui::pending::{self, Turn};
-use crate::tui::state::App;
-
-/// Gives the list the focus.
-pub fn focus(app: &mut App) {
-    let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
-    carry_out_outcome(app, outcome);
-}
+use crate::tui::message::{Known, Message};
+use crate::tui::pending::{self, PendingPane, Turn};
 
 /// Carries out a key of the list.
-pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    let edited = app.message.editing().map(|editing| &editing.entry.id);
-    let outcome = pending::act(&mut app.pending, action, edited, &app.facts);
-    carry_out_outcome(app, outcome)
+pub fn act(pane: &mut PendingPane, action: Action, message: &Message, facts: &Facts) -> Outcome {
+    pending::act(pane, action, edited(message), facts)
 }
 
 /// Delivers what is pending at once.
-pub fn deliver_now(app: &mut App) -> Vec<Effect> {
-    let edited = app.message.editing().map(|editing| &editing.entry.id);
-    let turn = if app.run.agents.main().running() { Turn::Running } else { Turn::None };
-    let outcome = pending::deliver_now(&app.pending, edited, &app.facts, turn);
-    carry_out_outcome(app, outcome)
+pub fn deliver_now(pane: &PendingPane, message: &Message, facts: &Facts) -> Outcome {
+    let turn = if facts.run.agents.main().running() { Turn::Running } else { Turn::None };
+    pending::deliver_now(pane, edited(message), facts, turn)
 }
 
 /// Asks for the newest text, to be put into the message.
-pub fn take_back(app: &mut App) -> Vec<Effect> {
-    if editing::blocked(app) {
-        return Vec::new();
+pub fn take_back(message: &Message, facts: &Facts) -> Outcome {
+    match message.blocked() {
+        Some(first) => Outcome::one(first),
+        None => pending::take_back(&facts.run.pending),
     }
-    let outcome = pending::take_back(&app.run.pending);
-    carry_out_outcome(app, outcome)
 }
 
-/// Takes the reply to a change of a pending text.
-pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: &QueueAct, outcome: &QueueOutcome) {
+/// Tells the message what came of a change of a pending text.
+pub fn answered(
+    message: &mut Message,
+    known: &Known<'_>,
+    (agent, id): (&AgentId, &MessageId),
+    act: &QueueAct,
+    outcome: &QueueOutcome,
+) -> Vec<PaneEffect> {
     match act {
-        QueueAct::Hold { text } => editing::held(app, id, text.as_ref(), outcome),
-        QueueAct::Commit { .. } => editing::committed(app, id, outcome),
-        _ => app.message.queue_answered(agent, act, outcome),
+        QueueAct::Hold { text } => message.held(id, text.as_ref(), outcome, known),
+        QueueAct::Commit { .. } => message.committed(id, outcome),
+        QueueAct::Confirm
+        | QueueAct::Deliver { .. }
+        | QueueAct::Move { .. }
+        | QueueAct::Merge
+        | QueueAct::Release
+        | QueueAct::Restore { .. }
+        | QueueAct::Split { .. }
+        | QueueAct::Withdraw { .. } => {
+            message.queue_answered(agent, act, outcome);
+            Vec::new()
+        }
     }
-    if let Some(sentence) = pending::answered(&mut app.pending, agent, id, act, outcome, &app.facts.run.pending) {
-        app.status.say(sentence, app.now);
-    }
+}
+
+fn edited(message: &Message) -> Option<&MessageId> {
+    message.editing().map(|editing| &editing.entry.id)
 }

@@ -1,75 +1,57 @@
 //! Brings the questions together with the message, whose keys answer them.
 
-use super::carry_out_outcome;
 use crate::id::AgentId;
 use crate::protocol::Unfinished;
-use crate::tui::approval::{self, MessageUse, Subject, Unarmed};
-use crate::tui::effect::Outcome;
+use crate::tui::approval::{self, MessageUse, Questions, Subject};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
 use crate::tui::keymap::{Answer, Chord};
+use crate::tui::message::Message;
 use crate::tui::message::removed::Removed;
-use crate::tui::msg::Effect;
-use crate::tui::state::App;
+use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::transcript::cell::Level;
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
-pub fn ask_about_stale(app: &mut App) {
-    let edited = app.message.editing().map(|editing| &editing.entry.id);
-    approval::ask_about_stale(&mut app.questions, edited, &app.facts);
+pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Facts) {
+    let edited = message.editing().map(|editing| &editing.entry.id);
+    approval::ask_about_stale(questions, edited, facts);
 }
 
 /// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
-pub fn settle_quit(app: &mut App) {
-    if app.questions.current().is_some() && !app.run.agents.main().running() {
-        app.questions.retain(app.facts.now, |subject| *subject != Subject::Quit);
+pub fn settle_quit(questions: &mut Questions, facts: &Facts) {
+    if questions.current().is_some() && !facts.run.agents.main().running() {
+        questions.retain(facts.now, |subject| *subject != Subject::Quit);
     }
 }
 
-/// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
-pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
-    let message = message_use(app);
-    let outcome = approval::answer(&mut app.questions, answer, message, &app.facts);
-    if outcome == Outcome::Ignored { None } else { Some(carry_out_outcome(app, outcome)) }
+/// Gives an answer to the shown question; ignored when the key has nothing to do with a question.
+pub fn answer(questions: &mut Questions, answer: Answer, message: &Message, focus: Focus, facts: &Facts) -> Outcome {
+    approval::answer(questions, answer, message_use(message, focus, facts), facts)
 }
 
-/// Carries out a key that selects an answer or gives the selected one; `None` when it is for something else. Any other
+/// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else. Any other
 /// character makes a text of itself and of the digit before it.
-pub fn choose(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
-    let message = message_use(app);
-    match approval::choose(&mut app.questions, chord, message, &app.facts) {
-        Outcome::Ignored => {
-            if message == MessageUse::Free && chord.typed().is_some() {
-                type_digit(app);
-            }
-            None
-        }
-        outcome @ Outcome::Consumed(_) => Some(carry_out_outcome(app, outcome)),
+pub fn choose(questions: &mut Questions, chord: Chord, message: &mut Message, focus: Focus, facts: &Facts) -> Outcome {
+    let used = message_use(message, focus, facts);
+    let outcome = approval::choose(questions, chord, used, facts);
+    if outcome == Outcome::Ignored && used == MessageUse::Free && chord.typed().is_some() {
+        type_digit(questions, message);
     }
+    outcome
 }
 
 /// Makes a text of the digit that has selected an answer: more text comes behind it.
-pub fn type_digit(app: &mut App) {
-    if let Some(digit) = app.questions.unselect() {
-        app.message.type_char(digit);
+pub fn type_digit(questions: &mut Questions, message: &mut Message) {
+    if let Some(digit) = questions.unselect() {
+        message.type_char(digit);
     }
 }
 
-/// Says why nothing was answered.
-pub fn not_answered(app: &mut App, unarmed: Unarmed) {
-    let outcome = approval::not_answered(&app.questions, unarmed);
-    carry_out_outcome(app, outcome);
-}
-
-/// Gives an answer to the question, which is armed.
-pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
-    let outcome = approval::give(&mut app.questions, answer, &app.facts);
-    carry_out_outcome(app, outcome)
-}
-
-fn message_use(app: &App) -> MessageUse {
-    if app.message.declining().is_some() {
+fn message_use(message: &Message, focus: Focus, facts: &Facts) -> MessageUse {
+    if message.declining().is_some() {
         MessageUse::No
-    } else if app.medium == Medium::Screen && app.is_drafting() && app.message.is_empty() {
+    } else if facts.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft() && message.is_empty()
+    {
         MessageUse::Free
     } else {
         MessageUse::Other
@@ -77,29 +59,34 @@ fn message_use(app: &App) -> MessageUse {
 }
 
 /// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
-pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
-    match app.medium {
-        Medium::Screen => app.message.restore_drafts(&left.drafts),
+pub fn begin_unfinished(
+    questions: &mut Questions,
+    message: &mut Message,
+    left: &Unfinished,
+    facts: &Facts,
+) -> Vec<PaneEffect> {
+    let mut wanted = Vec::new();
+    match facts.medium {
+        Medium::Screen => message.restore_drafts(&left.drafts),
         // Nothing gets into a line that is being typed; `/back` brings it there.
         Medium::Lines => {
             for draft in &left.drafts {
                 let told = format!("you were writing: {}; /back brings it into the line", draft.text);
-                app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
-                app.message.set_aside(Removed::Draft(draft.text.clone()));
+                wanted.push(PaneEffect::Note(AgentId::main(), told));
+                message.set_aside(Removed::Draft(draft.text.clone()));
             }
         }
     }
     let Some(question) = super::sessions::unfinished(left) else {
-        if let Some(sentence) = left.sentence() {
-            app.reply(&sentence);
-        }
-        return;
+        wanted.extend(left.sentence().map(PaneEffect::Reply));
+        return wanted;
     };
     let is_about =
         |subject: &Subject| left.pending.iter().any(|entry| *subject == Subject::StillTrue(entry.id.clone()));
-    app.questions.retain(app.now, |subject| !is_about(subject));
+    questions.retain(facts.now, |subject| !is_about(subject));
     for entry in &left.pending {
-        app.questions.leave(Subject::StillTrue(entry.id.clone()));
+        questions.leave(Subject::StillTrue(entry.id.clone()));
     }
-    app.questions.ask_once(question);
+    questions.ask_once(question);
+    wanted
 }

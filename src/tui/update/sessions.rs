@@ -6,16 +6,17 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{Request, UndoneFile, Unfinished};
 use crate::session::fold::DetailPart;
 use crate::text::visible_line;
-use crate::tui::app::App;
-use crate::tui::approval::{Question, Rewind, Subject, undo_parts};
+use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
+use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::tui::facts::Facts;
 use crate::tui::keymap::Chord;
-use crate::tui::msg::Effect;
 use crate::tui::sessions::{Choice, ChoiceSubject, Choices, Pressed};
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::Overlay;
+use crate::tui::state::focus::{Focus, Overlay};
 use crate::tui::state::lines::Medium;
 use crate::tui::switch::{BranchFiles, Switch};
-use crate::tui::transcript::cell::{Body, Cell, CellId, Level};
+use crate::tui::transcript::cell::{Body, Cell, CellId};
+use crate::tui::transcript::{Reader, TranscriptPane};
 
 /// Most sessions that are told in lines.
 const TOLD: usize = 10;
@@ -23,73 +24,79 @@ const TOLD: usize = 10;
 const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
 
 /// Goes on with the session of this name, or lets one be chosen.
-pub fn resume(app: &mut App, name: &str) -> Vec<Effect> {
-    app.choices = if name.is_empty() { Choices::awaited(ChoiceSubject::Session) } else { Choices::wanting(name) };
-    if name.is_empty() && app.medium == Medium::Screen {
-        app.focus.overlay = Some(Overlay::Choices);
+pub fn resume(choices: &mut Choices, focus: &mut Focus, facts: &Facts, name: &str) -> Effect {
+    *choices = if name.is_empty() { Choices::awaited(ChoiceSubject::Session) } else { Choices::wanting(name) };
+    if name.is_empty() && facts.medium == Medium::Screen {
+        focus.overlay = Some(Overlay::Choices);
     }
-    vec![Effect::ListSessions]
+    Effect::ListSessions
 }
 
 /// Takes the list of sessions.
-pub fn listed(app: &mut App, rows: Result<Vec<Choice>, String>) -> Vec<Effect> {
+pub fn listed(
+    choices: &mut Choices,
+    questions: &mut Questions,
+    rows: Result<Vec<Choice>, String>,
+    facts: &Facts,
+) -> Vec<PaneEffect> {
+    let mut wanted = Vec::new();
     let known = match &rows {
         Ok(known) => known.as_slice(),
         Err(reason) => {
-            app.reply(reason);
+            wanted.push(PaneEffect::Reply(reason.clone()));
             &[]
         }
     };
-    if let Some(name) = app.choices.take_wanted() {
+    if let Some(name) = choices.take_wanted() {
         let mut fitting = known.iter().filter(|row| row.id.starts_with(&name));
-        return match (fitting.next(), fitting.next()) {
-            (Some(row), None) => go_on_with(app, row),
-            (None, _) => {
-                app.reply(&format!("there is no session {name}; /resume lists them"));
-                Vec::new()
-            }
+        match (fitting.next(), fitting.next()) {
+            (Some(row), None) => wanted.extend(go_on_with(questions, row, facts)),
+            (None, _) => wanted.push(PaneEffect::Reply(format!("there is no session {name}; /resume lists them"))),
             (Some(_), Some(_)) => {
-                app.reply(&format!("{name} is the beginning of several sessions; write more of it"));
-                Vec::new()
+                let sentence = format!("{name} is the beginning of several sessions; write more of it");
+                wanted.push(PaneEffect::Reply(sentence));
             }
-        };
+        }
+        return wanted;
     }
-    if app.medium == Medium::Lines {
+    if facts.medium == Medium::Lines {
         for row in known.iter().take(TOLD) {
             let told = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.facts));
-            app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
+            wanted.push(PaneEffect::Note(AgentId::main(), told));
         }
-        app.status.say("/resume ID goes on with a session; the beginning of the ID is enough", app.now);
+        let sentence = "/resume ID goes on with a session; the beginning of the ID is enough";
+        wanted.push(PaneEffect::Say(sentence.to_owned()));
     }
-    app.choices.take(rows);
-    Vec::new()
+    choices.take(rows);
+    wanted
 }
 
-/// Carries out a key in the list; `None` when it means what it means elsewhere.
-pub fn key(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
-    let page = usize::from(app.size.height / 2).max(1);
-    match app.choices.key(chord, &app.facts.keymap, page) {
-        Pressed::Consumed => Some(Vec::new()),
-        Pressed::Ignored => None,
-        Pressed::Chosen(ChoiceSubject::Session, row) => Some(go_on_with(app, &row)),
+/// Carries out a key in the list.
+pub fn key(choices: &mut Choices, questions: &mut Questions, chord: Chord, facts: &Facts) -> Outcome {
+    let page = usize::from(facts.size.height / 2).max(1);
+    match choices.key(chord, &facts.keymap, page) {
+        Pressed::Consumed => Outcome::DONE,
+        Pressed::Ignored => Outcome::Ignored,
+        Pressed::Chosen(ChoiceSubject::Session, row) => Outcome::Consumed(go_on_with(questions, &row, facts)),
         Pressed::Chosen(ChoiceSubject::Message, row) => {
-            app.focus.overlay = None;
-            Some(preview(app, Some(MessageId::new(row.id))))
+            let asked = preview(Some(MessageId::new(row.id)), facts);
+            Outcome::Consumed(vec![PaneEffect::CloseOverlay, asked])
         }
     }
 }
 
-fn go_on_with(app: &mut App, row: &Choice) -> Vec<Effect> {
-    app.focus.overlay = None;
-    if app.session.as_deref() == Some(row.id.as_str()) {
-        app.status.say("this is the session that runs here", app.now);
-        return Vec::new();
+fn go_on_with(questions: &mut Questions, row: &Choice, facts: &Facts) -> Vec<PaneEffect> {
+    let mut wanted = vec![PaneEffect::CloseOverlay];
+    if facts.session.as_deref() == Some(row.id.as_str()) {
+        wanted.push(PaneEffect::Say("this is the session that runs here".to_owned()));
+        return wanted;
     }
     let switch = Switch::Resume { session: row.id.clone(), directory: row.directory.clone() };
-    if !app.busy() {
-        return vec![Effect::Switch(switch)];
+    if !facts.run.is_busy() {
+        wanted.push(PaneEffect::Outside(Effect::Switch(switch)));
+        return wanted;
     }
-    app.questions.ask_once(Question {
+    questions.ask_once(Question {
         agent: None,
         title: "Leave this session for another?".to_owned(),
         detail: vec![DetailPart::Text(LEAVES.to_owned())],
@@ -97,68 +104,58 @@ fn go_on_with(app: &mut App, row: &Choice) -> Vec<Effect> {
         rule: None,
         subject: Subject::Switch(switch, Rewind::Nothing),
     });
-    Vec::new()
+    wanted
 }
 
 /// Opens the list of the user's messages.
-pub fn branch(app: &mut App) {
-    let reader = app.reader_of(&AgentId::main());
+pub fn branch(choices: &mut Choices, focus: &mut Focus, main: Option<&Reader>) {
     let row = |(id, cell): (&MessageId, CellId)| {
-        let text = match reader.and_then(|reader| reader.transcript.get(cell)).map(Cell::body) {
+        let text = match main.and_then(|reader| reader.transcript.get(cell)).map(Cell::body) {
             Some(Body::User { text, .. }) => text.clone(),
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();
         Choice { id: id.to_string(), title, facts: String::new(), preview: text, directory: String::new() }
     };
-    let rows = reader.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
-    app.choices = Choices::of(ChoiceSubject::Message, rows.unwrap_or_default());
-    app.focus.overlay = Some(Overlay::Choices);
-}
-
-/// Carries out an Esc that does nothing else: the second in an empty message opens the list of messages.
-pub fn escape(app: &mut App) {
-    if app.medium != Medium::Screen || !app.message.is_empty() {
-        return;
-    }
-    if app.status.cause() == Some(&Cause::Escape) && app.status.message(app.now).is_some() {
-        app.status.quiet();
-        branch(app);
-    } else if app.reader_of(&AgentId::main()).is_some_and(|reader| !reader.transcript.entered().is_empty()) {
-        app.status.say_while(Cause::Escape, "Esc again: branch from one of your messages", app.now);
-    }
+    let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
+    *choices = Choices::of(ChoiceSubject::Message, rows.unwrap_or_default());
+    focus.overlay = Some(Overlay::Choices);
 }
 
 /// Begins a branch from just before the selected message.
-pub fn branch_here(app: &mut App) -> Vec<Effect> {
-    if !app.tree.selected().is_main() {
-        app.status.say("only the conversation of the main agent can branch", app.now);
-        return Vec::new();
+pub fn branch_here(transcripts: &TranscriptPane, shown: &AgentId, facts: &Facts) -> PaneEffect {
+    if !shown.is_main() {
+        return PaneEffect::Say("only the conversation of the main agent can branch".to_owned());
     }
-    let found = app.reader_of(&AgentId::main()).and_then(|reader| {
+    let found = transcripts.reader(shown).and_then(|reader| {
         let is_selected = |(_, cell): &(&MessageId, CellId)| reader.selected == Some(*cell);
         reader.transcript.entered().into_iter().find(is_selected).map(|(id, _)| id.clone())
     });
-    preview(app, found)
+    preview(found, facts)
 }
 
-fn preview(app: &mut App, message: Option<MessageId>) -> Vec<Effect> {
-    match (message, &app.session) {
-        (_, None) => app.reply("this session is not saved, so nothing can branch from it"),
-        (None, _) => app.status.say("select a message of yours first; [ and ] go from one to the next", app.now),
-        (Some(to), Some(_)) => return vec![Effect::Request(Request::PreviewRewind { to })],
+fn preview(message: Option<MessageId>, facts: &Facts) -> PaneEffect {
+    match (message, &facts.session) {
+        (_, None) => PaneEffect::Reply("this session is not saved, so nothing can branch from it".to_owned()),
+        (None, _) => PaneEffect::Say("select a message of yours first; [ and ] go from one to the next".to_owned()),
+        (Some(to), Some(_)) => Request::PreviewRewind { to }.into(),
     }
-    Vec::new()
 }
 
 /// Asks before a branch, with what tools changed since the message.
-pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
-    let Some(reader) = app.reader_of(&AgentId::main()) else { return };
+pub fn ask_branch(
+    questions: &mut Questions,
+    transcripts: &TranscriptPane,
+    message: &MessageId,
+    files: &[UndoneFile],
+    facts: &Facts,
+) {
+    let Some(reader) = transcripts.reader(&AgentId::main()) else { return };
     let cell = reader.transcript.cell_of(message).and_then(|cell| reader.transcript.get(cell));
     let Some(Body::User { text, .. }) = cell.map(Cell::body) else { return };
     let text = text.clone();
     let mut detail = vec![DetailPart::Text(text.clone())];
-    if app.busy() {
+    if facts.run.is_busy() {
         detail.push(DetailPart::Note(LEAVES.to_owned()));
     }
     let rewind = if files.is_empty() { Rewind::Nothing } else { Rewind::Offered };
@@ -170,8 +167,8 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
             ));
         }
     }
-    app.questions.retain(app.now, |subject| !matches!(subject, Subject::Switch(..)));
-    app.questions.ask_once(Question {
+    questions.retain(facts.now, |subject| !matches!(subject, Subject::Switch(..)));
+    questions.ask_once(Question {
         agent: None,
         title: "Branch: a new session from just before this message?".to_owned(),
         detail,
@@ -182,12 +179,11 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
 }
 
 /// Sends the request again that failed.
-pub fn retry(app: &mut App) -> Vec<Effect> {
-    if app.run.agents.main().running() {
-        app.status.say_while(Cause::Turn, "not sent again: a turn runs", app.now);
-        return Vec::new();
+pub fn retry(facts: &Facts) -> PaneEffect {
+    if facts.run.agents.main().running() {
+        return PaneEffect::SayWhile(Some(Cause::Turn), "not sent again: a turn runs".to_owned());
     }
-    vec![Effect::Request(Request::Retry)]
+    Request::Retry.into()
 }
 
 /// Returns the question about texts that an earlier process of the session left; `None` when none waits. One question is

@@ -19,7 +19,7 @@ use crate::tui::widgets::fit::{columns, put, put_right, row};
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
 pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+    let theme = &app.facts.theme;
     let line = row(area, 0);
     if line.is_empty() {
         return;
@@ -146,17 +146,19 @@ fn keys(app: &App) -> &'static [&'static str] {
         ],
         Pane::Search => &[],
         // A sub-agent has one turn, nothing comes after it.
-        Pane::Composer if app.run.agents.main().running() && !app.message.draft_target(&app.known()).is_main() => {
+        Pane::Composer
+            if app.facts.run.agents.main().running() && !app.message.draft_target(&app.known()).is_main() =>
+        {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
-        Pane::Composer if app.run.agents.main().running() => {
+        Pane::Composer if app.facts.run.agents.main().running() => {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
         }
-        Pane::Composer if app.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
+        Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
-        Pane::Composer if matches!(app.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
+        Pane::Composer if matches!(app.facts.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
             "Alt+T sends the request again · / commands · F1 help",
             "Alt+T sends it again · F1 help",
             "Alt+T sends it again",

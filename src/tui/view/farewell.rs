@@ -29,16 +29,16 @@ pub fn farewell(app: &App) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(answer) = answer {
         lines.push("The last answer:".to_owned());
-        let width = app.size.width.saturating_sub(2);
+        let width = app.facts.size.width.saturating_sub(2);
         lines.extend(answer.lines().take(LINES).map(|line| format!("  {}", clip(line, width)).trim_end().to_owned()));
         let more = answer.lines().count().saturating_sub(LINES);
         lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
         lines.push(String::new());
     }
-    let cost = money(app.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.run.agents.spent().max(app.run.budget.tokens)));
-    match &app.session {
-        Some(session) if app.client.is_some() => {
+    let cost = money(app.facts.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let used = format!("{} tokens used{cost}.", tokens(app.facts.run.agents.spent().max(app.facts.run.budget.tokens)));
+    match &app.facts.session {
+        Some(session) if app.facts.client.is_some() => {
             lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
         }
         Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),

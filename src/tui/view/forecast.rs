@@ -3,6 +3,7 @@
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
 //! follow it; the words name both.
 
+use crate::clock::seconds_between;
 use crate::event::{Delivery, Outcome};
 use crate::id::{AgentId, MessageId};
 use crate::session::fold::agents::{Activity, AgentNode};
@@ -10,7 +11,6 @@ use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
-use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
 
@@ -55,8 +55,8 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         return vec![words, short];
     }
     let target = app.message.draft_target(&app.known());
-    let running = app.run.agents.get(&target).is_some_and(AgentNode::running);
-    if target.is_main() && app.run.pending.paused && !running {
+    let running = app.facts.run.agents.get(&target).is_some_and(AgentNode::running);
+    if target.is_main() && app.facts.run.pending.paused && !running {
         return held_back(app);
     }
     let when = of_text(app, &target, Delivery::Steer);
@@ -81,7 +81,9 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
     }
-    let Some(node) = app.run.agents.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
+    let Some(node) = app.facts.run.agents.get(agent) else {
+        return words(&["at the next tool boundary", "next boundary"]);
+    };
     match (delivery, &node.activity) {
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
@@ -124,9 +126,9 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.message.held {
         return words(&["held"]);
     }
-    let node = app.run.agents.get(&entry.agent);
+    let node = app.facts.run.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
-    if entry.agent.is_main() && app.run.pending.paused && idle {
+    if entry.agent.is_main() && app.facts.run.pending.paused && idle {
         return match node.map(|node| &node.activity) {
             Some(Activity::Ended(Outcome::Failed, _)) => {
                 words(&["waits: the last turn failed; Enter sends", "Enter sends"])
@@ -135,9 +137,10 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
         };
     }
     // Each follow-up starts a turn of its own.
-    let before = app.run.pending.before(&entry.message.id);
+    let before = app.facts.run.pending.before(&entry.message.id);
     let is_follow_up = |other: &&MessageId| {
-        app.run
+        app.facts
+            .run
             .pending
             .get(other)
             .is_some_and(|other| other.message.delivery == Delivery::FollowUp && !other.message.held)
@@ -153,7 +156,8 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App) -> Vec<String> {
     let waiting = |stage| stage == PendingStage::Waiting;
-    let count = app.run.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
+    let count =
+        app.facts.run.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
     match (count, app.message.is_empty()) {
         (0, _) => vec!["→ starts a turn".to_owned()],
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],
@@ -166,7 +170,7 @@ fn after_tools(app: &App, node: &AgentNode) -> Vec<String> {
     let open = &node.open;
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);
-    let time = clock(seconds_between(longest.since, app.now));
+    let time = clock(seconds_between(longest.since, app.facts.now));
     let mut words = Vec::new();
     if open.len() > 1 {
         words.push(format!("after {name} (running {time}) and {} more", open.len() - 1));

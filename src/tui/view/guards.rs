@@ -18,7 +18,7 @@ pub enum Room {
 
 /// Returns the longest words that fit, or the shortest, with their style.
 pub fn badge(app: &App, room: Room) -> (String, Style) {
-    let guards = &app.run.permissions;
+    let guards = &app.facts.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
         Sandbox::Unknown => &[],
         Sandbox::Missing => &["not sandboxed", "no sandbox"],
@@ -40,9 +40,9 @@ pub fn badge(app: &App, room: Room) -> (String, Style) {
     let shortest = words.last().cloned().unwrap_or_default();
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
     let style = match (guards.mode.is_auto(), &guards.sandbox) {
-        (true, _) => app.theme.mode_auto,
-        (false, Sandbox::Missing) => app.theme.notice,
-        (false, Sandbox::Named(_) | Sandbox::Unknown) => app.theme.dim,
+        (true, _) => app.facts.theme.mode_auto,
+        (false, Sandbox::Missing) => app.facts.theme.notice,
+        (false, Sandbox::Named(_) | Sandbox::Unknown) => app.facts.theme.dim,
     };
     (fitting, style)
 }

@@ -58,7 +58,6 @@ use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, sea
 use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
 use crate::tui::widgets::fit::{one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
-pub use crate::tui::widgets::{exact, fit, wrap};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
 
 /// The name of the program with its version.
@@ -91,7 +90,7 @@ impl ViewCache {
 pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
     let agent = app.tree.selected();
     let layouts = cache.transcripts.entry(agent.clone()).or_default();
-    transcript::look(app.reader()?, agent, &app.theme, layouts, &mut cache.matches)
+    transcript::look(app.reader()?, agent, &app.facts.theme, layouts, &mut cache.matches)
 }
 
 /// Returns what the agents and their details are drawn from.
@@ -108,7 +107,7 @@ pub fn agents_view(app: &App) -> AgentsView<'_> {
 pub fn title(app: &App) -> String {
     alerts::title(&TitleFacts {
         host: &app.status.host,
-        run: &app.run,
+        run: &app.facts.run,
         questions: &app.questions,
         place: &app.facts.place,
     })
@@ -119,12 +118,12 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     // On a low screen the details of one agent and the rows of all have no room beside each other.
-    let is_low = area.height < LOW && app.shows_details() && app.size.width < layout::BROAD;
+    let is_low = area.height < LOW && app.shows_details() && app.facts.size.width < layout::BROAD;
     let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
         composer: app.message.rows(),
         question,
-        pending: rows(app.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        pending: rows(app.facts.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: list_use(app),
         gate: pause::rows(&paused_agent(app), &app.facts, area.width),
         agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
@@ -143,7 +142,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => pause::rows(&paused_agent(app), &app.facts, width) > 0,
-        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.run.pending.is_empty(),
+        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.facts.run.pending.is_empty(),
         Pane::Composer
         | Pane::History
         | Pane::Tree
@@ -189,7 +188,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let searching = if app.focus.is_on(Pane::Search) {
         let area = if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule };
         let search = app.reader().and_then(|reader| reader.search.as_ref());
-        search.and_then(|search| search_line::draw(search, &app.theme, area, buffer))
+        search.and_then(|search| search_line::draw(search, &app.facts.theme, area, buffer))
     } else {
         composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
         None
@@ -202,7 +201,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             (helped, filtering) = (Some(drawn), cursor);
         }
         Some(Overlay::Choices) => {
-            filtering = Some(sessions::view::draw(&app.choices, &app.keymap, &app.theme, area, &mut regions, buffer));
+            filtering = Some(sessions::view::draw(
+                &app.choices,
+                &app.facts.keymap,
+                &app.facts.theme,
+                area,
+                &mut regions,
+                buffer,
+            ));
         }
         Some(Overlay::Ledger) => {
             listed = Some(ledger::draw(&app.ledger, &app.facts, area, &mut regions, buffer));
@@ -274,7 +280,7 @@ fn list_use(app: &App) -> ListUse {
 fn paused_agent(app: &App) -> PausedAgent<'_> {
     PausedAgent {
         agent: app.tree.selected(),
-        paused: app.is_paused(app.tree.selected()),
+        paused: app.facts.run.is_paused(app.tree.selected()),
         writing: app.message.about_call().map(|about| (&about.agent, &about.call, about.what)),
         context: app.focus.context(),
     }
@@ -300,13 +306,13 @@ fn draw_transcript(
         transcript: &reader.transcript,
         scroll: &reader.scroll,
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
-        theme: &app.theme,
+        theme: &app.facts.theme,
         colours: &app.transcripts.colours,
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
         annotations: Annotations {
             search: reader.search.as_ref(),
             selection: reader.selection.as_ref(),
-            times: (app.transcripts.times == Times::Shown).then_some((&app.zone, app.now)),
+            times: (app.transcripts.times == Times::Shown).then_some((&app.facts.zone, app.facts.now)),
         },
     };
     if reader.transcript.cells().is_empty() {
@@ -321,7 +327,7 @@ fn draw_transcript(
 
 /// Says in an empty transcript what this is and what can be done here, as much as there is room for.
 fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+    let theme = &app.facts.theme;
     let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
     let none = Line::default();
     let width = usize::from(room.width.min(80));
@@ -359,7 +365,7 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
             (Divider::TreeRow | Divider::DetailsRow, false) => "─",
             (Divider::TreeRow | Divider::DetailsRow, true) => "━",
         };
-        let style = if is_held { app.theme.border_focus } else { app.theme.border };
+        let style = if is_held { app.facts.theme.border_focus } else { app.facts.theme.border };
         regions.add(area, Region::Divider(divider));
         for position in area.intersection(*buffer.area()).positions() {
             if let Some(cell) = buffer.cell_mut(position) {
@@ -372,14 +378,14 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
 /// Draws the title of the transcript: whose it is, and which model answers there.
 fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     let node = app.selected_agent();
-    let theme = &app.theme;
+    let theme = &app.facts.theme;
     let (mark, style) = if app.focus.is_on(Pane::Transcript) || app.focus.is_on(Pane::Search) {
         ("▸ ", theme.border_focus)
     } else {
         ("  ", theme.title)
     };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::name(node))), style);
-    if app.is_paused(&node.id) {
+    if app.facts.run.is_paused(&node.id) {
         rest = put(buffer, rest, "  ‖ paused", theme.notice);
     }
     // That of the main agent stands in the status line.

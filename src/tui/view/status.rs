@@ -25,7 +25,7 @@ const BADGE: u16 = 20;
 
 /// Draws the status line into one or two rows.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+    let theme = &app.facts.theme;
     let first = row(area, 0);
     let (state, style) = turn_state(app);
     let second = row(area, 1);
@@ -41,7 +41,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     // One row: a message replaces everything but the mode, then the state goes before the context and the model.
     let first = draw_mode(app, first, buffer);
-    if let Some(message) = app.status.message(app.now) {
+    if let Some(message) = app.status.message(app.facts.now) {
         put(buffer, first, &one_line(message), theme.notice);
         return;
     }
@@ -55,7 +55,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 /// Draws the approval mode and the sandbox at the right end; returns what is left.
 fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
     // A message needs the room more than the long words do.
-    let is_scarce = app.status.message(app.now).is_some() || line.width < MEDIUM;
+    let is_scarce = app.status.message(app.facts.now).is_some() || line.width < MEDIUM;
     let room = if is_scarce { Room::Scarce((line.width / 4).max(BADGE)) } else { Room::Ample(line.width / 2) };
     let (words, style) = badge(app, room);
     // Below that width there is room for hardly a word of anything.
@@ -81,13 +81,13 @@ pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let words =
         [format!("? a question waits: {}", app.spell(way)), "? a question waits".to_owned(), "? asks".to_owned()];
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
-    put_right(buffer, line, &format!("  {words}"), app.theme.notice);
+    put_right(buffer, line, &format!("  {words}"), app.facts.theme.notice);
 }
 
 fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+    let theme = &app.facts.theme;
     let line = draw_mode(app, line, buffer);
-    if let Some(message) = app.status.message(app.now) {
+    if let Some(message) = app.status.message(app.facts.now) {
         put(buffer, line, &format!(" {}", app.spell(&one_line(message))), theme.notice);
         return;
     }
@@ -98,7 +98,7 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
 /// Returns directory, branch, model and context; in fewer and fewer words.
 fn facts(app: &App) -> Vec<String> {
     let named = |name: &str| Some(one_line(name)).filter(|name| !name.is_empty());
-    let (place, branch) = (named(&app.place), named(&app.branch));
+    let (place, branch) = (named(&app.facts.place), named(&app.facts.branch));
     let model = Some(match &app.status.offer {
         Some(offer) => {
             let (name, what) = (one_line(&offer.model), one_line(&offer.what));
@@ -106,7 +106,8 @@ fn facts(app: &App) -> Vec<String> {
         }
         None => model(app),
     });
-    let (long, short) = (share(app), context_share(app.run.agents.main()).map(|share| format!("context {share}")));
+    let (long, short) =
+        (share(app), context_share(app.facts.run.agents.main()).map(|share| format!("context {share}")));
     let rows: [[&Option<String>; 4]; 5] = [
         [&place, &branch, &model, &long],
         [&place, &branch, &model, &short],
@@ -118,15 +119,15 @@ fn facts(app: &App) -> Vec<String> {
 }
 
 fn model(app: &App) -> String {
-    one_line(app.status.model(app.run.agents.main().model.as_deref()))
+    one_line(app.status.model(app.facts.run.agents.main().model.as_deref()))
 }
 
 /// Says what the turn is at, in words, with its style.
 fn turn_state(app: &App) -> (String, Style) {
-    let theme = &app.theme;
-    let main = app.run.agents.main();
+    let theme = &app.facts.theme;
+    let main = app.facts.run.agents.main();
     let since = |text: &str| {
-        let seconds = main.since.map_or(0, |since| seconds_between(since, app.now));
+        let seconds = main.since.map_or(0, |since| seconds_between(since, app.facts.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
     };
     match &app.status.host {
@@ -141,7 +142,7 @@ fn turn_state(app: &App) -> (String, Style) {
         Activity::Waiting => (since("○ waiting for the model"), theme.accent),
         Activity::Retrying { attempt, reason, until } => {
             let reason = one_line(reason);
-            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, app.now)), theme.notice)
+            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, app.facts.now)), theme.notice)
         }
         Activity::Compacting(messages) => {
             (since(&format!("≡ summarising {messages} older messages, Esc stops")), theme.accent)
@@ -153,7 +154,7 @@ fn turn_state(app: &App) -> (String, Style) {
         }
         Activity::Tools => {
             let names = one_line(&tools(&main.open));
-            (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)
+            (format!("● running {names} {}", clock(longest(&main.open, app.facts.now))), theme.tool)
         }
         Activity::Paused(Some(tool)) => (since(&format!("‖ paused before {}", one_line(tool))), theme.notice),
         Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),
@@ -177,20 +178,20 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 
 /// Returns tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
-    let totals = app.run.agents.main().totals();
+    let totals = app.facts.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match app.run.budget.limits.max_tokens {
-        Some(max) => (app.run.budget.tokens, format!(" of {}", count(max))),
-        None => (app.run.agents.spent(), String::new()),
+    let (spent, most) = match app.facts.run.budget.limits.max_tokens {
+        Some(max) => (app.facts.run.budget.tokens, format!(" of {}", count(max))),
+        None => (app.facts.run.agents.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(app.run.budget).or_else(|| money(totals));
+    let money = money_left(app.facts.run.budget).or_else(|| money(totals));
     let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }
 
 fn share(app: &App) -> Option<String> {
-    let main = app.run.agents.main();
+    let main = app.facts.run.agents.main();
     let cap = main.cap.filter(|cap| *cap > 0).map(count);
     match (context_tokens(main), cap) {
         (Some(tokens), Some(cap)) => {

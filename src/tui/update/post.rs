@@ -1,0 +1,173 @@
+//! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
+
+use super::{
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, sessions, with_alerts,
+};
+use crate::error::Refused;
+use crate::event::{Envelope, Event, Pending, Usage};
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{Notice, Post, Reply};
+use crate::session::fold::agents::Agents;
+use crate::session::fold::receipt_words;
+use crate::tui::alerts;
+use crate::tui::app::App;
+use crate::tui::effect::{Effect, PaneEffect};
+use crate::tui::message::send;
+use crate::tui::state::status::{HostState, Status};
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::{pause, pending};
+
+/// What a post has changed.
+pub enum Told {
+    /// A piece of a stream: they come by the thousand, and change nothing about the message.
+    Piece,
+    /// Anything; with what is to be done.
+    Changed(Vec<Effect>),
+}
+
+/// Folds what the run says.
+pub fn told(app: &mut App, post: Post) -> Told {
+    app.facts.run.post(&post, app.facts.now);
+    let App { questions, message, facts, .. } = app;
+    let wanted = match post {
+        Post::Envelope(envelope) => {
+            let effects = happened(app, &envelope);
+            with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
+            if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
+                return Told::Piece;
+            }
+            return Told::Changed(effects);
+        }
+        Post::Reply(reply) => return Told::Changed(replied(app, reply)),
+        Post::Notice(notice) => return Told::Changed(noticed(app, notice)),
+        Post::Queues { .. } => {
+            question::ask_about_stale(questions, message, facts);
+            Vec::new()
+        }
+        Post::Approvals { .. } => approval::snapshot(questions, message, facts),
+        Post::Budget(_) => Vec::new(),
+    };
+    Told::Changed(carry_out(app, wanted))
+}
+
+/// Folds an event in.
+fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
+    app.facts.now = app.facts.now.max(envelope.at);
+    let priced = priced(&app.facts.run.agents, envelope);
+    let envelope = priced.as_ref().unwrap_or(envelope);
+    app.transcripts.envelope(envelope);
+    for id in app.facts.run.apply(envelope) {
+        if let Some(receipt) = app.facts.run.receipts.get(&id) {
+            app.transcripts.reader_mut(&receipt.agent).transcript.set_receipt(&id, receipt_words(receipt));
+        }
+    }
+    let wanted = hold::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
+    let effects = carry_out(app, wanted);
+    note_model(&mut app.status, envelope);
+    if let Event::Returned { entries } = &envelope.event {
+        let is_own = |entry: &&Pending| entry.sender == app.facts.client;
+        let own: Vec<Pending> = entries.iter().filter(is_own).cloned().collect();
+        message::returned(app, &envelope.agent, &own);
+    }
+    if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {
+        app.message.end_conversation();
+        app.begin_again();
+    }
+    effects
+}
+
+/// Notes which model answers.
+fn note_model(status: &mut Status, envelope: &Envelope) {
+    match &envelope.event {
+        // The embedded model it is.
+        Event::UserTurn { .. } => status.offer = None,
+        Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
+            status.switched(to.as_deref(), provider.as_deref());
+        }
+        _ => {}
+    }
+}
+
+/// Returns a round's tokens together with what they cost, so that whoever sums costs sums the same.
+fn priced(agents: &Agents, envelope: &Envelope) -> Option<Envelope> {
+    let Event::Tokens(usage) = &envelope.event else { return None };
+    let cost_nanos = Some(agents.cost(&envelope.agent, usage)?);
+    Some(Envelope { event: Event::Tokens(Usage { cost_nanos, ..usage.clone() }), ..envelope.clone() })
+}
+
+/// Folds what came of a request.
+fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
+    let App { questions, message, transcripts, facts, .. } = app;
+    let wanted = match reply {
+        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
+        Reply::Stopped(entries) => {
+            message::stopped(app, &entries);
+            Vec::new()
+        }
+        Reply::Queue { agent, id, act, outcome } => {
+            let effects = message::with(app, |message, known| {
+                pending_texts::answered(message, known, (&agent, &id), &act, &outcome)
+            });
+            let said = pending::answered(&mut app.pending, &agent, &id, &act, &outcome, &app.facts.run.pending);
+            carry_out(app, said.map(PaneEffect::Say).into_iter().collect());
+            return effects;
+        }
+        Reply::Pause { agent, state, accepted } => {
+            pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say).into_iter().collect()
+        }
+        Reply::Decided { agent, decision, accepted } => hold::decided(message, &agent, &decision, accepted, facts),
+        Reply::Cancelling(agents) if agents.is_empty() => {
+            vec![PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned())]
+        }
+        Reply::Cancelling(_) => Vec::new(),
+        Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
+        Reply::Mode(outcome) => vec![approval::mode_set(outcome)],
+        Reply::UndoPreview(files) => approval::ask_undo(questions, &files, facts).into_iter().collect(),
+        Reply::RewindPreview { to, files } => {
+            sessions::ask_branch(questions, transcripts, &to, &files, facts);
+            Vec::new()
+        }
+        Reply::Undone(files) => vec![approval::undone(transcripts, &files)],
+        Reply::Rules(sentences) => {
+            let shown = app.tree.selected();
+            sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()
+        }
+        Reply::Budget(_) => vec![budget::set(facts)],
+    };
+    carry_out(app, wanted)
+}
+
+/// Takes the answer of one queue to a text.
+fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Refused>) -> Vec<Effect> {
+    if outcome.is_ok() {
+        app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
+    }
+    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
+}
+
+/// Folds a notice.
+fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
+    match notice {
+        Notice::Ready => app.status.host = HostState::Ready,
+        Notice::BuildFailed(error) => {
+            let reason = error.to_string();
+            app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
+            app.status.host = HostState::Failed(reason);
+        }
+        Notice::Info(sentence) => app.reply(&sentence),
+        Notice::Returned(mut entries) => {
+            entries.retain(|entry| entry.sender == app.facts.client);
+            message::given_back(app, &entries);
+        }
+        Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
+        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
+        Notice::Unfinished(left) => {
+            let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
+            return carry_out(app, wanted);
+        }
+        Notice::LocalServer(server) => command::offer(app, server),
+        Notice::Models(Ok(models)) => app.palette.models = models,
+        Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
+    }
+    Vec::new()
+}
