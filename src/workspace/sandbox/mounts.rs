@@ -158,11 +158,11 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
     }
     // What was made in between to hold the mounts.
     plan.mounts.push(Mount::Closed("/".into()));
-    without_covered(plan.mounts)
+    without_covered(&plan.mounts)
 }
 
 /// Leaves out what a later mount covers: nobody would see it, and nobody could check where it was made.
-fn without_covered(mounts: Vec<Mount>) -> Vec<Mount> {
+fn without_covered(mounts: &[Mount]) -> Vec<Mount> {
     let is_covered = |number: usize, mount: &Mount| {
         let mut later = mounts.iter().skip(number + 1);
         mount.has_content() && later.any(|over| over.has_content() && mount.at().starts_with(over.at()))
@@ -246,6 +246,6 @@ mod tests {
         all.extend(kept.clone());
         all.insert(6, read("/w/.git/hooks"));
         all.push(Mount::Closed("/".into()));
-        assert_eq!(without_covered(all), [&kept[..], &[Mount::Closed("/".into())]].concat());
+        assert_eq!(without_covered(&all), [&kept[..], &[Mount::Closed("/".into())]].concat());
     }
 }
