@@ -34,24 +34,18 @@ enum Content {
 }
 
 impl ExpectedMount {
-    /// Returns what a list of mounts leads to, without what later ones cover.
+    /// Returns what a list of mounts, none of which covers another, leads to.
     pub(super) fn of(mounts: &[Mount]) -> Vec<Self> {
-        let mut expected = Vec::new();
-        for (number, mount) in mounts.iter().enumerate() {
-            let later = mounts.get(number + 1..).unwrap_or_default();
-            let covers = |over: &Mount| is_mount(over) && mount.at().starts_with(over.at());
-            if later.iter().any(covers) {
-                continue;
-            }
+        let expected = |mount: &Mount| {
             let content = match mount {
                 Mount::ReadOnly(from, _) => Content::of_machine(from, false),
                 Mount::Writable(from, _) => Content::of_machine(from, true),
                 Mount::Empty(_) => Content::Empty,
-                Mount::Link(..) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => continue,
+                Mount::Link(..) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => return None,
             };
-            expected.push(Self { at: mount.at().to_owned(), content });
-        }
-        expected
+            Some(Self { at: mount.at().to_owned(), content })
+        };
+        mounts.iter().filter_map(expected).collect()
     }
 
     /// Returns it as arguments of the hidden sub-command.
@@ -111,10 +105,6 @@ impl Content {
         let found = open(path).and_then(|opened| Ok(rustix::fs::fstat(&opened)?));
         found.map_or(Self::Nothing, |found| Self::OfMachine { device: found.st_dev, inode: found.st_ino, is_writable })
     }
-}
-
-fn is_mount(mount: &Mount) -> bool {
-    matches!(mount, Mount::ReadOnly(..) | Mount::Writable(..) | Mount::Empty(_))
 }
 
 /// Opens what is at a path, without following any link on the way.

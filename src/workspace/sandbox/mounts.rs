@@ -64,6 +64,11 @@ impl Mount {
         })
     }
 
+    /// Returns whether it puts a file or directory at its path.
+    fn has_content(&self) -> bool {
+        matches!(self, Self::ReadOnly(..) | Self::Writable(..) | Self::Empty(_))
+    }
+
     /// Returns its path in the view.
     pub(super) fn at(&self) -> &Path {
         match self {
@@ -153,7 +158,17 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
     }
     // What was made in between to hold the mounts.
     plan.mounts.push(Mount::Closed("/".into()));
-    plan.mounts
+    without_covered(&plan.mounts)
+}
+
+/// Leaves out what a later mount covers: nobody would see it, and nobody could check where it was made.
+fn without_covered(mounts: &[Mount]) -> Vec<Mount> {
+    let is_covered = |number: usize, mount: &Mount| {
+        let mut later = mounts.iter().skip(number + 1);
+        mount.has_content() && later.any(|over| over.has_content() && mount.at().starts_with(over.at()))
+    };
+    let seen = mounts.iter().enumerate().filter(|(number, mount)| !is_covered(*number, mount));
+    seen.map(|(_, mount)| mount.clone()).collect()
 }
 
 struct MountPlan {
@@ -170,9 +185,14 @@ impl MountPlan {
 
     /// Shows what is at a path, wherever links lead to it; nobody but the user made these.
     fn follow(&mut self, path: &Path) {
-        let is_below_link = self.mounts.iter().any(|mount| matches!(mount, Mount::Link(_, at) if path.starts_with(at)));
+        // A link in the view leads to what it leads to on the machine, and nothing is mounted on one.
+        let is_in_view = self.mounts.iter().any(|mount| match mount {
+            Mount::Link(_, at) => path.starts_with(at),
+            Mount::ReadOnly(_, at) | Mount::Writable(_, at) => path != at && path.starts_with(at),
+            Mount::Empty(_) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => false,
+        });
         if let Ok(real) = path.canonicalize() {
-            let at = if is_below_link { real.clone() } else { path.to_owned() };
+            let at = if is_in_view { real.clone() } else { path.to_owned() };
             self.mounts.push(Mount::ReadOnly(real, at));
         }
     }
@@ -210,4 +230,22 @@ fn is_shown(mount: &Mount, path: &Path) -> bool {
 /// Returns whether something is there and no link leads to it.
 fn is_real(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|real| real == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_later_mount_covers_is_not_mounted() {
+        let read = |path: &str| Mount::ReadOnly(path.into(), path.into());
+        let written = |path: &str| Mount::Writable(path.into(), path.into());
+        let link = Mount::Link("/real".into(), "/w/named".into());
+        let kept = [link, Mount::Empty("/h".into()), written("/w"), read("/w/.git"), read("/w/.git/hooks")];
+        let mut all = vec![read("/w/.git"), read("/h/tool"), read("/w/sub")];
+        all.extend(kept.clone());
+        all.insert(6, read("/w/.git/hooks"));
+        all.push(Mount::Closed("/".into()));
+        assert_eq!(without_covered(&all), [&kept[..], &[Mount::Closed("/".into())]].concat());
+    }
 }

@@ -50,6 +50,27 @@ async fn a_link_among_what_may_be_read_shows_nothing_when_a_command_made_it() {
     }
 }
 
+#[tokio::test]
+async fn a_search_path_through_a_link_within_a_toolchain_works() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        if grounds.sandbox(kind).await.is_none() {
+            continue;
+        }
+        let java = grounds.home.join(".sdkman/candidates/java");
+        fs::create_dir_all(java.join("17/bin")).unwrap();
+        fs::write(java.join("17/bin/java"), "a program\n").unwrap();
+        for (name, target) in [("current", "17".into()), ("latest", java.join("17"))] {
+            symlink(target, java.join(name)).unwrap();
+            let path = format!("{}:{PATH}", java.join(name).join("bin").display());
+            let around = Surroundings { path: path.into(), ..grounds.surroundings() };
+            let sandbox = Sandbox::detect(kind, &around).await.unwrap();
+            let output = grounds.works(&sandbox, &format!("cat {}/{name}/bin/java", java.display())).await;
+            assert_eq!(output, "a program\n", "{kind:?}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_that_is_swapped_for_a_link_meanwhile_leads_nowhere() {
     for kind in [Choice::Namespaces, Choice::Bubblewrap] {
@@ -67,11 +88,14 @@ async fn swap_while_commands_run(kind: Choice) {
     let swap = "while test ! -e stop; do mv other/a a 2>/dev/null; ln -sfn ../outside .git; rm -f .git; mkdir .git \
                 .git/hooks; mv -T .git other/a; ln -s ../outside .git; rm -f .git; mv -T other/a .git; rm -rf .git; done 2>/dev/null";
     let swapping = grounds.spawner(&sandbox).start(&grounds.shell(swap)).unwrap();
+    let mut ran = 0;
     for _ in 0..40 {
-        let (_, output) =
-            grounds.run(&sandbox, &grounds.shell("cat .git/victim .git/hooks/victim; echo x > .git/planted")).await;
+        let command = "echo ran; cat .git/victim .git/hooks/victim; echo x > .git/planted";
+        let (_, output) = grounds.run(&sandbox, &grounds.shell(command)).await;
         assert!(!output.contains(CANARY), "{kind:?}: {output}");
+        ran += u32::from(output.starts_with("ran\n"));
     }
+    assert!(ran > 0, "{kind:?}: no command ran, so nothing was shown");
     fs::write(stop, "").unwrap();
     drop(swapping);
     grounds.assert_untouched();
