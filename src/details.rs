@@ -2,10 +2,11 @@
 //!
 //! Made by the tools, sent in [`crate::event::Event::ToolDetails`]. Every text in it is untrusted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The details of one result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Details {
     /// A file was created or changed.
@@ -20,7 +21,7 @@ pub enum Details {
 }
 
 /// The change of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiff {
     /// The path of the file, for display.
     pub path: String,
@@ -36,7 +37,7 @@ pub struct FileDiff {
 }
 
 /// The end of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandEnd {
     /// The exit code; none when a signal ended it.
     pub code: Option<i32>,
@@ -66,7 +67,7 @@ impl CommandEnd {
 }
 
 /// The facts of a web page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageFacts {
     /// The address that answered, after all redirects.
     pub url: String,

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::{TurnFault, TurnFaultKind};
+
 /// Why a text was not taken into the queue; the caller keeps the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -156,6 +158,30 @@ impl BuildError {
     }
 }
 
+impl ProviderError {
+    /// Returns what failed, for readers of events; `None` after a stop.
+    pub fn fault(&self) -> Option<TurnFault> {
+        let (kind, status, retryable) = match self {
+            Self::Unreachable { .. } => (TurnFaultKind::Unreachable, None, true),
+            Self::Status { status, .. } => match status {
+                401 | 403 => (TurnFaultKind::Authentication, Some(*status), false),
+                429 => (TurnFaultKind::RateLimit, Some(*status), true),
+                408 | 500.. => (TurnFaultKind::Server, Some(*status), true),
+                _ => (TurnFaultKind::Request, Some(*status), false),
+            },
+            Self::Overflow { .. } => (TurnFaultKind::Context, None, false),
+            Self::Spent(_) => (TurnFaultKind::Quota, None, false),
+            Self::AsksToWait { .. } => (TurnFaultKind::RateLimit, None, true),
+            Self::Server(_) | Self::CutOff | Self::Stalled(_) => (TurnFaultKind::Server, None, true),
+            Self::Malformed(_) => (TurnFaultKind::Server, None, false),
+            Self::Redirect(_) | Self::Configuration(_) => (TurnFaultKind::Configuration, None, false),
+            Self::InvalidHistory(_) => (TurnFaultKind::Internal, None, false),
+            Self::Cancelled(Cancelled) => return None,
+        };
+        Some(TurnFault { kind, status, retryable })
+    }
+}
+
 /// The reason why a turn ended without an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -186,4 +212,20 @@ pub enum RunError {
         /// The limit, in model rounds.
         max_turns: u32,
     },
+}
+
+impl RunError {
+    /// Returns what failed, for readers of events; `None` after a stop.
+    pub fn fault(&self) -> Option<TurnFault> {
+        let kind = match self {
+            Self::Cancelled(Cancelled) => return None,
+            Self::Provider(error) => return error.fault(),
+            Self::Blank => TurnFaultKind::Request,
+            Self::Exceeded(_) => TurnFaultKind::Steps,
+            Self::MaxTurns { .. } => TurnFaultKind::Rounds,
+            Self::Budget(_) => TurnFaultKind::Budget,
+            Self::Extension(_) | Self::Broken => TurnFaultKind::Internal,
+        };
+        Some(TurnFault { kind, status: None, retryable: false })
+    }
 }

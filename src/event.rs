@@ -3,7 +3,10 @@
 //! The wire form (one JSON object per line) is the serde form of [`Envelope`]: `exec --json`, logs and replays
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
+mod facts;
+
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,11 +14,13 @@ use crate::details::Details;
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
 
+pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+
 /// The version of the wire form, sent in [`Event::SessionStarted`].
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// One event with its agent and its time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
     pub seq: u64,
@@ -57,7 +62,7 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
 }
 
 /// An event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// A session starts; always the first event.
@@ -341,6 +346,7 @@ pub enum Event {
     /// One message as it was appended (session log only).
     History {
         /// The message.
+        #[schemars(with = "Value")]
         message: Message,
     },
     /// A run without a screen ends; always its last event.
@@ -365,7 +371,7 @@ pub enum Event {
 /// The token counts of one round, as the server reported them.
 ///
 /// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Prompt tokens that were not read from or written to a cache.
     pub input: Option<u64>,
@@ -398,7 +404,7 @@ impl Usage {
 }
 
 /// The outcome of a turn or an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model gave its final answer.
@@ -412,7 +418,7 @@ pub enum Outcome {
 }
 
 /// The way in which a paused agent continued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
     /// It continued; the call runs as the model wrote it.
@@ -428,7 +434,7 @@ pub enum Decided {
 }
 
 /// A message that waits for delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pending {
     /// The id that the injection returned.
     pub id: MessageId,
@@ -450,7 +456,7 @@ pub struct Pending {
 }
 
 /// The point at which a pending message enters the conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// At the next tool-result boundary, or as the next turn.

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -115,7 +116,7 @@ pub enum Part {
 }
 
 /// A tool call that a reply asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// The server's id of the call, unique within the conversation on the wire.
     pub id: CallId,
@@ -126,7 +127,7 @@ pub struct ToolCall {
 }
 
 /// The arguments of a call as the model wrote them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Arguments {
     /// A JSON object.

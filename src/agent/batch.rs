@@ -21,7 +21,7 @@ use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
 use crate::control::{Cancellable, OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
-use crate::event::{Event, Pending};
+use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
@@ -55,7 +55,7 @@ impl Agent {
         if let Some(refusal) = refusal(finish) {
             // A call that the server cut must not run; the model is told to write it again (D15).
             for call in calls {
-                self.refuse(call, refusal)?;
+                self.refuse(call, refusal, CallFault::Cancelled)?;
                 batch.after = Some(call.name.clone());
             }
             return Ok(batch);
@@ -86,7 +86,7 @@ impl Agent {
                 }
                 Resume::Skip(why) => {
                     rest = behind;
-                    self.refuse(call, &why)?;
+                    self.refuse(call, &why, CallFault::Declined)?;
                     Some(call.name.clone())
                 }
                 // Taken above, unless it was withdrawn meanwhile.
@@ -98,9 +98,9 @@ impl Agent {
     }
 
     /// Gives a call an error as its result, without running it; it counts as a step.
-    fn refuse(&mut self, call: &ToolCall, why: &str) -> Result<(), RunError> {
+    fn refuse(&mut self, call: &ToolCall, why: &str, fault: CallFault) -> Result<(), RunError> {
         self.prepare(call)?;
-        self.emit_result(call, why, why, Instant::now());
+        self.emit_result(call, why, why, Some(fault), Instant::now());
         self.history.push_result(why);
         Ok(())
     }
@@ -240,7 +240,8 @@ impl Agent {
     async fn run_unless_cut(&self, call: &ToolCall, note: &str) -> Result<CallOutcome, Cancelled> {
         if self.gives_way() {
             let why = NotRunReason::UserMessage;
-            self.emit_result(call, why.observation(), why.observation(), Instant::now());
+            let fault = Some(CallFault::Cancelled);
+            self.emit_result(call, why.observation(), why.observation(), fault, Instant::now());
             return Ok(CallOutcome::NotRun(why));
         }
         self.run_call(call, note).await.map(CallOutcome::Ended)
@@ -251,7 +252,7 @@ impl Agent {
         let started = Instant::now();
         // Updates go through a channel so that events are emitted on the agent's task only.
         let (sender, receiver) = mpsc::unbounded_channel();
-        let mut updates = CallUpdates { agent: self, call, receiver };
+        let mut updates = CallUpdates { agent: self, call, receiver, refused: None };
         let context = ToolContext {
             asker: Asker { agent: self.id.clone(), call: call.id.clone() },
             cancellable: self.handles.cancellable.clone().unwrap_or_default(),
@@ -268,42 +269,50 @@ impl Agent {
             loop {
                 tokio::select! {
                     biased;
-                    Some(told) = updates.receiver.recv() => self.emit_update(call, told),
+                    Some(told) = updates.receiver.recv() => updates.emit(told),
                     outcome = &mut work => break outcome,
                 }
             }
         };
-        drop(updates);
+        let refused = updates.finish();
         // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {
             self.tree.approvals.mark(&self.id, found.traits().taint());
         }
-        let result = match outcome {
-            Ok(result) => result,
-            Err(ToolError::Failed(message)) => format!("{ERROR}{message}"),
+        let (result, fault) = match outcome {
+            Ok(result) => (result, None),
+            Err(ToolError::Failed(message)) => (format!("{ERROR}{message}"), Some(self.fault(call, refused))),
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
         let observation = format!("{note}{result}");
-        self.emit_result(call, &observation, &result, started);
+        self.emit_result(call, &observation, &result, fault, started);
         Ok(observation)
     }
 
-    /// Emits an update of a running call.
-    fn emit_update(&self, call: &ToolCall, told: Told) {
-        let id = call.id.clone();
-        self.listeners.emit(match told {
-            Told::Progress(text) => Event::ToolProgress { id, text },
-            Told::Details(details) => Event::ToolDetails { id, details },
-            Told::Approval(told) => questions::event(told),
-        });
+    /// Returns why a call failed; `refused` says that an act of it was not carried out.
+    fn fault(&self, call: &ToolCall, refused: Option<CallFault>) -> CallFault {
+        let is_invalid = || match self.toolbox.find(&call.name) {
+            None => true,
+            Some(Found::Tool(tool)) => tool.spec().parameters.validate(&call.arguments).is_err(),
+            Some(Found::Raw(_)) => false,
+        };
+        match refused {
+            Some(fault) => fault,
+            None if is_invalid() => CallFault::Invalid,
+            None => CallFault::Failed,
+        }
     }
 
     /// Emits a call's observation; `result` is the observation without the note on changed arguments.
-    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, started: Instant) {
+    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFault>, started: Instant) {
+        let is_error = result.starts_with(ERROR);
+        if let Some(fault) = fault.or(is_error.then_some(CallFault::Failed)) {
+            self.listeners.tell_facts(&EventFacts::Call { id: call.id.clone(), fault });
+        }
         self.listeners.emit(Event::ToolResult {
             id: call.id.clone(),
             content: content.to_owned(),
-            is_error: result.starts_with(ERROR),
+            is_error,
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
     }
@@ -343,13 +352,41 @@ struct CallUpdates<'a> {
     agent: &'a Agent,
     call: &'a ToolCall,
     receiver: mpsc::UnboundedReceiver<Told>,
+    /// That an act of the call was not carried out, and why.
+    refused: Option<CallFault>,
+}
+
+impl CallUpdates<'_> {
+    fn emit(&mut self, told: Told) {
+        let id = self.call.id.clone();
+        let event = match told {
+            Told::Progress(text) => Event::ToolProgress { id, text },
+            Told::Details(details) => Event::ToolDetails { id, details },
+            Told::Approval(told) => questions::event(told),
+            Told::Refused(fault) => {
+                self.refused = Some(fault);
+                return;
+            }
+        };
+        self.agent.listeners.emit(event);
+    }
+
+    /// Emits those that are left, and returns whether an act was not carried out.
+    fn finish(mut self) -> Option<CallFault> {
+        self.rest();
+        self.refused
+    }
+
+    fn rest(&mut self) {
+        while let Ok(told) = self.receiver.try_recv() {
+            self.emit(told);
+        }
+    }
 }
 
 impl Drop for CallUpdates<'_> {
     fn drop(&mut self) {
-        while let Ok(told) = self.receiver.try_recv() {
-            self.agent.emit_update(self.call, told);
-        }
+        self.rest();
     }
 }
 

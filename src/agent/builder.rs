@@ -217,6 +217,7 @@ impl AgentBuilder {
             max_turns: inputs.max_turns,
             empty_reply: inputs.empty_reply,
             synth_answer: None,
+            finish: None,
             turns: 0,
             steps: 0,
             unseen: Vec::new(),

@@ -57,7 +57,7 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, ListenerList};
-use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
+use crate::provider::{ChatProvider, ChatTransport, Connector, Finish, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
@@ -100,6 +100,8 @@ pub struct Agent {
     /// How many messages of the history the listeners were told of.
     told: usize,
     synth_answer: Option<String>,
+    /// Why the last reply of the running turn ended.
+    finish: Option<Finish>,
     turns: u32,
     /// Tool calls of the running turn so far, also without a budget.
     steps: u32,

@@ -15,7 +15,7 @@ use crate::agent::reply::RequestOutcome;
 use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
-use crate::event::{Event, Outcome, Pending};
+use crate::event::{Event, EventFacts, Outcome, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
 use crate::message::{AssistantMessage, Message, ToolCall};
@@ -124,6 +124,7 @@ impl Agent {
         let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
         self.listeners.emit(Event::TurnStarted { turn });
         self.fail(&error);
+        self.listeners.tell_facts(&EventFacts::Turn { finish: None, fault: error.fault() });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
         Err(error)
     }
@@ -144,6 +145,7 @@ impl Agent {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;
+        self.finish = None;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
         // A bug of a provider must not leave the turn open, nor end the host's worker.
@@ -187,6 +189,9 @@ impl Agent {
             }
         };
         self.tell_history();
+        let fault = result.as_ref().err().and_then(RunError::fault);
+        let finish = self.finish.take().map(|finish| finish.word());
+        self.listeners.tell_facts(&EventFacts::Turn { finish, fault });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
 
@@ -250,6 +255,7 @@ impl Agent {
         self.call_ids.make_unique(&mut reply.tool_calls);
         let calls = reply.tool_calls.clone();
         let finish = reply.finish.clone();
+        self.finish = Some(finish.clone());
         let explanation = reply.explanation.take();
         let empty = is_blank(&reply.content) && calls.is_empty();
         // A paused reply with parts that go back to the server is not empty.

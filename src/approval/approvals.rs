@@ -202,8 +202,10 @@ impl Approvals {
                 }
                 match answer {
                     Answer::Once | Answer::Session | Answer::Always => Ok(Approved::new(act, fingerprint)),
-                    Answer::No(None) => Err(Refusal("the user declined this".to_owned())),
-                    Answer::No(Some(words)) => Err(Refusal(format!("the user declined this and says: {words}"))),
+                    Answer::No(None) => Err(Refusal::declined("the user declined this")),
+                    Answer::No(Some(words)) => {
+                        Err(Refusal::declined(format!("the user declined this and says: {words}")))
+                    }
                 }
             }
             Ok(Reply::Allowed) => {
@@ -212,9 +214,9 @@ impl Approvals {
             }
             Ok(Reply::Denied(why)) => {
                 tell(ApprovalRecord::Denied(id, why.clone()));
-                Err(Refusal(why))
+                Err(Refusal::refused(why))
             }
-            Err(_) => Err(Refusal("nobody answered".to_owned())),
+            Err(_) => Err(Refusal::refused("nobody answered")),
         }
     }
 
@@ -320,7 +322,7 @@ impl Approvals {
                 }
                 match inner.judge(asker, &act, &study) {
                     Verdict::Allow => return Ok(None),
-                    Verdict::Deny(why) => return Err(Refusal(why)),
+                    Verdict::Deny(why) => return Err(Refusal::refused(why)),
                     Verdict::Ask { why, grant } => {
                         inner.open(Some(asker.clone()), Subject::Act { act }, why, grant, Some(study))
                     }
@@ -446,7 +448,7 @@ async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal>
     aside(move || policy.study(&act))
         .await
         .map(Arc::new)
-        .map_err(|error| Refusal(format!("nothing could be found out about this: {error}")))
+        .map_err(|error| Refusal::refused(format!("nothing could be found out about this: {error}")))
 }
 
 struct Question {

@@ -2,6 +2,7 @@
 //! them.
 
 use crate::approval::KeptRule;
+use crate::event::CallFault;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
 
 /// The answer to a question of the program itself.
@@ -17,8 +18,25 @@ pub enum PlainAnswer {
 
 /// Why an act is not carried out; the sentence is for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
+#[error("{words}")]
+pub struct Refusal {
+    /// The sentence.
+    pub words: String,
+    /// Whether the user said no, or the act was refused without an answer.
+    pub fault: CallFault,
+}
+
+impl Refusal {
+    /// Makes what the user said no to.
+    pub fn declined(words: impl Into<String>) -> Self {
+        Self { words: words.into(), fault: CallFault::Declined }
+    }
+
+    /// Makes what was refused without an answer of the user.
+    pub fn refused(words: impl Into<String>) -> Self {
+        Self { words: words.into(), fault: CallFault::Refused }
+    }
+}
 
 /// What happened to a question, for the record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use clap_complete::Shell;
 
 use crate::approval::Mode;
 use crate::cli::archive::ArchiveCommand;
+use crate::cli::exec::args::ExecArgs;
 use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
@@ -24,7 +25,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -45,7 +46,8 @@ pub enum Command {
     ///
     /// It needs a configured model; `--provider demo` is the embedded one.
     ///
-    /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP.
+    /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP; with --strict
+    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
     Exec(ExecArgs),
     /// Print which sub-agents there are, their tools and budgets, and what each could leak.
     Personas,
@@ -138,24 +140,10 @@ fn days(text: &str) -> Result<u32, &'static str> {
     count('d', 1).or_else(|| count('w', 7)).ok_or("it must be a number of days or weeks, such as 90d or 12w")
 }
 
-/// The arguments of `exec`.
-#[derive(Debug, Args)]
-pub struct ExecArgs {
-    /// Write every event as one line of JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all
-    /// text` go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on
-    /// standard error is answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
-    #[arg(long)]
-    pub steer_stdin: bool,
-    /// What to send; `-` reads standard input (not together with --steer-stdin).
-    pub prompt: String,
-}
-
 /// The flags that every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and configuration")]
+#[allow(clippy::struct_excessive_bools)] // Each is a flag.
 pub struct Flags {
     /// How the server is asked: `openai` is any server that speaks chat completions; `demo` is the embedded model and
     /// wins over all else.
@@ -211,6 +199,9 @@ pub struct Flags {
     /// The configuration file [default: steersman/config.toml in the user's configuration directory].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Read no configuration file of the user.
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub ignore_user_config: bool,
     /// A file that replaces the default system prompt.
     #[arg(long, global = true, value_name = "FILE")]
     pub system_prompt: Option<PathBuf>,

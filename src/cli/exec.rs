@@ -5,18 +5,23 @@
 //! sent; unsent messages are returned and listed on standard error. Nothing here blocks: a signal works whatever
 //! input, output and agent do.
 
+pub mod args;
+mod input;
 mod progress;
+mod prompt;
+mod result;
 mod start;
 mod steering;
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
-use crate::cli::args::{ExecArgs, Flags};
+use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::journal;
 use crate::cli::load::{Start, load};
@@ -27,30 +32,51 @@ use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
+use crate::config::RuleLists;
 use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
+use crate::session::stream::{self, RunRecord};
 use crate::session::{Client, Hub};
-use crate::text::is_blank;
 use crate::tui::terminal::signals::Signals;
+use args::{ExecArgs, OutputForm};
+use start::ChangedFiles;
 use steering::ExecRun;
 
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
-    let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
+    if args.schema {
+        let schema = serde_json::to_string_pretty(&stream::schema()).unwrap_or_default();
+        let _ = writeln!(io::stdout(), "{schema}");
+        return Exit::Done;
+    }
+    let answerer = if args.steer_stdin || args.has_json_input() { Answerer::User } else { Answerer::Nobody };
     let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
         start::check_model(&start.config)?;
+        settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
         journal::close_unseen(&mut start);
-        Ok((start, read_prompt(args)?))
+        Ok((start, prompt::read_prompt(args)?))
     });
     match loaded {
-        Ok((start, prompt)) => run_loaded(start, flags, args, &prompt),
+        Ok((start, prompt)) => run_loaded(start, flags, args, prompt.as_deref()),
         Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
     }
 }
 
-fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str) -> Exit {
+/// Puts the settings of `exec` alone into a start.
+fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
+    let lists = RuleLists { allow: args.allow.clone(), ask: args.ask.clone(), deny: args.deny.clone() };
+    lists.parse().map_err(|error| error.to_string())?;
+    start.config.rules = lists.and(std::mem::take(&mut start.config.rules));
+    start.appended_prompt = args.append_system_prompt.as_deref().map(prompt::read).transpose()?;
+    start.trust.clone_from(&args.trust_project);
+    start.max_rounds = args.max_rounds.map(NonZeroU32::get);
+    start.only_tools.clone_from(&args.tools);
+    Ok(())
+}
+
+fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: Option<&str>) -> Exit {
     // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (runtime, own) = match (runtime(), own) {
@@ -66,9 +92,16 @@ fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str) -> Exi
 }
 
 /// Runs the agent on `runtime`, and everything around it here.
-async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runtime: &tokio::runtime::Handle) -> Exit {
+async fn serve(
+    start: Start,
+    flags: &Flags,
+    args: &ExecArgs,
+    prompt: Option<&str>,
+    runtime: &tokio::runtime::Handle,
+) -> Exit {
     let opened = Signals::new().and_then(|signals| {
-        let lines = args.steer_stdin.then(Lines::start).transpose()?;
+        let is_read = args.steer_stdin || args.has_json_input();
+        let lines = is_read.then(|| Lines::start(args.line_form())).transpose()?;
         Ok((signals, lines, Output::both()?))
     });
     let (mut signals, lines, (out, err)) = match opened {
@@ -79,18 +112,20 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
         }
     };
     let questions = Questions::new(err.apart(), lines.clone());
-    let record = out.apart();
-    let json = args.json.then(|| Arc::new(JsonLines::new(record.clone())));
-    let mut listeners: Vec<Arc<dyn Listener>> = match &json {
-        Some(json) => vec![Arc::new(questions.in_json(record)), Arc::clone(json) as Arc<dyn Listener>],
-        None if io::stdout().is_terminal() => vec![Arc::new(Terminal::framed(out.clone(), columns))],
-        None => vec![Arc::new(Terminal::apart(out.clone(), err.clone()))],
-    };
+    let record = RunRecord::default();
+    record.set_session(start.journal.as_ref().map(|journal| journal.session().to_string()));
+    let written = out.apart();
+    let form = args.form();
+    let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
+    let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), form, &questions, (&out, &err));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let journal = start.journal.clone();
     let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
-    let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
+    let host = host::start_with(runtime, |approvals| {
+        record.set_approvals(Arc::clone(&approvals));
+        setup(start, listeners, approvals)
+    });
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
     }
@@ -98,18 +133,32 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     // Nobody looks at an `exec` for such a sentence; the log has it.
     let server = listening.and_then(|listening| listening.begin(&hub).ok());
     let client = hub.first();
-    let mut run = ExecRun::new(&client, lines, questions, err.clone(), args);
-    let mut exit = steer(&mut run, &client, prompt, &mut signals, &out).await;
+    let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
+    run.replies = json.clone();
+    let limit = args.max_time.map(|time| Instant::now() + time);
+    let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
-    let (unsent, reason) = (run.unsent, run.reason);
+    let (unsent, reason, time) = (run.unsent, run.reason, run.time);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }
+        if args.strict {
+            exit = result::strict(exit, &record, time);
+        }
+        let answer = record.last_turn().and_then(|last| last.answer);
+        if let (Some(path), Some(answer)) = (&args.output_last_message, answer)
+            && let Err(error) = result::write_answer(path, &answer)
+        {
+            err.say(&format!("cannot write {}: {error}", path.display()));
+            exit = if exit == Exit::Done { Exit::Failed } else { exit };
+        }
         if let Some(json) = json {
-            start::end(&json, &cwd, unsent, exit, reason);
+            start::end(&record, &json, &cwd, unsent, exit, reason);
+        } else if form == Some(OutputForm::Result) {
+            let _ = out.clone().write_all(start::object(&record.finish(exit.code(), reason, &unsent)).as_bytes());
         }
         let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
         let written = async {
@@ -141,12 +190,48 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     exit
 }
 
+/// Returns who hears of the run: the record first, then what writes standard output.
+fn listeners(
+    record: &RunRecord,
+    json: Option<(&Arc<JsonLines>, &Output)>,
+    form: Option<OutputForm>,
+    questions: &Questions,
+    (out, err): (&Output, &Output),
+) -> Vec<Arc<dyn Listener>> {
+    let mut listeners: Vec<Arc<dyn Listener>> = vec![Arc::new(record.clone())];
+    match (json, form) {
+        (Some((json, written)), _) => {
+            listeners.push(Arc::new(questions.in_json(written.clone())));
+            listeners.push(Arc::<JsonLines>::clone(json));
+            listeners.push(Arc::new(ChangedFiles { record: record.clone(), json: Arc::clone(json) }));
+        }
+        (None, Some(OutputForm::Result)) => {}
+        (None, None | Some(OutputForm::Progress)) if io::stdout().is_terminal() => {
+            listeners.push(Arc::new(Terminal::framed(out.clone(), columns)));
+        }
+        (None, Some(OutputForm::Progress)) => listeners.push(Arc::new(Terminal::new(out.clone()))),
+        (None, None | Some(OutputForm::Answer | OutputForm::Json)) => {
+            listeners.push(Arc::new(Terminal::apart(out.clone(), err.clone())));
+        }
+    }
+    listeners
+}
+
 /// Sends the prompt and steers the run until it has ended.
-async fn steer(run: &mut ExecRun<'_>, client: &dyn Client, prompt: &str, signals: &mut Signals, out: &Output) -> Exit {
+async fn steer(
+    run: &mut ExecRun<'_>,
+    client: &dyn Client,
+    prompt: Option<&str>,
+    limit: Option<Instant>,
+    signals: &mut Signals,
+    out: &Output,
+) -> Exit {
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);
     client.on_wake(Arc::new(move |_| waker.notify_one()));
-    run.begin(prompt);
+    if let Some(prompt) = prompt {
+        run.begin(prompt);
+    }
     loop {
         run.take_posts();
         run.send_waiting();
@@ -162,6 +247,7 @@ async fn steer(run: &mut ExecRun<'_>, client: &dyn Client, prompt: &str, signals
             kind = out.failed(), if run.stop.is_none() => run.output_failed(kind),
             () = wake.notified() => {}
             () = until(deadline) => run.progress.give_up(),
+            () = until(limit), if run.stop.is_none() => run.time_is_over(),
             () = next_lines(run.lines.as_ref(), &run.err), if run.has_room() => {
                 run.read_lines();
                 // Endless input must not delay signals.
@@ -201,30 +287,4 @@ async fn until(deadline: Option<Instant>) {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
     }
-}
-
-/// Reads the prompt: the argument, or standard input when it is `-`.
-///
-/// # Errors
-/// One sentence for the user.
-fn read_prompt(args: &ExecArgs) -> Result<String, String> {
-    let prompt = match args.prompt.as_str() {
-        "-" if args.steer_stdin => {
-            return Err("the prompt - reads standard input, and so does --steer-stdin: use one of them".to_owned());
-        }
-        "-" => {
-            let mut text = Vec::new();
-            // One byte above the limit, so that the queue itself refuses a text that is too long.
-            let longest = limits::MESSAGE_BYTES as u64 + 3;
-            io::stdin()
-                .lock()
-                .take(longest)
-                .read_to_end(&mut text)
-                .map_err(|error| format!("cannot read standard input: {error}"))?;
-            let text = String::from_utf8(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
-            text.trim_end_matches(['\r', '\n']).to_owned()
-        }
-        prompt => prompt.to_owned(),
-    };
-    if is_blank(&prompt) { Err("the prompt is blank".to_owned()) } else { Ok(prompt) }
 }

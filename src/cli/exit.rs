@@ -19,6 +19,8 @@ pub enum Exit {
     Usage,
     /// The turn was cancelled by `/stop`; 130, as after SIGINT.
     Cancelled,
+    /// The turn completed, and something stands against that which `--strict` tells.
+    Strict(StrictEnd),
     /// A signal ended the program: 128 and its number.
     Signal(u8),
     /// The screen ended: 0 when the user quit, else 128 and the number of the signal.
@@ -33,6 +35,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Cancelled => INTERRUPTED,
+            Self::Strict(end) => end.code(),
             Self::Signal(code) | Self::Screen(code) => code,
         }
     }
@@ -48,7 +51,31 @@ impl Exit {
     pub fn unless_ended_by(self, later: Self) -> Self {
         match later {
             Self::Signal(_) => later,
-            Self::Done | Self::Failed | Self::Usage | Self::Cancelled | Self::Screen(_) => self,
+            Self::Done | Self::Failed | Self::Usage | Self::Cancelled | Self::Strict(_) | Self::Screen(_) => self,
+        }
+    }
+}
+
+/// What `--strict` tells of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StrictEnd {
+    /// Acts were refused.
+    Refused,
+    /// A rescue wrote the answer, or it was cut.
+    NotWhole,
+    /// The budget, the time or the rounds are used up.
+    UsedUp,
+    /// The server does not accept the key.
+    Authentication,
+}
+
+impl StrictEnd {
+    fn code(self) -> u8 {
+        match self {
+            Self::Refused => 3,
+            Self::NotWhole => 4,
+            Self::UsedUp => 5,
+            Self::Authentication => 6,
         }
     }
 }

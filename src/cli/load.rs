@@ -24,6 +24,14 @@ pub struct Start {
     pub cwd: PathBuf,
     /// The text that replaces the default system prompt.
     pub system_prompt: Option<String>,
+    /// A text behind the system prompt.
+    pub appended_prompt: Option<String>,
+    /// The hash of a project's files that are trusted for this run.
+    pub trust: Option<String>,
+    /// Rounds that a turn may have.
+    pub max_rounds: Option<u32>,
+    /// The only tools of the main agent.
+    pub only_tools: Option<Vec<String>>,
     /// Who answers questions.
     pub answerer: Answerer,
     /// The front end, which decides whether trust can be asked about.
@@ -89,6 +97,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
     let places = UserDirectories::find(&cwd);
     let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
     let file = match (&flags.config, default_file) {
+        _ if flags.ignore_user_config => Layer::default(),
         (Some(path), _) => read_layer(path, &places)?,
         (None, Some(path)) if path.exists() => read_layer(&path, &places)?,
         (None, _) => Layer::default(),
@@ -108,6 +117,10 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         config,
         cwd,
         system_prompt,
+        appended_prompt: None,
+        trust: None,
+        max_rounds: None,
+        only_tools: None,
         answerer,
         front,
         places,

@@ -15,6 +15,8 @@
 //! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
+//! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
+//!   `exec/result.rs`; stories: `headless/mod.rs`
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
 //! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
 //! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
@@ -59,7 +61,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::cli::archive::ArchiveCommand;
-use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs, SessionsArgs};
+use crate::cli::args::{Command, CommandLine, Flags, ModelsArgs, SessionsArgs};
+use crate::cli::exec::args::ExecArgs;
 use crate::cli::exit::{Exit, say};
 use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::text::is_blank;

@@ -47,7 +47,7 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     if let Some(config) = &start.places.config {
         roster.add_directory(&config.join("personas"));
     }
-    if let Some(offer) = known(&start.places, &mut warnings) {
+    if let Some(offer) = known(&start.places, None, &mut warnings) {
         adopted(&offer, &mut roster);
     }
     let tools = pools.all();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
+use crate::assets;
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
@@ -48,7 +49,7 @@ pub async fn setup(
         let sentence = format!("{}: start again, or run steersman doctor", recovery::UNDECIDED);
         return Err(StartError::Failed(sentence));
     }
-    if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
+    if let Some(offer) = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await {
         start.adopt(&offer);
         adopted(&offer, &mut roster);
     }
@@ -105,7 +106,12 @@ pub async fn setup(
         },
         mode: config.mode,
         llama_probe_url,
-        system_prompt: start.system_prompt,
+        system_prompt: match start.appended_prompt {
+            Some(more) => Some(format!("{}\n\n{more}", start.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT))),
+            None => start.system_prompt,
+        },
+        max_rounds: start.max_rounds,
+        only_tools: start.only_tools,
         context: config.context_files.then(|| ContextPlaces {
             user: start.places.config.map(|config| config.join("AGENTS.md")),
             home: start.places.home,

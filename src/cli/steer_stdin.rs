@@ -37,6 +37,8 @@ pub enum Line {
     Answer(Option<u64>, Answer),
     /// An unknown command, or one with wrong arguments.
     Unknown(String),
+    /// A line of `--input json`.
+    Json(String),
     /// Bytes that are not UTF-8.
     NotText,
     /// A blank line.
@@ -83,15 +85,49 @@ impl Line {
     }
 }
 
+/// What the lines of an input are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineForm {
+    /// Words for the agent, and commands.
+    #[default]
+    Words,
+    /// Requests as JSON.
+    Json,
+}
+
+impl LineForm {
+    /// Returns the longest line, bytes; a text in JSON may be longer than itself.
+    fn longest(self) -> usize {
+        match self {
+            Self::Words => limits::MESSAGE_BYTES,
+            Self::Json => 2 * limits::MESSAGE_BYTES,
+        }
+    }
+
+    fn parse(self, line: &str) -> Line {
+        match self {
+            Self::Words => Line::parse(line),
+            Self::Json if is_blank(line) => Line::Ignore,
+            Self::Json => Line::Json(line.to_owned()),
+        }
+    }
+}
+
 /// The state of cutting input into lines.
 #[derive(Debug, Default)]
 pub struct Splitter {
+    form: LineForm,
     line: Vec<u8>,
     began: u64,
     read: u64,
 }
 
 impl Splitter {
+    /// Makes the state before the first byte.
+    pub fn of(form: LineForm) -> Self {
+        Self { form, ..Self::default() }
+    }
+
     /// Takes the next bytes; passes on each line that ends in them, with the position in the input where it began.
     ///
     /// A line that is too long to be a message is cut one byte above the limit, so that the queue itself refuses it.
@@ -99,7 +135,7 @@ impl Splitter {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             self.read += part.len() as u64;
             let (text, ends) = part.strip_suffix(b"\n").map_or((part, false), |text| (text, true));
-            let room = (limits::MESSAGE_BYTES + 3).saturating_sub(self.line.len());
+            let room = (self.form.longest() + 3).saturating_sub(self.line.len());
             self.line.extend_from_slice(text.get(..room.min(text.len())).unwrap_or_default());
             if ends {
                 self.end(&mut each);
@@ -117,11 +153,13 @@ impl Splitter {
     fn end(&mut self, each: &mut impl FnMut(Line, u64)) {
         let line = mem::take(&mut self.line);
         let began = mem::replace(&mut self.began, self.read);
-        let longest = line.len().min(limits::MESSAGE_BYTES + 1);
+        let longest = line.len().min(self.form.longest() + 1);
         let parsed = match str::from_utf8(&line) {
-            Ok(text) => Line::parse(text.strip_suffix('\r').unwrap_or(text)),
+            Ok(text) => self.form.parse(text.strip_suffix('\r').unwrap_or(text)),
             // Cut within a character: too long.
-            Err(error) if error.error_len().is_none() && line.len() > limits::MESSAGE_BYTES => {
+            Err(error)
+                if error.error_len().is_none() && line.len() > self.form.longest() && self.form == LineForm::Words =>
+            {
                 Line::Text("x".repeat(longest))
             }
             Err(_) => Line::NotText,
@@ -184,10 +222,10 @@ impl Lines {
     ///
     /// # Errors
     /// When the input is closed, or no thread can be started.
-    pub fn start() -> io::Result<Self> {
+    pub fn start(form: LineForm) -> io::Result<Self> {
         let fd = io::stdin().as_fd().try_clone_to_owned()?;
         let waiting = fd.try_clone()?;
-        let input = Mutex::new(Input { fd, splitter: Splitter::default() });
+        let input = Mutex::new(Input { fd, splitter: Splitter::of(form) });
         let shared =
             Arc::new(SharedLines { input, state: Mutex::default(), room: Condvar::new(), changed: Notify::new() });
         let lines = Self { shared: Arc::clone(&shared) };
@@ -307,7 +345,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn length(line: &Line) -> usize {
     match line {
-        Line::Text(text) | Line::FollowUp(text) | Line::Unknown(text) => text.len(),
+        Line::Text(text) | Line::FollowUp(text) | Line::Unknown(text) | Line::Json(text) => text.len(),
         Line::Answer(_, Answer::No(Some(words))) => words.len(),
         Line::Answer(..) | Line::Stop | Line::NotText | Line::Ignore => 0,
     }

@@ -50,6 +50,10 @@ pub struct Setup {
     pub workbench: Workbench,
     /// Tool calls that a turn may make.
     pub max_steps: u32,
+    /// Rounds that a turn of the main agent may have.
+    pub max_rounds: Option<u32>,
+    /// The only tools that the main agent gets.
+    pub only_tools: Option<Vec<String>>,
     /// What happens when a turn has made them.
     pub on_exhausted: OnExhausted,
     /// Whether replies come in pieces.
@@ -93,11 +97,20 @@ impl Setup {
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let root = workspace.root().to_path_buf();
         let workspace = workspace.with_changes(changes).with_caution(self.caution);
-        let pools = Pools::new(workspace, &self.workbench)?;
+        let mut pools = Pools::new(workspace, &self.workbench)?;
         let mut notes = Vec::new();
         let roster = self.roster.usable(&pools.all());
         let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
 
+        let has_agents = self.only_tools.as_ref().is_none_or(|only| only.iter().any(|name| name == "agent"));
+        let personas = if has_agents { personas } else { Vec::new() };
+        if let Some(only) = &self.only_tools {
+            let is_known = |name: &&String| *name == "agent" || pools.main.iter().any(|tool| tool.name() == *name);
+            if let Some(name) = only.iter().find(|name| !is_known(name)) {
+                return Err(BuildError::argument(format!("there is no tool {name}")));
+            }
+            pools.main.retain(|tool| only.iter().any(|name| name == tool.name()));
+        }
         let mut names: Vec<&str> = pools.main.iter().map(|tool| tool.name()).collect();
         if !personas.is_empty() {
             names.push("agent");
@@ -149,6 +162,9 @@ impl Setup {
             .approvals(approvals)
             .streaming(self.streaming)
             .listeners(listeners);
+        if let Some(rounds) = self.max_rounds {
+            builder = builder.max_turns(rounds);
+        }
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }

@@ -7,7 +7,11 @@ use super::MESSAGE_BYTES;
 /// Longest summary of a call, a result or a thought on a line of plain output, columns.
 pub const SUMMARY_COLUMNS: usize = 100;
 /// `exec --json`: longest event, bytes, the answer itself left out; of a longer one the longest texts are cut.
-pub const EVENT_BYTES: usize = 256 * 1024;
+pub const EVENT_BYTES: usize = 1024 * 1024;
+/// `exec`: calls that the result lists as refused.
+pub const REFUSED_KEPT: usize = 100;
+/// `exec`: what the result tells of why a call was refused, bytes.
+pub const REFUSED_BYTES: usize = 1024;
 /// `exec`: output that is on its way to a slow reader before the agent reads no further in a reply, bytes.
 pub const OUTPUT_BACKLOG: usize = 1024 * 1024;
 /// `exec`: time in which a reader takes something at the end, or does not get the rest.

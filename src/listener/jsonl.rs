@@ -1,14 +1,15 @@
 //! The wire form of events on a writer: one envelope per line, flushed line by line. For `exec --json` and logs.
 //!
 //! One instance is shared by the whole tree; each envelope names its agent. A line is bounded: in a very long event the
-//! longest texts are cut, and the member `cut_bytes` says by how much; the answer itself is never cut. A failing writer
+//! longest texts are cut, and the members `cut_bytes` and `cut` say by how much; the answer itself is never cut. A failing writer
 //! does not affect the run: the owner of the writer sees the error there.
 
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::clock;
 use crate::event::{Envelope, Event};
@@ -19,10 +20,38 @@ use crate::text::is_invisible;
 
 /// The length up to which a text is never cut, bytes: names, ids, sentences.
 const SHORT: usize = 1024;
+/// The member of an event that is never cut.
+const ANSWER: &str = "answer";
+/// The number of cut texts that are named.
+const CUT_NAMED: usize = 16;
 
 /// A listener that writes every event as one line of JSON.
 pub struct JsonLines {
     out: Mutex<JsonOutput>,
+    /// The longest line, bytes.
+    most: usize,
+    deltas: Deltas,
+    /// Adds what the owner knows beside the event to its wire form.
+    add: Option<AddFields>,
+}
+
+/// A function that adds members to the wire form of an event.
+type AddFields = Box<dyn Fn(&Envelope, &mut Map<String, Value>) + Send + Sync>;
+
+/// Whether the pieces of texts that come whole later are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deltas {
+    /// They are.
+    On,
+    /// They are left out.
+    Off,
+}
+
+/// Whether nothing of an event may be cut: it is the answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Yes,
+    No,
 }
 
 struct JsonOutput {
@@ -34,7 +63,57 @@ struct JsonOutput {
 impl JsonLines {
     /// Makes a listener that writes to `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self { out: Mutex::new(JsonOutput { writer: Box::new(writer), seq: 0, is_closed: false }) }
+        let out = Mutex::new(JsonOutput { writer: Box::new(writer), seq: 0, is_closed: false });
+        Self { out, most: limits::EVENT_BYTES, deltas: Deltas::On, add: None }
+    }
+
+    /// Cuts the longest texts of an event that is longer than `most` bytes.
+    #[must_use]
+    pub fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Writes pieces or leaves them out.
+    #[must_use]
+    pub fn deltas(self, deltas: Deltas) -> Self {
+        Self { deltas, ..self }
+    }
+
+    /// Adds members to each line; `add` gets the event and its wire form.
+    #[must_use]
+    pub fn adding(self, add: impl Fn(&Envelope, &mut Map<String, Value>) + Send + Sync + 'static) -> Self {
+        Self { add: Some(Box::new(add)), ..self }
+    }
+
+    /// Writes a line that is no event: `event` is its own part, its number is that of the event before.
+    pub fn append_line(&self, agent: AgentId, parent: Option<AgentId>, event: Map<String, Value>) {
+        let seq = self.out.lock().unwrap_or_else(PoisonError::into_inner).seq;
+        // The event stands for none; it is replaced below.
+        let envelope = Envelope { seq, at: clock::now(), agent, parent, event: Event::Cancelled {} };
+        let Ok(Value::Object(mut members)) = serde_json::to_value(&envelope) else { return };
+        if let Some(add) = &self.add {
+            add(&envelope, &mut members);
+        }
+        members.insert("event".to_owned(), Value::Object(event));
+        self.write(seq, &members, Whole::No);
+    }
+
+    fn write(&self, seq: u64, members: &Map<String, Value>, whole: Whole) {
+        let line = match line(members, self.most, whole) {
+            Ok(line) => escape(line) + "\n",
+            Err(error) => {
+                tracing::error!(seq, %error, "an event has no wire form");
+                return;
+            }
+        };
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if out.is_closed {
+            return;
+        }
+        out.seq = seq;
+        if let Err(error) = out.writer.write_all(line.as_bytes()).and_then(|()| out.writer.flush()) {
+            tracing::debug!(%error, "an event was not written");
+        }
     }
 
     /// Returns whether an event was written.
@@ -56,21 +135,22 @@ impl JsonLines {
 
 impl Listener for JsonLines {
     fn on_event(&self, envelope: &Envelope) {
-        let line = match line(envelope) {
-            Ok(line) => escape(line) + "\n",
-            Err(error) => {
-                tracing::error!(seq = envelope.seq, %error, "an event has no wire form");
-                return;
-            }
-        };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if out.is_closed {
+        let is_piece = matches!(
+            envelope.event,
+            Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. }
+        );
+        if is_piece && self.deltas == Deltas::Off {
             return;
         }
-        out.seq = envelope.seq;
-        if let Err(error) = out.writer.write_all(line.as_bytes()).and_then(|()| out.writer.flush()) {
-            tracing::debug!(%error, "an event was not written");
+        let Ok(Value::Object(mut members)) = serde_json::to_value(envelope) else {
+            tracing::error!(seq = envelope.seq, "an event has no wire form");
+            return;
+        };
+        if let Some(add) = &self.add {
+            add(envelope, &mut members);
         }
+        let whole = if matches!(envelope.event, Event::Assistant { .. }) { Whole::Yes } else { Whole::No };
+        self.write(envelope.seq, &members, whole);
     }
 
     fn label(&self) -> String {
@@ -78,25 +158,34 @@ impl Listener for JsonLines {
     }
 }
 
-/// Returns the wire form of an event, bounded unless the event is the answer.
-fn line(envelope: &Envelope) -> serde_json::Result<String> {
-    let line = serde_json::to_string(envelope)?;
-    if line.len() <= limits::EVENT_BYTES || matches!(envelope.event, Event::Assistant { .. }) {
+/// Returns the line of an event, bounded unless the event is the answer.
+fn line(members: &Map<String, Value>, most: usize, whole: Whole) -> serde_json::Result<String> {
+    let line = serde_json::to_string(members)?;
+    if line.len() <= most || whole == Whole::Yes {
         return Ok(line);
     }
     drop(line);
-    let mut value = serde_json::to_value(envelope)?;
-    let mut cut = Truncation { room: limits::EVENT_BYTES, bytes: 0 };
-    if let Some(event) = value.get_mut("event").and_then(Value::as_object_mut) {
-        for (name, member) in event.iter_mut() {
-            cut.bound(
-                member,
-                if matches!(name.as_str(), "arguments" | "payload") { ObjectShape::Free } else { ObjectShape::Fixed },
-            );
+    let mut members = members.clone();
+    let mut cut = Truncation { room: most, bytes: 0, fields: Vec::new() };
+    if let Some(event) = members.get_mut("event").and_then(Value::as_object_mut) {
+        // Of a text that stands there by two names each gets half of the room.
+        let names = event.iter().filter(|(name, _)| name.as_str() != ANSWER).map(|(_, value)| size(value));
+        let longest = names.clone().max().unwrap_or(0);
+        let twins = names.filter(|size| *size == longest && *size > SHORT).count().max(1);
+        let share = most / twins;
+        for (name, member) in event.iter_mut().filter(|(name, _)| name.as_str() != ANSWER) {
+            let shape =
+                if matches!(name.as_str(), "arguments" | "payload") { ObjectShape::Free } else { ObjectShape::Fixed };
+            let before = cut.room;
+            cut.room = before.min(share);
+            let given = cut.room;
+            cut.bound(name, member, shape);
+            cut.room = before.saturating_sub(given - cut.room);
         }
         event.insert("cut_bytes".to_owned(), cut.bytes.into());
+        event.insert("cut".to_owned(), Value::Array(cut.fields));
     }
-    serde_json::to_string(&value)
+    serde_json::to_string(&members)
 }
 
 /// Whether readers rely on the members of an object.
@@ -111,19 +200,21 @@ struct Truncation {
     room: usize,
     /// The bytes left out so far.
     bytes: usize,
+    /// The texts that were cut, each with its size and SHA-256.
+    fields: Vec<Value>,
 }
 
 impl Truncation {
-    fn bound(&mut self, value: &mut Value, shape: ObjectShape) {
+    fn bound(&mut self, field: &str, value: &mut Value, shape: ObjectShape) {
         match value {
-            Value::String(text) => self.text(text),
+            Value::String(text) => self.text(field, text),
             Value::Array(items) => {
                 let mut fits = 0;
                 for item in items.iter_mut() {
                     if self.room == 0 {
                         break;
                     }
-                    self.bound(item, shape);
+                    self.bound(&format!("{field}/{fits}"), item, shape);
                     self.take(2);
                     fits += 1;
                 }
@@ -136,7 +227,7 @@ impl Truncation {
                         gone.push(name.clone());
                     } else {
                         self.take(name.len() + 4);
-                        self.bound(member, shape);
+                        self.bound(&format!("{field}/{name}"), member, shape);
                     }
                 }
                 for name in gone {
@@ -147,8 +238,12 @@ impl Truncation {
         }
     }
 
-    fn text(&mut self, text: &mut String) {
+    fn text(&mut self, field: &str, text: &mut String) {
         if text.len() > SHORT.max(self.room) {
+            if self.fields.len() < CUT_NAMED {
+                let sha256 = hex(&Sha256::digest(text.as_bytes()));
+                self.fields.push(json!({"field": field, "bytes": text.len(), "sha256": sha256}));
+            }
             let end = text.floor_char_boundary(self.room.max(SHORT));
             self.bytes += text.len() - end;
             text.truncate(end);
@@ -160,6 +255,15 @@ impl Truncation {
     fn take(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes);
     }
+}
+
+/// Returns bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Returns the approximate bytes of text in a value.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use crate::clock;
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, EventFacts};
 use crate::id::AgentId;
 use crate::listener::{HistoryChange, Listener};
 
@@ -93,6 +93,13 @@ impl ListenerList {
     pub fn tell_history(&self, change: HistoryChange<'_>) {
         for listener in self.listeners.iter() {
             guarded(listener, || listener.on_history(&self.agent, change));
+        }
+    }
+
+    /// Passes what the next event of the agent does not say by itself to every listener.
+    pub fn tell_facts(&self, facts: &EventFacts) {
+        for listener in self.listeners.iter() {
+            guarded(listener, || listener.on_facts(&self.agent, facts));
         }
     }
 

@@ -23,11 +23,11 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 
-use crate::event::Envelope;
+use crate::event::{Envelope, EventFacts};
 use crate::id::AgentId;
 use crate::message::Message;
 
-pub use jsonl::JsonLines;
+pub use jsonl::{Deltas, JsonLines};
 pub use list::ListenerList;
 pub use rate_limited::{Clock, RateLimited};
 pub use recorder::InMemoryEventList;
@@ -51,6 +51,11 @@ pub trait Listener: Send + Sync {
     /// Takes one change of an agent's conversation; it comes behind the events that tell of it.
     fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
         let _ = (agent, change);
+    }
+
+    /// Takes what the next event of this agent does not say by itself.
+    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+        let _ = (agent, facts);
     }
 
     /// Returns what ends when everything heard so far is kept for good; `None` when there is nothing to wait for. Asked

@@ -63,7 +63,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::error::Cancelled;
-use crate::event::Usage;
+use crate::event::{TurnFinish, Usage};
 use crate::message::{Message, Original, ToolCall};
 
 pub use crate::error::ProviderError;
@@ -256,4 +256,16 @@ pub enum Finish {
     TooLong,
     /// It ended for an unknown reason, given in the server's word; its calls must not run.
     Unknown(String),
+}
+
+impl Finish {
+    /// Returns its word for readers of events.
+    pub fn word(&self) -> TurnFinish {
+        match self {
+            Self::Stop => TurnFinish::Stop,
+            Self::Length => TurnFinish::Length,
+            Self::ContentFilter => TurnFinish::ContentFilter,
+            Self::Paused | Self::TooLong | Self::Unknown(_) => TurnFinish::Unfinished,
+        }
+    }
 }

@@ -12,6 +12,7 @@
 //! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `past.rs`; stories:
 //!   `session/outside/clients.rs`
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
+//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
 //! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
@@ -31,6 +32,7 @@ mod requests;
 pub mod search;
 pub mod socket;
 mod status;
+pub mod stream;
 
 pub use crate::workspace::{Bounds, EntryKind, Walk};
 pub use client::{Client, Waiting, Wake};

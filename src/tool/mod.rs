@@ -59,6 +59,7 @@ use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint, UseAct}
 use crate::control::Cancellable;
 use crate::details::Details;
 use crate::error::{BuildError, Cancelled};
+use crate::event::CallFault;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::web;
@@ -256,6 +257,8 @@ pub enum Told {
     Details(Details),
     /// A question to the user, for the record.
     Approval(approval::ApprovalRecord),
+    /// An act of the call is not carried out.
+    Refused(CallFault),
 }
 
 impl ToolContext {
@@ -311,7 +314,10 @@ impl ToolContext {
     /// [`ToolError::Failed`] with the refusal, for the model.
     pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
         let tell = |told| (self.tell)(Told::Approval(told));
-        self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| ToolError::Failed(refusal.0))
+        self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| {
+            (self.tell)(Told::Refused(refusal.fault));
+            ToolError::Failed(refusal.words)
+        })
     }
 }
 

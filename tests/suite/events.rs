@@ -168,7 +168,7 @@ fn session() -> Vec<(Event, &'static str)> {
                 max_steps: Some(60),
                 tools: vec!["read".into()],
             },
-            r#"{"type":"session_started","schema":1,"program":"steersman 0.1.0","cwd":"/home/me/project","provider":"openai","model":null,"max_steps":60,"tools":["read"]}"#,
+            r#"{"type":"session_started","schema":2,"program":"steersman 0.1.0","cwd":"/home/me/project","provider":"openai","model":null,"max_steps":60,"tools":["read"]}"#,
         ),
         (Event::ContextCap { tokens: Some(32_768) }, r#"{"type":"context_cap","tokens":32768}"#),
         (Event::ContextCap { tokens: None }, r#"{"type":"context_cap","tokens":null}"#),

@@ -119,11 +119,12 @@ fn an_event_is_bounded_and_tells_what_was_cut() {
     let arguments = json!({"path": "x", "content": "long ".repeat(300_000), "more": vec!["y"; 200_000]}).to_string();
     let server =
         Server::start([Reply::calls(&[("c1", "write", &arguments)]), Reply::text("one\u{2028}two\u{2029}three")]);
-    let output = exec(&server).args(["--json", "hello"]).output();
+    let most = 256 * 1024;
+    let output = exec(&server).args(["--json", "--max-event-bytes", &most.to_string(), "hello"]).output();
     assert_eq!(exit_code(&output), 0);
     let lines = stdout(&output);
     let call = lines.lines().find(|line| line.contains("\"tool_call\"")).unwrap();
-    assert!(call.len() < limits::EVENT_BYTES + 4096, "{} bytes", call.len());
+    assert!(call.len() < most + 4096, "{} bytes", call.len());
     assert!(serde_json::from_str::<Envelope>(call).is_ok());
     let call: Value = serde_json::from_str(call).unwrap();
     assert!(call["event"]["cut_bytes"].as_u64().unwrap() > 1_000_000, "{}", call["event"]["cut_bytes"]);

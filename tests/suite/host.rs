@@ -33,6 +33,8 @@ struct Ship {
 
 pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
+        max_rounds: None,
+        only_tools: None,
         transport: Rig::transport(),
         connector: rig.connector(),
         sources: Arc::default(),

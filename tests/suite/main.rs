@@ -59,6 +59,7 @@ mod git_clone;
 mod glob;
 mod grep;
 mod habits;
+mod headless;
 mod help;
 mod highlight;
 mod history;

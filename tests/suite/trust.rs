@@ -78,7 +78,7 @@ impl Project {
             }
         }));
         let mut notes = Vec::new();
-        let offer = trusted(FrontEnd::Screen, &self.places, &approvals, &mut notes).await;
+        let offer = trusted(FrontEnd::Screen, &self.places, None, &approvals, &mut notes).await;
         let asked = asked.lock().unwrap().clone();
         (offer, asked, notes)
     }
@@ -194,7 +194,7 @@ async fn a_standing_yes_does_not_trust() {
     for answerer in [Answerer::Yes, Answerer::Nobody] {
         let approvals = Approvals::new(Policy { answerer, ..Policy::default() }, Mode::AutoWithoutSandbox);
         let mut notes = Vec::new();
-        assert!(trusted(FrontEnd::Screen, &project.places, &approvals, &mut notes).await.is_none());
+        assert!(trusted(FrontEnd::Screen, &project.places, None, &approvals, &mut notes).await.is_none());
         assert!(notes[0].starts_with("not trusted"), "{notes:?}");
     }
 }
@@ -305,11 +305,9 @@ fn exec_without_a_recorded_trust_ignores_it_and_says_so() {
     let work = program.work();
     let (output, _home) = program.output_with_home();
     assert_eq!(exit_code(&output), 0);
-    assert_eq!(
-        stderr(&output),
-        "steersman: not trusted, and therefore ignored: .steersman/config.toml, 1 persona, 1 hook; start steersman here once and \
-         decide\n"
-    );
+    let words = "steersman: not trusted, and therefore ignored: .steersman/config.toml, 1 persona, 1 hook; start steersman here \
+                 once and decide, or read them and give exec --trust-project ";
+    assert!(stderr(&output).starts_with(words), "{}", stderr(&output));
     let request = server.chats()[0].texts("system").concat();
     assert!(!request.contains("Canary") && !request.contains("`local`"), "{request}");
     assert!(stdout(&output).lines().next().unwrap().contains("\"max_steps\":300"));

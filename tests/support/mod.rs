@@ -26,5 +26,6 @@ pub mod site;
 pub mod skip;
 pub mod snapshot;
 pub mod stage;
+pub mod stream_schema;
 pub mod terminal;
 pub mod tls;

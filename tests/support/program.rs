@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use super::stream_schema::check_lines;
+
 /// Longest time that a test waits for the program.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -115,12 +117,12 @@ impl Program {
 
     /// Runs it to its end, and returns its home with what it left there.
     pub fn output_with_home(mut self) -> (Output, TempDir) {
-        (self.command.spawn().unwrap().wait_with_output().unwrap(), self.home)
+        (checked(self.command.spawn().unwrap().wait_with_output().unwrap()), self.home)
     }
 
     /// Runs it to its end.
     pub fn output(mut self) -> Output {
-        self.command.spawn().unwrap().wait_with_output().unwrap()
+        checked(self.command.spawn().unwrap().wait_with_output().unwrap())
     }
 
     /// Runs it to its end, which must come within this time.
@@ -295,8 +297,15 @@ impl Running {
         }
         let code = self.child.wait().unwrap().code();
         let stdout = self.lines.iter().fold(self.seen, |seen, line| seen + &line);
+        check_lines(&stdout);
         (End { code, stdout, stderr: self.said }, self.home)
     }
+}
+
+/// Checks the lines of JSON that it wrote against the schema that it prints.
+fn checked(output: Output) -> Output {
+    check_lines(&String::from_utf8_lossy(&output.stdout));
+    output
 }
 
 /// Returns what it wrote to standard output.

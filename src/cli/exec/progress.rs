@@ -70,6 +70,11 @@ impl Progress {
         self.open.clear();
     }
 
+    /// Returns whether a turn runs.
+    pub fn is_running(&self) -> bool {
+        self.running
+    }
+
     /// Returns whether no turn runs and no message waits for delivery.
     pub fn idle(&self) -> bool {
         !self.running && self.open.is_empty()

@@ -1,14 +1,22 @@
-//! The checks before `exec` runs, and the first and last event of its JSON output.
+//! The checks before `exec` runs, its JSON output with the first and the last event, and its result.
 
-use std::io;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::cli::args::{ExecArgs, Flags};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::args::{ExecArgs, OutputForm};
+use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::first_start::look;
 use crate::config::Config;
-use crate::event::{Event, Pending, SCHEMA};
-use crate::listener::JsonLines;
+use crate::event::{Envelope, Event, Pending, SCHEMA};
+use crate::limits;
+use crate::listener::{JsonLines, Listener};
+use crate::session::stream::{RunRecord, RunResult};
 
 /// Checks that a model is configured: a user of `exec` would not notice that the embedded one answers.
 ///
@@ -34,15 +42,37 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
 /// Reports why nothing runs, also in the JSON output if there is one.
 pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit) -> Exit {
     say(sentence);
-    if args.json {
-        let cwd = flags.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-        end(&JsonLines::new(io::stdout()), &cwd, Vec::new(), exit, Some(sentence.to_owned()));
+    let cwd = flags.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let (record, reason) = (RunRecord::default(), Some(sentence.to_owned()));
+    match args.form() {
+        Some(OutputForm::Json) => {
+            end(&record, &json_lines(args, &record, io::stdout()), &cwd, Vec::new(), exit, reason);
+        }
+        Some(OutputForm::Result) => {
+            let _ = io::stdout().write_all(object(&record.finish(exit.code(), reason, &[])).as_bytes());
+        }
+        Some(OutputForm::Answer | OutputForm::Progress) | None => {}
     }
     exit
 }
 
+/// Returns the writer of the JSON output.
+pub(super) fn json_lines(args: &ExecArgs, record: &RunRecord, out: impl Write + Send + 'static) -> JsonLines {
+    let record = record.clone();
+    let most = args.max_event_bytes.map_or(limits::EVENT_BYTES, NonZeroUsize::get);
+    let add = move |envelope: &Envelope, members: &mut Map<String, Value>| record.add_to(envelope, members);
+    JsonLines::new(out).at_most(most).deltas(args.deltas.into()).adding(add)
+}
+
 /// Ends the JSON output. Its first and its last event are always written, however early the run ended.
-pub(super) fn end(json: &JsonLines, cwd: &Path, unsent: Vec<Pending>, exit: Exit, message: Option<String>) {
+pub(super) fn end(
+    record: &RunRecord,
+    json: &JsonLines,
+    cwd: &Path,
+    unsent: Vec<Pending>,
+    exit: Exit,
+    message: Option<String>,
+) {
     if !json.has_begun() {
         json.append(Event::SessionStarted {
             schema: SCHEMA,
@@ -54,9 +84,43 @@ pub(super) fn end(json: &JsonLines, cwd: &Path, unsent: Vec<Pending>, exit: Exit
             tools: Vec::new(),
         });
     }
+    record.finish(exit.code(), message.clone(), &unsent);
     if !unsent.is_empty() {
         json.append(Event::Returned { entries: unsent });
     }
     json.append(Event::SessionEnded { code: exit.code(), message });
     json.close();
+}
+
+/// Returns the result as one line.
+pub(super) fn object(result: &RunResult) -> String {
+    serde_json::to_string(result).unwrap_or_default() + "\n"
+}
+
+/// The listener that writes which files a call has changed, behind its result.
+pub(super) struct ChangedFiles {
+    pub record: RunRecord,
+    pub json: Arc<JsonLines>,
+}
+
+impl Listener for ChangedFiles {
+    fn on_event(&self, envelope: &Envelope) {
+        if let Some(changed) = self.record.files_of(envelope) {
+            self.json.append_line(envelope.agent.clone(), envelope.parent.clone(), line("files_changed", &changed));
+        }
+    }
+
+    fn label(&self) -> String {
+        "ChangedFiles".to_owned()
+    }
+}
+
+/// Returns a line of the JSON output that is no event.
+pub(super) fn line(name: &str, fields: &impl Serialize) -> Map<String, Value> {
+    let mut line = Map::new();
+    line.insert("type".to_owned(), name.into());
+    if let Ok(Value::Object(fields)) = serde_json::to_value(fields) {
+        line.extend(fields);
+    }
+    line
 }

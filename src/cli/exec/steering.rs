@@ -5,23 +5,27 @@
 use std::collections::VecDeque;
 use std::io;
 use std::mem;
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::args::{ExecArgs, OutputForm};
 use super::progress::Progress;
-use super::unwritten;
-use crate::cli::args::ExecArgs;
+use super::result::TimeLeft;
+use super::{input, unwritten};
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::questions::{Questions, RefusedCalls};
-use crate::cli::steer_stdin::{Line, Lines, ReadLine};
+use crate::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
 use crate::clock;
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::listener::JsonLines;
 use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use crate::session::Client;
+use crate::session::stream::RunRecord;
 use crate::summary::count;
 use crate::target::{self, Addressed, Target};
 use crate::text::is_blank;
@@ -29,21 +33,29 @@ use crate::tui::terminal::watchdog;
 
 /// A run under way.
 pub(super) struct ExecRun<'a> {
-    client: &'a dyn Client,
+    pub(super) client: &'a dyn Client,
     /// What was taken and is to be folded, in order.
-    posts: VecDeque<Post>,
+    pub(super) posts: VecDeque<Post>,
     pub lines: Option<Lines>,
     pub err: Output,
     pub progress: Progress,
     pub questions: Questions,
     pub unasked: RefusedCalls,
     json: bool,
+    /// What standard input holds.
+    input: LineForm,
+    /// Where they are answered.
+    pub replies: Option<Arc<JsonLines>>,
+    pub(super) record: RunRecord,
+    pub time: TimeLeft,
+    /// True when a failed or stopped turn holds the queue back.
+    is_paused: bool,
     /// The agents that run.
     agents: Vec<AgentId>,
     /// The questions that wait for an answer.
-    open: Vec<ApprovalRequest>,
+    pub(super) open: Vec<ApprovalRequest>,
     /// Requests whose reply has not come.
-    unanswered: usize,
+    pub(super) unanswered: usize,
     /// True once the prompt was taken.
     has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
@@ -72,6 +84,7 @@ impl<'a> ExecRun<'a> {
         questions: Questions,
         err: Output,
         args: &ExecArgs,
+        record: RunRecord,
     ) -> Self {
         Self {
             client,
@@ -85,7 +98,12 @@ impl<'a> ExecRun<'a> {
             err,
             questions,
             unasked: RefusedCalls::default(),
-            json: args.json,
+            json: args.form() == Some(OutputForm::Json),
+            input: args.line_form(),
+            replies: None,
+            record,
+            time: TimeLeft::Some,
+            is_paused: false,
             waiting: VecDeque::new(),
             unsent: Vec::new(),
             reason: None,
@@ -130,7 +148,10 @@ impl<'a> ExecRun<'a> {
         while let Some(post) = self.posts.pop_front() {
             self.take(&post);
         }
-        self.questions.say_new(&self.open);
+        // Who reads JSON finds them there.
+        if !self.has_requests() {
+            self.questions.say_new(&self.open);
+        }
     }
 
     fn replied(&mut self, reply: &Reply) {
@@ -142,6 +163,7 @@ impl<'a> ExecRun<'a> {
                         self.has_sent = true;
                         self.progress.accepted(id.clone());
                     }
+                    Err(_) if self.has_requests() => {}
                     Err(refused) if !self.has_sent => {
                         let sentence = refused.to_string();
                         self.err.say(&sentence);
@@ -184,7 +206,10 @@ impl<'a> ExecRun<'a> {
 
     fn answer(&mut self, number: Option<u64>, answer: Answer, began: u64) {
         match self.questions.answered(&self.open, number, &answer, began) {
-            Ok(id) => self.client.send(Request::Answer { id, answer }),
+            Ok(id) => {
+                self.record.answering(id.0, "input");
+                self.client.send(Request::Answer { id, answer });
+            }
             Err(sentence) => self.refuse_answer(&sentence),
         }
     }
@@ -234,13 +259,23 @@ impl<'a> ExecRun<'a> {
             self.line(read);
         }
         if self.lines.as_ref().is_some_and(Lines::is_over) {
-            self.lines = None;
-            // Nobody can answer any more.
-            self.client.send(Request::UserLeft);
+            self.end_of_requests();
         }
     }
 
+    /// Takes nothing more from standard input.
+    pub(super) fn end_of_requests(&mut self) {
+        if let Some(lines) = self.lines.take() {
+            lines.close();
+        }
+        // Nobody can answer any more.
+        self.client.send(Request::UserLeft);
+    }
+
     fn line(&mut self, read: ReadLine) {
+        if self.has_requests() {
+            return self.request_line(&read);
+        }
         let (text, delivery) = match read.line {
             Line::Text(text) => (text, Delivery::Steer),
             Line::FollowUp(text) => (text, Delivery::FollowUp),
@@ -250,7 +285,7 @@ impl<'a> ExecRun<'a> {
                 return self.refuse("there is no such command here; a doubled / sends it as text", &text);
             }
             Line::NotText => return self.refuse("the line is not UTF-8 text", ""),
-            Line::Ignore => return,
+            Line::Json(_) | Line::Ignore => return,
         };
         self.waiting.push_back((None, text, delivery));
         self.send_waiting();
@@ -272,9 +307,9 @@ impl<'a> ExecRun<'a> {
                         let sentence = message.unwrap_or("the turn failed");
                         self.err.say(sentence);
                         self.reason = Some(sentence.to_owned());
-                        self.stop(Exit::Failed);
+                        self.stop_unless_open(Exit::Failed);
                     }
-                    Some((Outcome::Cancelled, _)) => self.stop(Exit::Cancelled),
+                    Some((Outcome::Cancelled, _)) => self.stop_unless_open(Exit::Cancelled),
                     Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
                 }
             }
@@ -307,6 +342,7 @@ impl<'a> ExecRun<'a> {
             Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_))
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {
+                self.is_paused = *paused;
                 // The texts of other clients are waited for too, unless nothing delivers them by itself.
                 for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
                     if *paused || entry.held {
@@ -343,6 +379,24 @@ impl<'a> ExecRun<'a> {
         self.stop(exit);
     }
 
+    fn has_requests(&self) -> bool {
+        self.input == LineForm::Json
+    }
+
+    /// Stops the run after a turn that failed or was stopped, unless more requests may come.
+    fn stop_unless_open(&mut self, exit: Exit) {
+        if !self.has_requests() {
+            self.stop(exit);
+        }
+    }
+
+    pub fn time_is_over(&mut self) {
+        let sentence = "the time of --max-time is over";
+        self.err.say(sentence);
+        (self.reason, self.time) = (Some(sentence.to_owned()), TimeLeft::None);
+        self.stop(Exit::Failed);
+    }
+
     /// Stops the turn and takes back unsent messages. The first reason decides the exit code, unless a signal ends the
     /// program.
     fn stop(&mut self, exit: Exit) {
@@ -358,10 +412,17 @@ impl<'a> ExecRun<'a> {
                 match read.line {
                     Line::Text(text) => self.keep(text, Delivery::Steer),
                     Line::FollowUp(text) => self.keep(text, Delivery::FollowUp),
+                    Line::Json(line) => {
+                        if let Some((text, delivery)) = input::text_of(&line) {
+                            self.keep(text, delivery);
+                        }
+                    }
                     Line::Stop | Line::Answer(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {}
                 }
             }
-            self.keep(begun, Delivery::Steer);
+            if !self.has_requests() {
+                self.keep(begun, Delivery::Steer);
+            }
         }
         let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
         first.exit = first.exit.unless_ended_by(exit);
@@ -377,6 +438,9 @@ impl<'a> ExecRun<'a> {
 
     /// Returns how the run ended, if it has. Lines that were read already are sent first.
     pub fn ended(&mut self) -> Option<Exit> {
+        if self.has_requests() && self.stop.is_none() {
+            return self.ended_without_requests();
+        }
         if !self.progress.idle() || self.unanswered > 0 {
             return None;
         }
@@ -394,6 +458,23 @@ impl<'a> ExecRun<'a> {
             self.keep(begun, Delivery::Steer);
         }
         Some(Exit::from(outcome))
+    }
+
+    /// Returns how the run ended once nothing more can be asked for.
+    fn ended_without_requests(&mut self) -> Option<Exit> {
+        self.read_lines();
+        if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
+            return None;
+        }
+        let exit = self.progress.outcome.map_or(Exit::Done, Exit::from);
+        if self.progress.idle() {
+            return Some(exit);
+        }
+        if self.is_paused {
+            // Nothing delivers what a failed turn holds back.
+            self.stop(exit);
+        }
+        None
     }
 
     pub fn list_unsent(&self) {

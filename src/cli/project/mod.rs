@@ -33,12 +33,18 @@ pub enum FrontEnd {
 }
 
 /// Returns the project's files if the user trusts them already; sentences go to `notes`.
-pub fn known(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectOffer> {
+/// `trust` is the hash of files that are trusted for this run.
+pub fn known(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<String>) -> Option<ProjectOffer> {
     match look(places, notes)? {
         ProjectTrust::Trusted(offer) => Some(offer),
+        ProjectTrust::Unknown(offer, _) if trust == Some(offer.hash().as_str()) => Some(offer),
         ProjectTrust::Unknown(offer, _) => {
             let brings = offer.names();
-            notes.push(format!("not trusted, and therefore ignored: {brings}; start steersman here once and decide"));
+            let hash = offer.hash();
+            notes.push(format!(
+                "not trusted, and therefore ignored: {brings}; start steersman here once and decide, or read them and \
+                 give exec --trust-project {hash}"
+            ));
             None
         }
     }
@@ -48,11 +54,12 @@ pub fn known(places: &UserDirectories, notes: &mut Vec<String>) -> Option<Projec
 pub async fn trusted(
     front: FrontEnd,
     places: &UserDirectories,
+    trust: Option<&str>,
     approvals: &Approvals,
     notes: &mut Vec<String>,
 ) -> Option<ProjectOffer> {
     if front == FrontEnd::Exec {
-        return known(places, notes);
+        return known(places, trust, notes);
     }
     let (offer, record) = match look(places, notes)? {
         ProjectTrust::Trusted(offer) => return Some(offer),

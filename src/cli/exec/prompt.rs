@@ -1,0 +1,84 @@
+//! What `exec` sends first: the prompt, with the files and the standard input that go with it.
+
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+use rustix::fs::{FileType, fstat};
+
+use super::args::ExecArgs;
+use crate::limits;
+use crate::regular_file::read_own_text;
+use crate::text::is_blank;
+
+/// Reads the prompt and what belongs to it; `None` where requests come as JSON and none was given.
+///
+/// # Errors
+/// One sentence for the user.
+pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<String>, String> {
+    let is_taken = args.steer_stdin || args.has_json_input();
+    let mut prompt = match (args.prompt.as_deref(), &args.prompt_file) {
+        (Some("-"), _) if is_taken => {
+            return Err("the prompt - reads standard input, and so does --steer-stdin: use one of them".to_owned());
+        }
+        (Some("-"), _) => standard_input()?,
+        (Some(prompt), _) => prompt.to_owned(),
+        (None, Some(path)) => trimmed(&read(path)?),
+        (None, None) if args.attach.is_empty() => return Ok(None),
+        (None, None) => return Err("--attach needs a prompt".to_owned()),
+    };
+    if is_blank(&prompt) {
+        return Err("the prompt is blank".to_owned());
+    }
+    for path in &args.attach {
+        add_block(&mut prompt, &format!("{}:", path.display()), &read(path)?);
+    }
+    if args.prompt.as_deref() != Some("-") && !is_taken && is_fed() {
+        let text = standard_input()?;
+        if !is_blank(&text) {
+            add_block(&mut prompt, "Standard input:", &text);
+        }
+    }
+    Ok(Some(prompt))
+}
+
+/// Returns whether standard input is a pipe or a file.
+fn is_fed() -> bool {
+    let kind = fstat(io::stdin().as_fd()).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::RegularFile))
+}
+
+fn standard_input() -> Result<String, String> {
+    let mut text = Vec::new();
+    // One byte above the limit, so that the queue itself refuses a text that is too long.
+    let longest = limits::MESSAGE_BYTES as u64 + 3;
+    io::stdin()
+        .lock()
+        .take(longest)
+        .read_to_end(&mut text)
+        .map_err(|error| format!("cannot read standard input: {error}"))?;
+    let text = String::from_utf8(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
+    Ok(trimmed(&text))
+}
+
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    read_own_text(path, limits::MESSAGE_BYTES as u64)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim_end_matches(['\r', '\n']).to_owned()
+}
+
+/// Adds a text as a block whose fence does not stand in it.
+fn add_block(prompt: &mut String, title: &str, text: &str) {
+    let mut run = 0;
+    let mut longest = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(3.max(longest + 1));
+    let text = text.trim_end_matches(['\r', '\n']);
+    *prompt = format!("{prompt}\n\n{title}\n{fence}\n{text}\n{fence}");
+}

@@ -1,0 +1,199 @@
+//! What the lines of a stream have beside the events, as types: written by `record.rs`, described by `schema.rs`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
+use crate::id::{AgentId, CallId, ClientId, MessageId};
+
+/// What every line has beside its event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineFields {
+    /// The session; null where it is not saved.
+    pub session: Option<String>,
+    /// The turn that the agent is in; null between turns.
+    pub turn: Option<u32>,
+    /// The round of the turn; null before the first.
+    pub round: Option<u32>,
+}
+
+/// What `question` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionFields {
+    /// The number that an answer names.
+    pub number: u64,
+    /// What it is about: `command`, `write`, `fetch`, `search`, `clone`, `use`, `program`, `more_calls`.
+    pub kind: String,
+    /// The directory of the act; null where it has none.
+    pub directory: Option<String>,
+    /// Why it is asked although the mode or a rule might allow it; null when that is plain.
+    pub reason: Option<String>,
+    /// The question; the same as `question`.
+    pub text: String,
+}
+
+/// What `answer` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerFields {
+    /// Who answered: `input`, `permission_command`, `client` for another terminal, `nobody`.
+    pub by: String,
+}
+
+/// What `tool_result` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolResultFields {
+    /// The tool.
+    pub name: Option<String>,
+    /// The observation; the same as `content`.
+    pub text: String,
+    /// Why it failed; null when it did not.
+    pub error: Option<CallError>,
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallError {
+    /// The kind of the failure.
+    pub kind: CallFault,
+}
+
+/// What `turn_ended` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnEndedFields {
+    /// The answer; null without one. Never cut.
+    pub answer: Option<String>,
+    /// Why the last reply ended; null without a reply.
+    pub finish: Option<TurnFinish>,
+    /// What the turn used: of the main agent with its sub-agents, else of the agent alone.
+    pub usage: UsageSum,
+    /// What failed; null when nothing did.
+    pub error: Option<TurnFault>,
+    /// Why it failed; the same as `message`.
+    pub reason: Option<String>,
+}
+
+/// Tokens and money of several rounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageSum {
+    /// Rounds that were counted.
+    pub rounds: u64,
+    /// Prompt tokens that were not read from or written to a cache.
+    pub input: u64,
+    /// Tokens of the replies, thinking included.
+    pub output: u64,
+    /// Prompt tokens read from a cache.
+    pub cached: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_creation: u64,
+    /// Tokens of thinking, a part of `output`.
+    pub thinking: u64,
+    /// Billionths of a US dollar; null when no price is known.
+    pub cost_nanos: Option<u64>,
+}
+
+/// What one model was used for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelUsage {
+    /// The model; null where the server did not name it.
+    pub model: Option<String>,
+    /// Its tokens and money.
+    pub usage: UsageSum,
+}
+
+/// A line of its own: files that a call changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FilesChanged {
+    /// The call.
+    pub id: CallId,
+    /// The files.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that a call changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedFile {
+    /// Its path, as it is shown.
+    pub path: String,
+    /// Whether it is new.
+    pub created: bool,
+    /// Added lines.
+    pub added: u32,
+    /// Removed lines.
+    pub removed: u32,
+}
+
+/// A line of its own: what came of a request of `--input json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplyLine {
+    /// The `id` of the request; null where it had none.
+    pub id: Value,
+    /// Whether it was carried out.
+    pub ok: bool,
+    /// The message that `send` made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// The text that `withdraw` took out of the queue, or `cancel` those of all queues.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub returned: Vec<Pending>,
+    /// Why it was not carried out; null when it was.
+    pub reason: Option<String>,
+}
+
+/// A call that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedCall {
+    /// The agent; empty for the main agent.
+    pub agent: AgentId,
+    /// The call.
+    pub id: CallId,
+    /// The tool.
+    pub name: Option<String>,
+    /// The observation that the model got, at most 1 KiB of it.
+    pub reason: String,
+}
+
+/// A text that was read and not delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnsentText {
+    /// Its id.
+    pub id: MessageId,
+    /// The text.
+    pub text: String,
+    /// Where it was to enter.
+    pub delivery: Delivery,
+    /// The client that sent it; absent for the one that the run was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<ClientId>,
+}
+
+/// How a run ended: what `session_ended` has beside the event, and the object of `--output result`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// The exit code of the program; the same as `code`.
+    pub exit_code: u8,
+    /// How the last turn ended; `failed` where none could begin.
+    pub outcome: Outcome,
+    /// The answer of the last turn; null without one. Never cut.
+    pub answer: Option<String>,
+    /// The answer as JSON, where `--output-schema` asked for that and it matches.
+    pub structured: Option<Value>,
+    /// What all agents used.
+    pub usage: UsageSum,
+    /// Billionths of a US dollar; null when no price is known.
+    pub cost_nanos: Option<u64>,
+    /// The same by the model that answered.
+    pub by_model: Vec<ModelUsage>,
+    /// The files that tools changed, as they are shown.
+    pub files: Vec<String>,
+    /// The calls that were refused, at most 100.
+    pub refused: Vec<RefusedCall>,
+    /// The texts that were read and not delivered.
+    pub unsent: Vec<UnsentText>,
+    /// How long the program ran, milliseconds.
+    pub duration_ms: u64,
+    /// What failed in the last turn; null when nothing did.
+    pub error: Option<TurnFault>,
+    /// Why it failed, in a sentence; the same as `message`.
+    pub reason: Option<String>,
+}

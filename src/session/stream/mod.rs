@@ -1,0 +1,21 @@
+//! A run as a stream of lines, for programs: what each line says beside its event, and the result at the end.
+//!
+//! # Where things are
+//!
+//! - the fold that knows it: `record.rs`; stories: `headless/output.rs`
+//! - the types of what is added: `fields.rs`
+//! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; stories:
+//!   `headless/input.rs`, `headless/schema.rs`
+
+mod fields;
+mod record;
+mod request;
+mod schema;
+
+pub use fields::{
+    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, ReplyLine,
+    RunResult, ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+};
+pub use record::{LastTurn, RunRecord};
+pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
+pub use schema::schema;

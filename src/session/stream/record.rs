@@ -1,0 +1,390 @@
+//! The fold of a run into what its lines say beside the events, and into its result.
+//!
+//! A listener before the one that writes: what it knows when a line is written includes the event of that line.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::fields::{
+    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult,
+    ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+};
+use crate::approval::Approvals;
+use crate::details::Details;
+use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
+use crate::id::{AgentId, CallId};
+use crate::limits;
+use crate::listener::Listener;
+use crate::protocol::{Act, ApprovalRequest, Subject};
+
+/// The record of a run. Clones share it.
+#[derive(Clone)]
+pub struct RunRecord {
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    began: Instant,
+    session: Option<String>,
+    approvals: Option<Arc<Approvals>>,
+    /// Who answers the questions of these numbers.
+    answerers: HashMap<u64, &'static str>,
+    agents: HashMap<AgentId, AgentRecord>,
+    calls: HashMap<(AgentId, CallId), CallRecord>,
+    total: UsageSum,
+    by_model: BTreeMap<Option<String>, UsageSum>,
+    files: BTreeSet<String>,
+    refused: Vec<RefusedCall>,
+    last: Option<LastTurn>,
+    result: Option<RunResult>,
+}
+
+#[derive(Default)]
+struct AgentRecord {
+    turn: Option<u32>,
+    round: Option<u32>,
+    /// The text of its last reply in the running turn.
+    text: Option<String>,
+    used: UsageSum,
+    finish: Option<TurnFinish>,
+    fault: Option<TurnFault>,
+}
+
+#[derive(Default)]
+struct CallRecord {
+    name: Option<String>,
+    fault: Option<CallFault>,
+    files: Vec<ChangedFile>,
+}
+
+/// How the last turn of the main agent ended.
+#[derive(Debug, Clone)]
+pub struct LastTurn {
+    /// How.
+    pub outcome: Outcome,
+    /// Its answer.
+    pub answer: Option<String>,
+    /// Why its last reply ended.
+    pub finish: Option<TurnFinish>,
+    /// What failed.
+    pub fault: Option<TurnFault>,
+    /// The same in a sentence.
+    pub reason: Option<String>,
+}
+
+impl Default for RunRecord {
+    fn default() -> Self {
+        Self {
+            inner: Arc::new(Mutex::new(Inner {
+                began: Instant::now(),
+                session: None,
+                approvals: None,
+                answerers: HashMap::new(),
+                agents: HashMap::new(),
+                calls: HashMap::new(),
+                total: UsageSum::default(),
+                by_model: BTreeMap::new(),
+                files: BTreeSet::new(),
+                refused: Vec::new(),
+                last: None,
+                result: None,
+            })),
+        }
+    }
+}
+
+impl RunRecord {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the session that every line names.
+    pub fn set_session(&self, session: Option<String>) {
+        self.lock().session = session;
+    }
+
+    /// Sets where the open questions are.
+    pub fn set_approvals(&self, approvals: Arc<Approvals>) {
+        self.lock().approvals = Some(approvals);
+    }
+
+    /// Notes who is about to answer a question.
+    pub fn answering(&self, number: u64, by: &'static str) {
+        self.lock().answerers.insert(number, by);
+    }
+
+    /// Returns how the last turn of the main agent ended.
+    pub fn last_turn(&self) -> Option<LastTurn> {
+        self.lock().last.clone()
+    }
+
+    /// Returns whether a call was refused.
+    pub fn has_refused(&self) -> bool {
+        !self.lock().refused.is_empty()
+    }
+
+    /// Adds to the wire form of an event what is known beside it.
+    pub fn add_to(&self, envelope: &Envelope, members: &mut Map<String, Value>) {
+        let mut inner = self.lock();
+        let place = inner.agents.get(&envelope.agent);
+        let (turn, round) = place.map_or((None, None), |place| (place.turn, place.round));
+        let line = LineFields { session: inner.session.clone(), turn, round };
+        insert(members, &line);
+        if let Some(Value::Object(event)) = members.get_mut("event") {
+            inner.add(envelope, event);
+        }
+    }
+
+    /// Takes the files that the call of this event has changed, once.
+    pub fn files_of(&self, envelope: &Envelope) -> Option<FilesChanged> {
+        let Event::ToolResult { id, .. } = &envelope.event else { return None };
+        let call = self.lock().calls.remove(&(envelope.agent.clone(), id.clone()))?;
+        (!call.files.is_empty()).then(|| FilesChanged { id: id.clone(), files: call.files })
+    }
+
+    /// Returns how the run ended; the line of its end says the same from here on.
+    pub fn finish(&self, exit_code: u8, reason: Option<String>, unsent: &[Pending]) -> RunResult {
+        let mut inner = self.lock();
+        let last = inner.last.clone();
+        let model = |(model, usage): (&Option<String>, &UsageSum)| ModelUsage { model: model.clone(), usage: *usage };
+        let unsent_text = |entry: &Pending| UnsentText {
+            id: entry.id.clone(),
+            text: entry.text.clone(),
+            delivery: entry.delivery,
+            sender: entry.sender.clone(),
+        };
+        let result = RunResult {
+            exit_code,
+            outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
+            answer: last.as_ref().and_then(|last| last.answer.clone()),
+            structured: None,
+            usage: inner.total,
+            cost_nanos: inner.total.cost_nanos,
+            by_model: inner.by_model.iter().map(model).collect(),
+            files: inner.files.iter().cloned().collect(),
+            refused: inner.refused.clone(),
+            unsent: unsent.iter().map(unsent_text).collect(),
+            duration_ms: u64::try_from(inner.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            error: last.as_ref().and_then(|last| last.fault),
+            reason: reason.or(last.and_then(|last| last.reason)),
+        };
+        inner.result = Some(result.clone());
+        result
+    }
+}
+
+impl Inner {
+    /// Folds one event in.
+    fn apply(&mut self, envelope: &Envelope) {
+        let agent = self.agents.entry(envelope.agent.clone()).or_default();
+        match &envelope.event {
+            Event::TurnStarted { turn } => {
+                *agent = AgentRecord { turn: Some(*turn), ..AgentRecord::default() };
+            }
+            Event::RoundStarted { round, .. } => {
+                agent.round = Some(*round);
+                agent.text = None;
+            }
+            Event::Assistant { text, .. } => agent.text = Some(text.clone()),
+            Event::Tokens(usage) => {
+                let model = self.by_model.entry(usage.model.clone()).or_default();
+                for sum in [&mut agent.used, &mut self.total, model] {
+                    add(sum, usage);
+                }
+                if !envelope.agent.is_main() {
+                    add(&mut self.agents.entry(AgentId::main()).or_default().used, usage);
+                }
+            }
+            Event::ToolCall { id, name, .. } => {
+                self.calls.entry((envelope.agent.clone(), id.clone())).or_default().name = Some(name.clone());
+            }
+            Event::ToolDetails { id, details: Details::Diff(diff) } => {
+                let call = self.calls.entry((envelope.agent.clone(), id.clone())).or_default();
+                call.files.push(ChangedFile {
+                    path: diff.path.clone(),
+                    created: diff.created,
+                    added: diff.added,
+                    removed: diff.removed,
+                });
+            }
+            Event::ToolResult { id, content, .. } => self.call_ended(&envelope.agent, id, content),
+            Event::TurnEnded { outcome, message, .. } if envelope.agent.is_main() => {
+                let answer = self.answer(&envelope.agent, *outcome);
+                let main = self.agents.entry(envelope.agent.clone()).or_default();
+                self.last = Some(LastTurn {
+                    outcome: *outcome,
+                    answer,
+                    finish: main.finish,
+                    fault: main.fault,
+                    reason: message.clone(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn call_ended(&mut self, agent: &AgentId, id: &CallId, content: &str) {
+        let Some(call) = self.calls.get(&(agent.clone(), id.clone())) else { return };
+        self.files.extend(call.files.iter().map(|file| file.path.clone()));
+        if call.fault == Some(CallFault::Refused) && self.refused.len() < limits::REFUSED_KEPT {
+            let reason = content.get(..content.floor_char_boundary(limits::REFUSED_BYTES)).unwrap_or_default();
+            self.refused.push(RefusedCall {
+                agent: agent.clone(),
+                id: id.clone(),
+                name: call.name.clone(),
+                reason: reason.to_owned(),
+            });
+        }
+    }
+
+    /// Returns the answer of the turn that an agent ends; a rescue may have written it.
+    fn answer(&self, agent: &AgentId, outcome: Outcome) -> Option<String> {
+        let by = match outcome {
+            Outcome::Completed => agent.clone(),
+            Outcome::Synthesized => agent.synthesizer(),
+            Outcome::Cancelled | Outcome::Failed => return None,
+        };
+        self.agents.get(&by).and_then(|agent| agent.text.clone())
+    }
+
+    fn add(&mut self, envelope: &Envelope, event: &mut Map<String, Value>) {
+        match &envelope.event {
+            Event::Question { id, question, .. } => {
+                let number = number_of(id);
+                let open = self.approvals.as_ref().map(|approvals| approvals.open()).unwrap_or_default();
+                let request = open.iter().find(|request| request.id.0 == number);
+                insert(event, &question_fields(number, question, request));
+            }
+            Event::Answer { id, answer, .. } => {
+                let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
+                    ("withdrawn" | "denied" | "allowed", _) => "nobody",
+                    (_, Some(by)) => by,
+                    (_, None) => "client",
+                };
+                insert(event, &AnswerFields { by: by.to_owned() });
+            }
+            Event::ToolResult { id, content, is_error, .. } => {
+                let call = self.calls.get(&(envelope.agent.clone(), id.clone()));
+                let fault = call.and_then(|call| call.fault).or(is_error.then_some(CallFault::Failed));
+                let fields = ToolResultFields {
+                    name: call.and_then(|call| call.name.clone()),
+                    text: content.clone(),
+                    error: fault.map(|kind| CallError { kind }),
+                };
+                insert(event, &fields);
+            }
+            Event::TurnEnded { outcome, message, .. } => {
+                let answer = self.answer(&envelope.agent, *outcome);
+                let Some(agent) = self.agents.get_mut(&envelope.agent) else { return };
+                let fields = TurnEndedFields {
+                    answer,
+                    finish: agent.finish,
+                    usage: agent.used,
+                    error: agent.fault,
+                    reason: message.clone(),
+                };
+                agent.turn = None;
+                agent.round = None;
+                insert(event, &fields);
+            }
+            Event::UserTurn { .. } => {
+                copy(event, "content", "text");
+                copy(event, "injection", "id");
+            }
+            Event::SessionEnded { .. } => {
+                if let Some(result) = &self.result {
+                    insert(event, result);
+                }
+            }
+            Event::AgentFinished { .. } => {
+                copy(event, "message", "reason");
+                copy(event, "child", "agent");
+            }
+            Event::AgentSpawned { .. } => {
+                copy(event, "child", "agent");
+                copy(event, "task", "text");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Listener for RunRecord {
+    fn on_event(&self, envelope: &Envelope) {
+        self.lock().apply(envelope);
+    }
+
+    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+        let mut inner = self.lock();
+        match facts {
+            EventFacts::Call { id, fault } => {
+                inner.calls.entry((agent.clone(), id.clone())).or_default().fault = Some(*fault);
+            }
+            EventFacts::Turn { finish, fault } => {
+                let agent = inner.agents.entry(agent.clone()).or_default();
+                (agent.finish, agent.fault) = (*finish, *fault);
+            }
+        }
+    }
+
+    fn label(&self) -> String {
+        "RunRecord".to_owned()
+    }
+}
+
+/// Adds the members of a value to an object.
+pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) {
+    if let Ok(Value::Object(fields)) = serde_json::to_value(fields) {
+        members.extend(fields);
+    }
+}
+
+fn copy(event: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(value) = event.get(from).cloned() {
+        event.insert(to.to_owned(), value);
+    }
+}
+
+/// Returns the number in the name of a question.
+fn number_of(id: &str) -> u64 {
+    id.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
+    let (kind, directory) = match request.map(|request| &request.subject) {
+        Some(Subject::Act { act }) => match act {
+            Act::Command(act) => ("command", Some(act.cwd.as_path())),
+            Act::Write(act) => ("write", act.path.parent()),
+            Act::Fetch(_) => ("fetch", None),
+            Act::Search(_) => ("search", None),
+            Act::Clone(act) => ("clone", act.into.parent()),
+            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
+        },
+        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
+        Some(Subject::Plain { .. }) | None => ("program", None),
+    };
+    QuestionFields {
+        number,
+        kind: kind.to_owned(),
+        directory: directory.map(|directory| directory.display().to_string()),
+        reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
+        text: question.to_owned(),
+    }
+}
+
+fn add(sum: &mut UsageSum, usage: &Usage) {
+    let add = |sum: &mut u64, tokens: Option<u64>| *sum = sum.saturating_add(tokens.unwrap_or(0));
+    sum.rounds += 1;
+    add(&mut sum.input, usage.input);
+    add(&mut sum.output, usage.output);
+    add(&mut sum.cached, usage.cached);
+    add(&mut sum.cache_creation, usage.cache_creation);
+    add(&mut sum.thinking, usage.thinking);
+    if let Some(nanos) = usage.cost_nanos {
+        sum.cost_nanos = Some(sum.cost_nanos.unwrap_or(0).saturating_add(nanos));
+    }
+}

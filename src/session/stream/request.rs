@@ -1,0 +1,203 @@
+//! What a program may send to a run, one JSON object per line (`exec --input json`).
+//!
+//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::Delivery;
+use crate::id::{AgentId, CallId, MessageId};
+use crate::message::Arguments;
+use crate::price::Money;
+use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
+
+/// One line of input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InputLine {
+    /// Any value; the reply repeats it.
+    #[serde(default)]
+    pub id: Value,
+    /// What is asked for.
+    #[serde(flatten)]
+    pub request: InputRequest,
+}
+
+/// What a line asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum InputRequest {
+    /// Put a text into the queue of an agent. The reply names the message.
+    Send {
+        /// The text, of any number of lines.
+        text: String,
+        /// Where it is to enter.
+        #[serde(default)]
+        delivery: Delivery,
+        /// The agent; the main agent without one.
+        #[serde(default)]
+        to: AgentId,
+    },
+    /// Answer a question. A yes counts only when the line was sent after the question was written.
+    Answer {
+        /// Its `number`.
+        question: u64,
+        /// The answer.
+        answer: InputAnswer,
+        /// Words for the model, with a no.
+        #[serde(default)]
+        words: Option<String>,
+    },
+    /// Take a text out of the queue.
+    Withdraw {
+        /// The message.
+        message: MessageId,
+        /// The agent whose queue it is in.
+        #[serde(default)]
+        to: AgentId,
+    },
+    /// Give a text that waits other words.
+    Edit {
+        /// The message.
+        message: MessageId,
+        /// The new text.
+        text: String,
+        /// Where it is to enter from now on; as before without one.
+        #[serde(default)]
+        delivery: Option<Delivery>,
+        /// The agent whose queue it is in.
+        #[serde(default)]
+        to: AgentId,
+    },
+    /// Pause an agent before its next call or at its next boundary, or let it go on.
+    Pause {
+        /// The agent; null for all.
+        #[serde(default)]
+        agent: Option<AgentId>,
+        /// False lets it go on.
+        #[serde(default = "yes")]
+        paused: bool,
+    },
+    /// Say how a paused agent goes on.
+    Decide {
+        /// The agent; the main agent without one.
+        #[serde(default)]
+        agent: AgentId,
+        /// The call before which it waits; null at a boundary.
+        #[serde(default)]
+        call: Option<CallId>,
+        /// How it goes on.
+        decision: InputDecision,
+        /// The new arguments, for `edited`.
+        #[serde(default)]
+        arguments: Option<Arguments>,
+        /// The reason for the model, for `skip`.
+        #[serde(default)]
+        reason: Option<String>,
+    },
+    /// Stop the turn, or only a sub-agent. Stopping the turn returns what waits.
+    Cancel {
+        /// The sub-agent.
+        #[serde(default)]
+        agent: Option<AgentId>,
+    },
+    /// Use this model from the next request on.
+    Model {
+        /// Its name.
+        name: String,
+    },
+    /// Set what the session may spend; without a member, no limit.
+    Budget {
+        /// US dollars.
+        #[serde(default)]
+        #[schemars(with = "Option<f64>")]
+        max_cost: Option<Money>,
+        /// Tokens.
+        #[serde(default)]
+        max_tokens: Option<u64>,
+    },
+    /// Nothing more comes: the run ends when what was sent is answered.
+    End,
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InputAnswer {
+    /// This once.
+    Yes,
+    /// For the rest of the session, what the question offers.
+    Session,
+    /// In later sessions too, by the rule that the question offers.
+    Always,
+    /// No.
+    No,
+}
+
+/// How a paused agent goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InputDecision {
+    /// As it would have.
+    Run,
+    /// With other arguments.
+    Edited,
+    /// Without the call.
+    Skip,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl InputAnswer {
+    /// Returns the answer with its words.
+    pub fn with(self, words: Option<String>) -> Answer {
+        match self {
+            Self::Yes => Answer::Once,
+            Self::Session => Answer::Session,
+            Self::Always => Answer::Always,
+            Self::No => Answer::No(words),
+        }
+    }
+}
+
+impl InputRequest {
+    /// Returns the request of the protocol; `None` for the end of the input.
+    ///
+    /// # Errors
+    /// One sentence, when a member is missing.
+    pub fn request(self) -> Result<Option<Request>, String> {
+        Ok(Some(match self {
+            Self::Send { text, delivery, to } => Request::Inject { to, text, delivery },
+            Self::Answer { question, answer, words } => {
+                Request::Answer { id: ApprovalId(question), answer: answer.with(words) }
+            }
+            Self::Withdraw { message, to } => {
+                let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
+                Request::Queue { agent: to, id: message, act }
+            }
+            Self::Edit { message, text, delivery, to } => {
+                Request::Queue { agent: to, id: message, act: QueueAct::Commit { text, delivery } }
+            }
+            Self::Pause { agent, paused } => {
+                Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }
+            }
+            Self::Decide { agent, call, decision, arguments, reason } => {
+                let decision = match decision {
+                    InputDecision::Run => Decision::Run,
+                    InputDecision::Edited => Decision::Edited(arguments.ok_or("edited needs arguments")?),
+                    InputDecision::Skip => Decision::Skip(reason.unwrap_or_default()),
+                };
+                Request::Decide { agent, call, decision }
+            }
+            Self::Cancel { agent: Some(agent) } => Request::Cancel { agents: vec![agent] },
+            Self::Cancel { agent: None } => Request::Stop,
+            Self::Model { name } => Request::SwitchModel { name },
+            Self::Budget { max_cost, max_tokens } => {
+                Request::SetBudget { limits: BudgetLimits { max_cost, max_tokens } }
+            }
+            Self::End => return Ok(None),
+        }))
+    }
+}

@@ -1,0 +1,89 @@
+//! JSON Schema of both directions of `exec`, generated from the types: `steersman exec --schema`.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::fields::{
+    AnswerFields, FilesChanged, LineFields, QuestionFields, ReplyLine, RunResult, ToolResultFields, TurnEndedFields,
+};
+use super::request::InputLine;
+use crate::event::Envelope;
+
+/// Returns the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
+/// `--output result`.
+pub fn schema() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let envelope = generator.subschema_for::<Envelope>().to_value();
+    let input = generator.subschema_for::<InputLine>().to_value();
+    let result = generator.subschema_for::<RunResult>().to_value();
+    let added = [
+        ("question", of::<QuestionFields>(&mut generator)),
+        ("answer", of::<AnswerFields>(&mut generator)),
+        ("tool_result", of::<ToolResultFields>(&mut generator)),
+        ("turn_ended", of::<TurnEndedFields>(&mut generator)),
+        ("session_ended", of::<RunResult>(&mut generator)),
+    ];
+    let alone = [
+        ("files_changed", of::<FilesChanged>(&mut generator)),
+        ("reply", of::<ReplyLine>(&mut generator)),
+        // Older and newer programs may write others.
+    ];
+    let line = of::<LineFields>(&mut generator);
+    let mut definitions = Map::from_iter(generator.take_definitions(true));
+    if let Some(events) =
+        definitions.get_mut("Event").and_then(|event| event.get_mut("oneOf")).and_then(Value::as_array_mut)
+    {
+        // A type that readers must ignore is not described.
+        events.retain(|event| !matches!(type_of(event), None | Some("unknown" | "history")));
+        for (name, fields) in &added {
+            events.iter_mut().filter(|event| type_of(event) == Some(name)).for_each(|event| merge(event, fields));
+        }
+        for (name, fields) in alone {
+            let mut event = json!({"type": "object", "properties": {"type": {"type": "string", "const": name}}, "required": ["type"]});
+            merge(&mut event, &fields);
+            events.push(event);
+        }
+        for event in events {
+            merge(event, &json!({"properties": {"cut_bytes": {"type": "integer"}, "cut": {"type": "array"}}}));
+        }
+    }
+    if let Some(envelope) = definitions.get_mut("Envelope") {
+        merge(envelope, &line);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "steersman exec",
+        "properties": {"output": envelope, "input": input, "result": result},
+        "$defs": definitions,
+    })
+}
+
+/// Returns the schema of a type itself, not a reference to it.
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    T::json_schema(generator).to_value()
+}
+
+/// Returns the type that a variant of `Event` is for.
+fn type_of(event: &Value) -> Option<&str> {
+    event.pointer("/properties/type/const").and_then(Value::as_str)
+}
+
+/// Adds the members of one object schema to another.
+fn merge(into: &mut Value, from: &Value) {
+    let Some(into) = into.as_object_mut() else { return };
+    if let Some(properties) = from.get("properties").and_then(Value::as_object) {
+        let all = into.entry("properties").or_insert_with(|| json!({}));
+        if let Some(all) = all.as_object_mut() {
+            for (name, property) in properties {
+                all.entry(name).or_insert_with(|| property.clone());
+            }
+        }
+    }
+    if let Some(required) = from.get("required").and_then(Value::as_array) {
+        let all = into.entry("required").or_insert_with(|| json!([]));
+        if let Some(all) = all.as_array_mut() {
+            all.extend(required.iter().cloned());
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What `exec` takes from programs: requests, prompts of several parts, rules.
+
+use serde_json::{Value, json};
+
+use super::{exec, lines, of};
+use crate::support::program::{End, Program, Running, exit_code, stderr, stdout};
+use crate::support::server::{Gate, Reply, Server};
+use crate::support::stream_schema::check;
+
+/// Sends a request and returns its reply.
+fn ask(run: &mut Running, request: Value) -> Value {
+    check("input", &request);
+    run.write(&format!("{request}\n"));
+    reply(run, &request["id"])
+}
+
+fn reply(run: &mut Running, id: &Value) -> Value {
+    let mut found = Value::Null;
+    run.wait_for_line(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let is_it = line["event"]["type"] == "reply" && line["event"]["id"] == *id;
+        if is_it {
+            found = line["event"].clone();
+        }
+        is_it
+    });
+    found
+}
+
+fn requests(server: &Server, args: &[&str]) -> Running {
+    exec(server).args(["--input", "json"]).args(args.iter().copied()).file("work/kept", "").piped().run()
+}
+
+fn wait_for(run: &mut Running, name: &str) {
+    let part = format!("\"type\":\"{name}\"");
+    run.wait_for_line(|line| line.contains(&part));
+}
+
+fn result(end: &End) -> Value {
+    lines(&end.stdout).pop().unwrap()["event"].clone()
+}
+
+#[test]
+fn requests_are_answered_by_their_id_and_the_session_stays_open_until_its_end() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("one").gated(&gate), Reply::text("two"), Reply::text("three")]);
+    let mut run = requests(&server, &[]);
+    let first = ask(&mut run, json!({"id": "a", "type": "send", "text": "several\nlines"}));
+    assert_eq!((&first["ok"], &first["reason"]), (&json!(true), &Value::Null));
+    gate.wait_reached();
+    let second = ask(&mut run, json!({"id": 2, "type": "send", "text": "second", "delivery": "follow_up"}));
+    let third = ask(&mut run, json!({"id": 3, "type": "send", "text": "third", "delivery": "follow_up"}));
+    let edited = ask(&mut run, json!({"id": 4, "type": "edit", "message": second["message"], "text": "other"}));
+    assert_eq!(edited["ok"], true);
+    let withdrawn = ask(&mut run, json!({"id": 5, "type": "withdraw", "message": third["message"]}));
+    assert_eq!(withdrawn["returned"][0]["text"], "third");
+    let again = ask(&mut run, json!({"id": 6, "type": "withdraw", "message": third["message"]}));
+    assert_eq!((&again["ok"], again["reason"].is_string()), (&json!(false), true));
+    gate.open();
+    wait_for(&mut run, "turn_ended");
+    wait_for(&mut run, "turn_ended");
+    ask(&mut run, json!({"id": 7, "type": "send", "text": "last"}));
+    assert_eq!(ask(&mut run, json!({"id": 8, "type": "end"}))["ok"], true);
+    let end = run.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
+    assert_eq!(result(&end)["answer"], "three");
+    assert_eq!(server.chats()[2].texts("user"), ["several\nlines", "other", "last"]);
+}
+
+#[test]
+fn a_line_that_is_no_request_is_answered_too() {
+    let server = Server::start([]);
+    let mut run = requests(&server, &[]);
+    run.write("{\"id\":1,\"type\":\"sing\"}\nnot json\n\n");
+    let unknown = reply(&mut run, &json!(1));
+    assert!(unknown["reason"].as_str().unwrap().contains("sing"), "{unknown}");
+    assert_eq!(reply(&mut run, &Value::Null)["ok"], false);
+    let missing = ask(&mut run, json!({"id": 2, "type": "decide", "decision": "edited"}));
+    assert_eq!(missing["reason"], "edited needs arguments");
+    run.close_stdin();
+    let end = run.end();
+    assert_eq!((end.code, &result(&end)["answer"]), (Some(0), &Value::Null));
+}
+
+#[test]
+fn a_question_is_answered_by_a_request_and_a_yes_before_it_approves_nothing() {
+    let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
+    let server = Server::start([removal, Reply::text("I leave it.")]);
+    let mut run = requests(&server, &["hello"]);
+    let early = ask(&mut run, json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"}));
+    assert_eq!(early["ok"], false);
+    wait_for(&mut run, "question");
+    let no = json!({"id": 2, "type": "answer", "question": 1, "answer": "no", "words": "keep it"});
+    assert_eq!(ask(&mut run, no)["ok"], true);
+    ask(&mut run, json!({"id": 3, "type": "end"}));
+    let (end, home) = run.end_with_home();
+    assert!(home.path().join("work/kept").exists());
+    assert_eq!(of(&lines(&end.stdout), "answer")[0]["event"]["by"], "input");
+    assert!(server.chats()[1].texts("tool")[0].contains("keep it"));
+}
+
+#[test]
+fn cancel_stops_the_turn_returns_what_waits_and_leaves_the_session_open() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("never").gated(&gate), Reply::text("again")]);
+    let mut run = requests(&server, &["hello"]);
+    gate.wait_reached();
+    ask(&mut run, json!({"id": 1, "type": "send", "text": "later", "delivery": "follow_up"}));
+    let stopped = ask(&mut run, json!({"id": 2, "type": "cancel"}));
+    assert_eq!(stopped["returned"][0]["text"], "later");
+    wait_for(&mut run, "turn_ended");
+    ask(&mut run, json!({"id": 3, "type": "send", "text": "once more"}));
+    ask(&mut run, json!({"id": 4, "type": "budget", "max_tokens": 1_000_000}));
+    ask(&mut run, json!({"id": 5, "type": "end"}));
+    let end = run.end();
+    assert_eq!((end.code, &result(&end)["answer"]), (Some(0), &json!("again")));
+    assert_eq!(result(&end)["unsent"][0]["text"], "later");
+}
+
+#[test]
+fn a_paused_agent_waits_for_a_decision() {
+    let call = Reply::calls(&[("c1", "calculator", r#"{"expression":"1+1"}"#)]);
+    let server = Server::start([call, Reply::text("skipped")]);
+    let mut run = requests(&server, &[]);
+    assert_eq!(ask(&mut run, json!({"id": 1, "type": "pause", "agent": ""}))["ok"], true);
+    ask(&mut run, json!({"id": 2, "type": "send", "text": "hello"}));
+    wait_for(&mut run, "parked");
+    let skip = json!({"id": 3, "type": "decide", "call": "c1", "decision": "skip", "reason": "no sums"});
+    assert_eq!(ask(&mut run, skip)["ok"], true);
+    ask(&mut run, json!({"id": 4, "type": "pause", "agent": "", "paused": false}));
+    ask(&mut run, json!({"id": 5, "type": "end"}));
+    let end = run.end();
+    assert_eq!(result(&end)["answer"], "skipped");
+    assert!(server.chats()[1].texts("tool")[0].contains("no sums"));
+}
+
+#[test]
+fn a_prompt_has_its_files_and_the_standard_input_as_fenced_blocks() {
+    let server = Server::start([Reply::text("ok")]);
+    let program = exec(&server).args(["--prompt-file", "ask.md", "--attach", "data.csv"]);
+    let program = program.file("work/ask.md", "Sum it up.\n").file("work/data.csv", "a,b\n```\n");
+    let mut run = program.piped().run();
+    run.write("from a pipe\n");
+    run.close_stdin();
+    assert_eq!(run.end().code, Some(0));
+    let prompt = "Sum it up.\n\ndata.csv:\n````\na,b\n```\n````\n\nStandard input:\n```\nfrom a pipe\n```";
+    assert_eq!(server.chats()[0].texts("user"), [prompt]);
+}
+
+#[test]
+fn the_system_prompt_the_tools_and_the_rules_of_one_run_are_given_as_arguments() {
+    let touch = Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]);
+    let server = Server::start([touch.clone(), Reply::text("ok")]);
+    let program = exec(&server).args(["--append-system-prompt", "more.md", "--tools", "bash,read"]);
+    let program = program.args(["--allow", "bash: touch *", "hello"]).file("work/more.md", "Be brief.\n");
+    let (output, home) = program.output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert!(home.path().join("work/made").exists(), "{}", stderr(&output));
+    let chat = &server.chats()[0];
+    assert!(chat.texts("system")[0].contains("Be brief."));
+    let mut tools = chat.tools();
+    tools.sort();
+    assert_eq!(tools, ["bash", "read"]);
+    let server = Server::start([touch, Reply::text("ok")]);
+    let args = ["--yes", "--deny", "bash: touch *", "--strict", "hello"];
+    let (output, home) = exec(&server).args(args).output_with_home();
+    assert_eq!(exit_code(&output), 3, "{}", stderr(&output));
+    assert!(!home.path().join("work/made").exists());
+}
+
+#[test]
+fn an_unknown_tool_and_a_rule_that_is_none_are_refused() {
+    let server = Server::start([]);
+    for (args, words) in [(["--tools", "sing"], "there is no tool sing"), (["--allow", "sing: *"], "sing")] {
+        let output = exec(&server).args(args).args(["hello"]).output();
+        assert!(exit_code(&output) != 0 && stderr(&output).contains(words), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn a_configuration_of_the_user_can_be_left_out() {
+    let server = Server::start([Reply::text("ok"), Reply::text("ok")]);
+    for (flag, words) in [(None, "You are terse."), (Some("--ignore-user-config"), "")] {
+        let program = exec(&server).args(flag).args(["hello"]).config("system_prompt = 'prompt.md'");
+        let output = program.file(".config/steersman/prompt.md", "You are terse.").output();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        let system = server.chats().pop().unwrap().texts("system").remove(0);
+        assert_eq!(system.starts_with("You are terse."), !words.is_empty(), "{flag:?}");
+    }
+}
+
+#[test]
+fn a_project_is_trusted_for_one_run_by_the_hash_that_the_warning_names() {
+    let server = Server::start([Reply::text("ok"), Reply::text("ok")]);
+    let project = |program: Program| {
+        program
+            .file("work/.git/HEAD", "")
+            .file("work/.steersman/config.toml", "max_steps = 7\n")
+            .args(["--json", "hello"])
+    };
+    let output = project(exec(&server)).output();
+    let said = stderr(&output);
+    let (_, hash) = said.split_once("--trust-project ").unwrap_or_else(|| panic!("{said}"));
+    let hash = hash.split_whitespace().next().unwrap();
+    let steps = |output: &str| lines(output)[0]["event"]["max_steps"].clone();
+    assert_ne!(steps(&stdout(&output)), 7);
+    let output = project(exec(&server).args(["--trust-project", hash])).output();
+    assert_eq!(steps(&stdout(&output)), 7, "{}", stderr(&output));
+}
