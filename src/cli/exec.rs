@@ -123,7 +123,7 @@ async fn serve(
     let journal = start.journal.clone();
     let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
     let host = host::start_with(runtime, |approvals| {
-        record.set_approvals(Arc::clone(&approvals));
+        record.watch(&approvals);
         setup(start, listeners, approvals)
     });
     if let Some(journal) = &journal {

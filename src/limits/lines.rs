@@ -8,6 +8,8 @@ use super::MESSAGE_BYTES;
 pub const SUMMARY_COLUMNS: usize = 100;
 /// `exec --json`: longest event, bytes, the answer itself left out; of a longer one the longest texts are cut.
 pub const EVENT_BYTES: usize = 1024 * 1024;
+/// `exec`: time in which something is to come from a pipe beside a prompt.
+pub const FIRST_INPUT: Duration = Duration::from_secs(3);
 /// `exec`: calls that the result lists as refused.
 pub const REFUSED_KEPT: usize = 100;
 /// `exec`: what the result tells of why a call was refused, bytes.

@@ -216,6 +216,6 @@ fn the_list_what_words_find_and_a_page_at_three_sizes() {
         picture("list", "<f1>");
         picture("topics", "<f1><end>");
         picture("found", "<f1>sandbox");
-        picture("page", "<f1><end><up><up><up><enter>");
+        picture("page", "<f1><end><up><up><up><up><enter>");
     }
 }

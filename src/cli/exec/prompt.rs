@@ -4,9 +4,11 @@ use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 
 use super::args::ExecArgs;
+use crate::cli::exit::say;
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::text::is_blank;
@@ -33,7 +35,7 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<String>, String> {
     for path in &args.attach {
         add_block(&mut prompt, &format!("{}:", path.display()), &read(path)?);
     }
-    if args.prompt.as_deref() != Some("-") && !is_taken && is_fed() {
+    if args.prompt.as_deref() != Some("-") && !is_taken && is_fed()? {
         let text = standard_input()?;
         if !is_blank(&text) {
             add_block(&mut prompt, "Standard input:", &text);
@@ -42,10 +44,23 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<String>, String> {
     Ok(Some(prompt))
 }
 
-/// Returns whether standard input is a pipe or a file.
-fn is_fed() -> bool {
-    let kind = fstat(io::stdin().as_fd()).map(|stat| FileType::from_raw_mode(stat.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::RegularFile))
+/// Returns whether standard input is a file, or a pipe into which something is written, or which is closed. A parent that
+/// leaves a pipe open and writes nothing is not waited for longer than [`limits::FIRST_INPUT`].
+fn is_fed() -> Result<bool, String> {
+    let stdin = io::stdin();
+    match fstat(stdin.as_fd()).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Ok(FileType::RegularFile) => Ok(true),
+        Ok(FileType::Fifo) => {
+            let patience = Timespec::try_from(limits::FIRST_INPUT).map_err(|error| error.to_string())?;
+            let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
+            let ready = poll(&mut polled, Some(&patience)).map_err(|error| format!("standard input: {error}"))?;
+            if ready == 0 {
+                say("nothing came on standard input: going on without it");
+            }
+            Ok(ready > 0)
+        }
+        _ => Ok(false),
+    }
 }
 
 fn standard_input() -> Result<String, String> {

@@ -30,7 +30,8 @@ pub struct RunRecord {
 struct Inner {
     began: Instant,
     session: Option<String>,
-    approvals: Option<Arc<Approvals>>,
+    /// What was asked; kept until its answer is told, which can be long after it was given.
+    requests: HashMap<u64, ApprovalRequest>,
     /// Who answers the questions of these numbers.
     answerers: HashMap<u64, &'static str>,
     agents: HashMap<AgentId, AgentRecord>,
@@ -82,7 +83,7 @@ impl Default for RunRecord {
             inner: Arc::new(Mutex::new(Inner {
                 began: Instant::now(),
                 session: None,
-                approvals: None,
+                requests: HashMap::new(),
                 answerers: HashMap::new(),
                 agents: HashMap::new(),
                 calls: HashMap::new(),
@@ -107,9 +108,13 @@ impl RunRecord {
         self.lock().session = session;
     }
 
-    /// Sets where the open questions are.
-    pub fn set_approvals(&self, approvals: Arc<Approvals>) {
-        self.lock().approvals = Some(approvals);
+    /// Takes notice of every question from now on.
+    pub fn watch(&self, approvals: &Arc<Approvals>) {
+        let (record, asked) = (self.clone(), Arc::downgrade(approvals));
+        approvals.watch(Arc::new(move || {
+            let open = asked.upgrade().map(|approvals| approvals.open()).unwrap_or_default();
+            record.lock().requests.extend(open.into_iter().map(|request| (request.id.0, request)));
+        }));
     }
 
     /// Notes who is about to answer a question.
@@ -255,11 +260,10 @@ impl Inner {
         match &envelope.event {
             Event::Question { id, question, .. } => {
                 let number = number_of(id);
-                let open = self.approvals.as_ref().map(|approvals| approvals.open()).unwrap_or_default();
-                let request = open.iter().find(|request| request.id.0 == number);
-                insert(event, &question_fields(number, question, request));
+                insert(event, &question_fields(number, question, self.requests.get(&number)));
             }
             Event::Answer { id, answer, .. } => {
+                self.requests.remove(&number_of(id));
                 let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
                     ("withdrawn" | "denied" | "allowed", _) => "nobody",
                     (_, Some(by)) => by,

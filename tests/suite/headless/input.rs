@@ -8,8 +8,8 @@ use crate::support::server::{Gate, Reply, Server};
 use crate::support::stream_schema::check;
 
 /// Sends a request and returns its reply.
-fn ask(run: &mut Running, request: Value) -> Value {
-    check("input", &request);
+fn ask(run: &mut Running, request: &Value) -> Value {
+    check("input", request);
     run.write(&format!("{request}\n"));
     reply(run, &request["id"])
 }
@@ -41,26 +41,36 @@ fn result(end: &End) -> Value {
 }
 
 #[test]
+fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
+    let server = Server::start([Reply::text("done")]);
+    let mut run = exec(&server).args(["hello"]).piped().run();
+    run.wait_for_error("going on without it");
+    // The pipe is open until here.
+    let end = run.end();
+    assert_eq!((end.code, server.chats()[0].texts("user")), (Some(0), vec!["hello".to_owned()]), "{}", end.stderr);
+}
+
+#[test]
 fn requests_are_answered_by_their_id_and_the_session_stays_open_until_its_end() {
     let gate = Gate::new();
     let server = Server::start([Reply::text("one").gated(&gate), Reply::text("two"), Reply::text("three")]);
     let mut run = requests(&server, &[]);
-    let first = ask(&mut run, json!({"id": "a", "type": "send", "text": "several\nlines"}));
+    let first = ask(&mut run, &json!({"id": "a", "type": "send", "text": "several\nlines"}));
     assert_eq!((&first["ok"], &first["reason"]), (&json!(true), &Value::Null));
     gate.wait_reached();
-    let second = ask(&mut run, json!({"id": 2, "type": "send", "text": "second", "delivery": "follow_up"}));
-    let third = ask(&mut run, json!({"id": 3, "type": "send", "text": "third", "delivery": "follow_up"}));
-    let edited = ask(&mut run, json!({"id": 4, "type": "edit", "message": second["message"], "text": "other"}));
+    let second = ask(&mut run, &json!({"id": 2, "type": "send", "text": "second", "delivery": "follow_up"}));
+    let third = ask(&mut run, &json!({"id": 3, "type": "send", "text": "third", "delivery": "follow_up"}));
+    let edited = ask(&mut run, &json!({"id": 4, "type": "edit", "message": second["message"], "text": "other"}));
     assert_eq!(edited["ok"], true);
-    let withdrawn = ask(&mut run, json!({"id": 5, "type": "withdraw", "message": third["message"]}));
+    let withdrawn = ask(&mut run, &json!({"id": 5, "type": "withdraw", "message": third["message"]}));
     assert_eq!(withdrawn["returned"][0]["text"], "third");
-    let again = ask(&mut run, json!({"id": 6, "type": "withdraw", "message": third["message"]}));
+    let again = ask(&mut run, &json!({"id": 6, "type": "withdraw", "message": third["message"]}));
     assert_eq!((&again["ok"], again["reason"].is_string()), (&json!(false), true));
     gate.open();
     wait_for(&mut run, "turn_ended");
     wait_for(&mut run, "turn_ended");
-    ask(&mut run, json!({"id": 7, "type": "send", "text": "last"}));
-    assert_eq!(ask(&mut run, json!({"id": 8, "type": "end"}))["ok"], true);
+    ask(&mut run, &json!({"id": 7, "type": "send", "text": "last"}));
+    assert_eq!(ask(&mut run, &json!({"id": 8, "type": "end"}))["ok"], true);
     let end = run.end();
     assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
     assert_eq!(result(&end)["answer"], "three");
@@ -75,7 +85,7 @@ fn a_line_that_is_no_request_is_answered_too() {
     let unknown = reply(&mut run, &json!(1));
     assert!(unknown["reason"].as_str().unwrap().contains("sing"), "{unknown}");
     assert_eq!(reply(&mut run, &Value::Null)["ok"], false);
-    let missing = ask(&mut run, json!({"id": 2, "type": "decide", "decision": "edited"}));
+    let missing = ask(&mut run, &json!({"id": 2, "type": "decide", "decision": "edited"}));
     assert_eq!(missing["reason"], "edited needs arguments");
     run.close_stdin();
     let end = run.end();
@@ -87,12 +97,12 @@ fn a_question_is_answered_by_a_request_and_a_yes_before_it_approves_nothing() {
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it.")]);
     let mut run = requests(&server, &["hello"]);
-    let early = ask(&mut run, json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"}));
+    let early = ask(&mut run, &json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"}));
     assert_eq!(early["ok"], false);
     wait_for(&mut run, "question");
     let no = json!({"id": 2, "type": "answer", "question": 1, "answer": "no", "words": "keep it"});
-    assert_eq!(ask(&mut run, no)["ok"], true);
-    ask(&mut run, json!({"id": 3, "type": "end"}));
+    assert_eq!(ask(&mut run, &no)["ok"], true);
+    ask(&mut run, &json!({"id": 3, "type": "end"}));
     let (end, home) = run.end_with_home();
     assert!(home.path().join("work/kept").exists());
     assert_eq!(of(&lines(&end.stdout), "answer")[0]["event"]["by"], "input");
@@ -105,13 +115,13 @@ fn cancel_stops_the_turn_returns_what_waits_and_leaves_the_session_open() {
     let server = Server::start([Reply::text("never").gated(&gate), Reply::text("again")]);
     let mut run = requests(&server, &["hello"]);
     gate.wait_reached();
-    ask(&mut run, json!({"id": 1, "type": "send", "text": "later", "delivery": "follow_up"}));
-    let stopped = ask(&mut run, json!({"id": 2, "type": "cancel"}));
+    ask(&mut run, &json!({"id": 1, "type": "send", "text": "later", "delivery": "follow_up"}));
+    let stopped = ask(&mut run, &json!({"id": 2, "type": "cancel"}));
     assert_eq!(stopped["returned"][0]["text"], "later");
     wait_for(&mut run, "turn_ended");
-    ask(&mut run, json!({"id": 3, "type": "send", "text": "once more"}));
-    ask(&mut run, json!({"id": 4, "type": "budget", "max_tokens": 1_000_000}));
-    ask(&mut run, json!({"id": 5, "type": "end"}));
+    ask(&mut run, &json!({"id": 3, "type": "send", "text": "once more"}));
+    ask(&mut run, &json!({"id": 4, "type": "budget", "max_tokens": 1_000_000}));
+    ask(&mut run, &json!({"id": 5, "type": "end"}));
     let end = run.end();
     assert_eq!((end.code, &result(&end)["answer"]), (Some(0), &json!("again")));
     assert_eq!(result(&end)["unsent"][0]["text"], "later");
@@ -122,13 +132,13 @@ fn a_paused_agent_waits_for_a_decision() {
     let call = Reply::calls(&[("c1", "calculator", r#"{"expression":"1+1"}"#)]);
     let server = Server::start([call, Reply::text("skipped")]);
     let mut run = requests(&server, &[]);
-    assert_eq!(ask(&mut run, json!({"id": 1, "type": "pause", "agent": ""}))["ok"], true);
-    ask(&mut run, json!({"id": 2, "type": "send", "text": "hello"}));
+    assert_eq!(ask(&mut run, &json!({"id": 1, "type": "pause", "agent": ""}))["ok"], true);
+    ask(&mut run, &json!({"id": 2, "type": "send", "text": "hello"}));
     wait_for(&mut run, "parked");
     let skip = json!({"id": 3, "type": "decide", "call": "c1", "decision": "skip", "reason": "no sums"});
-    assert_eq!(ask(&mut run, skip)["ok"], true);
-    ask(&mut run, json!({"id": 4, "type": "pause", "agent": "", "paused": false}));
-    ask(&mut run, json!({"id": 5, "type": "end"}));
+    assert_eq!(ask(&mut run, &skip)["ok"], true);
+    ask(&mut run, &json!({"id": 4, "type": "pause", "agent": "", "paused": false}));
+    ask(&mut run, &json!({"id": 5, "type": "end"}));
     let end = run.end();
     assert_eq!(result(&end)["answer"], "skipped");
     assert!(server.chats()[1].texts("tool")[0].contains("no sums"));
