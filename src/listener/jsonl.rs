@@ -57,13 +57,15 @@ enum Whole {
 struct JsonOutput {
     writer: Box<dyn Write + Send>,
     seq: u64,
+    /// Lines that are no events and came before the first one, which is always the first line.
+    early: Vec<Map<String, Value>>,
     is_closed: bool,
 }
 
 impl JsonLines {
     /// Makes a listener that writes to `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        let out = Mutex::new(JsonOutput { writer: Box::new(writer), seq: 0, is_closed: false });
+        let out = Mutex::new(JsonOutput { writer: Box::new(writer), seq: 0, early: Vec::new(), is_closed: false });
         Self { out, most: limits::EVENT_BYTES, deltas: Deltas::On, add: None }
     }
 
@@ -95,22 +97,25 @@ impl JsonLines {
             add(&envelope, &mut members);
         }
         members.insert("event".to_owned(), Value::Object(event));
-        self.write(seq, &members, Whole::No);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if out.seq == 0 {
+            out.early.push(members);
+        } else {
+            self.write(&mut out, &members, Whole::No);
+        }
     }
 
-    fn write(&self, seq: u64, members: &Map<String, Value>, whole: Whole) {
+    fn write(&self, out: &mut JsonOutput, members: &Map<String, Value>, whole: Whole) {
         let line = match line(members, self.most, whole) {
             Ok(line) => escape(line) + "\n",
             Err(error) => {
-                tracing::error!(seq, %error, "an event has no wire form");
+                tracing::error!(%error, "an event has no wire form");
                 return;
             }
         };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         if out.is_closed {
             return;
         }
-        out.seq = seq;
         if let Err(error) = out.writer.write_all(line.as_bytes()).and_then(|()| out.writer.flush()) {
             tracing::debug!(%error, "an event was not written");
         }
@@ -150,7 +155,13 @@ impl Listener for JsonLines {
             add(envelope, &mut members);
         }
         let whole = if matches!(envelope.event, Event::Assistant { .. }) { Whole::Yes } else { Whole::No };
-        self.write(envelope.seq, &members, whole);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.seq = envelope.seq;
+        self.write(&mut out, &members, whole);
+        for mut early in std::mem::take(&mut out.early) {
+            early.insert("seq".to_owned(), envelope.seq.into());
+            self.write(&mut out, &early, Whole::No);
+        }
     }
 
     fn label(&self) -> String {

@@ -90,6 +90,10 @@ fn a_line_that_is_no_request_is_answered_too() {
     run.close_stdin();
     let end = run.end();
     assert_eq!((end.code, &result(&end)["answer"]), (Some(0), &Value::Null));
+    // Also before a reply that came while the agent was being made.
+    let lines = lines(&end.stdout);
+    assert_eq!(lines[0]["event"]["type"], "session_started");
+    assert!(lines.is_sorted_by_key(|line| line["seq"].as_u64()), "{}", end.stdout);
 }
 
 #[test]
