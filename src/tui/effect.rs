@@ -141,7 +141,7 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
-    /// List the saved sessions; answered with [`Msg::Sessions`].
+    /// List the saved sessions; answered with `Msg::Sessions`.
     ListSessions,
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),
