@@ -132,7 +132,7 @@ async fn texts_typed_before_the_agent_is_built_wait_for_it_and_the_session_recor
     let Event::SessionStarted { schema, cwd, model, max_steps, tools, .. } = &first.event else {
         panic!("{first:?} is first")
     };
-    assert_eq!((first.seq, *schema, *max_steps), (1, 1, Some(9)));
+    assert_eq!((first.seq, *schema, *max_steps), (1, 2, Some(9)));
     assert_eq!(model.as_deref(), Some("test-model"));
     assert_eq!(cwd, &ship.dir.path().canonicalize().unwrap().display().to_string());
     assert_eq!(tools, &ship.rig.requests()[0].tool_names());

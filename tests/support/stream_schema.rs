@@ -5,9 +5,14 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use steersman::session::stream::schema;
 
-/// Checks every line that is an event; others are left alone.
+/// Checks every line of an output of `exec` that is an event; others are left alone, and so is the output of `watch`, whose
+/// lines name no session.
 #[track_caller]
 pub fn check_lines(output: &str) {
+    let is_of_exec = |line: &str| serde_json::from_str(line).is_ok_and(|line: Value| line.get("session").is_some());
+    if !output.lines().any(is_of_exec) {
+        return;
+    }
     for line in output.lines().filter(|line| line.starts_with("{\"seq\":")) {
         // A test may have cut the last line off.
         if let Ok(value) = serde_json::from_str(line) {
