@@ -400,6 +400,9 @@ impl<'a> ExecRun<'a> {
     /// Stops the turn and takes back unsent messages. The first reason decides the exit code, unless a signal ends the
     /// program.
     fn stop(&mut self, exit: Exit) {
+        // Before what the stop itself brings about is taken: the cancelled turn is no reason of its own.
+        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
+        first.exit = first.exit.unless_ended_by(exit);
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();
@@ -424,8 +427,6 @@ impl<'a> ExecRun<'a> {
                 self.keep(begun, Delivery::Steer);
             }
         }
-        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
-        first.exit = first.exit.unless_ended_by(exit);
     }
 
     /// Adds a text that was read to the unsent ones.
@@ -497,4 +498,64 @@ fn named(text: &str) -> Option<&str> {
     let word = text.strip_prefix('@')?.split(char::is_whitespace).next()?;
     let is_name = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
     is_name.then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::event::Envelope;
+    use crate::session::Wake;
+
+    /// A run whose turn has been cancelled before anybody can look again.
+    #[derive(Default)]
+    struct Quick {
+        stops: Mutex<u32>,
+        posts: Mutex<Vec<Post>>,
+    }
+
+    impl Client for Quick {
+        fn send(&self, request: Request) {
+            let mut stops = self.stops.lock().unwrap();
+            *stops += u32::from(matches!(request, Request::Stop));
+            if *stops == 1 {
+                let event = Event::TurnEnded { turn: 1, outcome: Outcome::Cancelled, message: None };
+                let main = AgentId::main();
+                let ended = Envelope { seq: 1, at: clock::now(), agent: main, parent: None, event };
+                self.posts.lock().unwrap().push(Post::Envelope(ended));
+            }
+        }
+
+        fn answers(&self) -> Vec<Post> {
+            Vec::new()
+        }
+
+        fn events(&self) -> Vec<Post> {
+            mem::take(&mut *self.posts.lock().unwrap())
+        }
+
+        fn on_wake(&self, _: Wake) {}
+
+        fn end(&self) {}
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_ends_at_once_does_not_replace_the_reason_of_the_stop() {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            exec: ExecArgs,
+        }
+        let client = Quick::default();
+        let (_, err) = Output::both().unwrap();
+        let args = Line::parse_from(["exec", "hello"]).exec;
+        let questions = Questions::new(err.apart(), None);
+        let mut run = ExecRun::new(&client, None, questions, err, &args, RunRecord::default());
+        run.time_is_over();
+        assert_eq!(run.stop.map(|stop| stop.exit), Some(Exit::Failed));
+        assert_eq!(run.progress.outcome, Some(Outcome::Cancelled));
+    }
 }
