@@ -6,6 +6,7 @@
 //! input, output and agent do.
 
 pub mod args;
+mod ending;
 mod input;
 mod progress;
 mod prompt;

@@ -8,10 +8,11 @@ use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
 use super::state::cause::Cause;
-use super::state::focus::Pane;
 use super::state::lines::Report;
+use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
+use super::switch::{Choice, ChoiceSubject, SessionsFor};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{ApprovalId, Request};
 
@@ -40,6 +41,8 @@ pub enum PaneEffect {
     Focus(Pane),
     /// The end of the overlay on top.
     CloseOverlay,
+    /// What follows from a choice in a list of sessions or messages.
+    Chosen(ChoiceSubject, Choice),
     /// No sentence in the status line any more: what it was about is done.
     Quiet,
     /// A note at the end of an agent's transcript.
@@ -141,8 +144,8 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
-    /// List the saved sessions; answered with `Msg::Sessions`.
-    ListSessions,
+    /// List the saved sessions for this; answered with `Msg::Sessions`.
+    ListSessions(SessionsFor),
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),
     /// Tell this in lines.

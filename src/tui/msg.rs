@@ -12,14 +12,13 @@ use crate::tui::agents::AgentsDrawn;
 use crate::tui::approval::Seen;
 use crate::tui::export::Subject;
 use crate::tui::fuzzy::Hits;
-use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::Coloured;
-use crate::tui::ledger::LedgerDrawn;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
+use crate::tui::overlay::Places;
 use crate::tui::pause::PauseDrawn;
-use crate::tui::sessions::Choice;
 use crate::tui::state::regions::Regions;
+use crate::tui::switch::{Choice, SessionsFor};
 use crate::tui::theme::Ground;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
 
@@ -66,7 +65,7 @@ pub enum Msg {
     /// Answers [`Effect::Match`].
     Matched(Hits),
     /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
-    Sessions(Result<Vec<Choice>, String>),
+    Sessions(SessionsFor, Result<Vec<Choice>, String>),
     /// The program was started to choose a session.
     ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.
@@ -111,10 +110,8 @@ impl From<Envelope> for Msg {
 pub struct Drawn {
     /// The transcript that was shown, and its place.
     pub transcript: TranscriptDrawn,
-    /// The ledger as it was shown, its place within its bounds.
-    pub ledger: Option<LedgerDrawn>,
-    /// The places in help, while it is open.
-    pub help: Option<HelpDrawn>,
+    /// The places in the overlay on top.
+    pub overlay: Places,
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.

@@ -1,8 +1,43 @@
-//! What the program goes on with when the screen closes for something else than the end: another session, or a branch.
+//! What the program goes on with when the screen closes for something else than the end (another session, or a branch),
+//! and what is chosen for that.
 //!
 //! Chosen on the screen, carried out by the program when the run has ended and its journal is closed.
 
 use crate::id::MessageId;
+
+/// What is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChoiceSubject {
+    /// A session to go on with.
+    #[default]
+    Session,
+    /// A message of the user, to branch from just before it.
+    Message,
+}
+
+/// One thing that can be chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The name of the session, or the id of the message.
+    pub id: String,
+    /// The directory of a session.
+    pub directory: String,
+    /// What it is about (untrusted).
+    pub title: String,
+    /// When, where and how much (untrusted).
+    pub facts: String,
+    /// The beginning of what it holds (untrusted).
+    pub preview: String,
+}
+
+/// What the saved sessions are listed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionsFor {
+    /// To choose one.
+    Choosing,
+    /// To go on with the one whose name begins with this.
+    Named(String),
+}
 
 /// What the program goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use steersman::event::{Delivery, Event, Outcome};
 use steersman::protocol::PauseState;
 use steersman::protocol::{Notice, Request};
 use steersman::tui::commands::COMMANDS;
+use steersman::tui::help::Help;
 use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::focus::{Overlay, Pane};
+use steersman::tui::state::pane::Pane;
 
 use crate::support::stage::Stage;
 
@@ -28,7 +29,7 @@ fn commands_act_at_once_while_a_turn_runs() {
     stage.keys("/agents<enter>");
     assert_eq!(stage.app.focus.pane, Pane::Tree);
     stage.keys("<esc>/help<enter>");
-    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help)));
+    assert!(stage.app.focus.overlays.is_on::<Help>());
     stage.keys("<esc>/model qwen<enter>/cancel<enter>/quit<enter>");
     let expected = [
         Effect::Request(Request::ListModels),

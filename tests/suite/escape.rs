@@ -3,8 +3,10 @@
 use steersman::event::Outcome;
 use steersman::protocol::Request;
 use steersman::tui::app::escape::{Escape, next_escape};
+use steersman::tui::help::Help;
+use steersman::tui::ledger::LedgerPane;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pane::Pane;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;
@@ -21,7 +23,7 @@ fn each_esc_does_what_the_screen_said_before_it() {
     let mut stage = waiting(&["one", "two"]);
     stage.keys("<f2>e<f1>");
     escape(&mut stage, "Esc closes");
-    assert!(stage.app.focus.overlay.is_none() && stage.app.message.editing().is_some());
+    assert!(stage.app.focus.overlays.is_empty() && stage.app.message.editing().is_some());
     escape(&mut stage, "Esc leaves it as it was");
     assert!(stage.app.message.editing().is_none());
     stage.keys("<f2>");
@@ -35,6 +37,21 @@ fn each_esc_does_what_the_screen_said_before_it() {
     assert!(!stage.screen().contains("Esc"), "what does nothing is not offered\n{}", stage.screen());
     stage.keys("<esc>");
     assert_eq!(stage.effects.len(), before);
+}
+
+#[test]
+fn what_lies_over_another_overlay_gives_the_keys_back_to_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<f4><f1>");
+    assert!(stage.app.focus.overlays.is_on::<Help>());
+    escape(&mut stage, "Esc closes");
+    assert!(stage.app.focus.overlays.is_on::<LedgerPane>(), "{}", stage.screen());
+    stage.keys("<f1><f4>");
+    assert!(stage.app.focus.overlays.is_on::<LedgerPane>(), "opened again, it lies on top");
+    stage.keys("<f4>");
+    assert!(stage.app.focus.overlays.is_on::<Help>());
+    stage.keys("<esc>");
+    assert!(stage.app.focus.overlays.is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crossterm::event::MouseEventKind;
 use ratatui::style::Modifier;
 use steersman::manual::MANUAL;
 use steersman::tui::keymap::Context;
-use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pane::Pane;
 
 use super::tui_shell::scene;
 use crate::support::stage::Stage;
@@ -54,7 +54,7 @@ fn it_begins_with_the_commands_and_is_filtered_by_typing() {
     let screen = stage.keys("connect").screen();
     assert!(screen.contains("steersman --base-url") && screen.contains("Lines of the manual"), "{screen}");
     stage.keys("<esc>");
-    assert_eq!((stage.app.focus.overlay, stage.app.message.text().as_str()), (None, "a draft"));
+    assert_eq!((stage.app.focus.overlays.is_empty(), stage.app.message.text().as_str()), (true, "a draft"));
     assert!(stage.keys("<f1>").screen().contains("/model"), "it opens without the filter of the last time");
 }
 
@@ -73,7 +73,7 @@ fn enter_opens_a_page_and_backspace_and_esc_go_back_to_where_the_list_was() {
     stage.keys("<enter>").screen();
     assert_eq!(stage.keys("<esc>").screen(), list);
     stage.keys("<esc>");
-    assert_eq!((stage.app.focus.overlay, stage.app.focus.pane), (None, Pane::Composer));
+    assert_eq!((stage.app.focus.overlays.is_empty(), stage.app.focus.pane), (true, Pane::Composer));
     stage.keys("<f1>sandbox<enter>").screen();
     assert!(!stage.keys("<f1>").screen().contains("Help: "), "its key closes it from a page too");
 }

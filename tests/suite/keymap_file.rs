@@ -43,7 +43,7 @@ fn a_key_takes_the_place_of_the_usual_ones_and_help_and_hints_say_so() {
     stage.keys("a<c-n>b<c-j>");
     assert_eq!(stage.app.message.text(), "a\nb", "the usual key does nothing any more");
     stage.keys("<f1>");
-    assert!(stage.app.focus.overlay.is_none());
+    assert!(stage.app.focus.overlays.is_empty());
     stage.keys("<f12>new line");
     let picture = stage.picture();
     assert!(picture.contains("Ctrl+N") && !picture.contains("Ctrl+J"), "{picture}");

@@ -4,8 +4,9 @@ use steersman::event::{Event, Outcome, Pending, Usage};
 use steersman::price::Price;
 use steersman::protocol::Request;
 use steersman::session::fold::ReceiptCost;
+use steersman::tui::ledger::LedgerPane;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::focus::{Overlay, Pane};
+use steersman::tui::state::pane::Pane;
 
 use crate::support::stage::Stage;
 
@@ -98,7 +99,7 @@ fn enter_shows_the_text_in_the_transcript_of_its_agent() {
     stage.keys("<f4><home><down><down>");
     assert!(row_of(&stage.screen(), "m90 to file_miner 0").contains("✓ delivered after read at step 1"));
     stage.keys("<enter>");
-    assert_eq!(stage.app.focus.overlay, None);
+    assert!(stage.app.focus.overlays.is_empty());
     assert_eq!(stage.app.tree.selected().as_str(), "file_miner 0");
     assert!(stage.app.focus.is_on(Pane::Transcript));
     let selected = stage.app.reader().unwrap().selected;
@@ -111,17 +112,17 @@ fn a_text_that_is_in_no_conversation_says_so_and_the_ledger_stays() {
     let mut stage = session(120, 40);
     stage.keys("<f4><up><enter>");
     assert!(stage.screen().contains("is not in the conversation: withdrawn"));
-    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Ledger)));
+    assert!(stage.app.focus.overlays.is_on::<LedgerPane>());
 }
 
 #[test]
 fn esc_closes_the_ledger_and_does_not_stop_the_turn() {
     let mut stage = session(80, 24);
     stage.keys("<f4><esc>");
-    assert_eq!(stage.app.focus.overlay, None);
+    assert!(stage.app.focus.overlays.is_empty());
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.keys("<f4><f4>");
-    assert_eq!(stage.app.focus.overlay, None, "the key that opens it closes it");
+    assert!(stage.app.focus.overlays.is_empty(), "the key that opens it closes it");
 }
 
 #[test]

@@ -12,8 +12,9 @@ use steersman::message::{Arguments, ToolCall};
 use steersman::mode::Mode;
 use steersman::protocol::Post;
 use steersman::tui::agents::{AgentsPane, Sizes};
+use steersman::tui::focus::Focus;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::focus::{Focus, Pane};
+use steersman::tui::state::pane::Pane;
 
 use crate::support::snapshot::{dump, rows};
 use crate::support::stage::Stage;

@@ -3,7 +3,7 @@
 use crossterm::event::{MouseButton, MouseEventKind};
 use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pane::Pane;
 use steersman::tui::state::pointer::Grip;
 use steersman::tui::state::regions::Region;
 use steersman::tui::transcript::cell::Fold;

@@ -8,7 +8,7 @@ use steersman::id::AgentId;
 use steersman::protocol::{Post, Reply};
 use steersman::tui::approval::Seen;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pane::Pane;
 
 use crate::support::doubles::texts_of;
 use crate::support::json_client::through_json;

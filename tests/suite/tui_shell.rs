@@ -6,7 +6,7 @@ use steersman::event::{Delivery, Event, Outcome};
 use steersman::protocol::{Notice, Request};
 use steersman::session::fold::PendingStage as Where;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pane::Pane;
 use steersman::tui::state::status::ModelSource;
 
 use crate::support::stage::Stage;
@@ -305,7 +305,7 @@ fn a_letter_typed_in_another_pane_goes_to_the_message() {
     assert_eq!(stage.app.message.text(), "and a drafty and more");
     stage.keys("<f4>y");
     assert_eq!(stage.app.message.text(), "and a drafty and morey");
-    assert_eq!(stage.app.focus.overlay, None);
+    assert!(stage.app.focus.overlays.is_empty());
 }
 
 #[test]

@@ -3,33 +3,25 @@
 //! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
 use std::collections::VecDeque;
-use std::io;
-use std::mem;
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::args::{ExecArgs, OutputForm};
+use super::ending::ExecStop;
 use super::progress::Progress;
 use super::result::TimeLeft;
-use super::{input, unwritten};
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::questions::{Questions, RefusedCalls};
 use crate::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
-use crate::clock;
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Event, Outcome, Pending};
-use crate::id::{AgentId, MessageId};
+use crate::id::AgentId;
 use crate::limits;
 use crate::listener::JsonLines;
 use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use crate::session::Client;
 use crate::session::stream::RunRecord;
-use crate::summary::count;
 use crate::target::{self, Addressed, Target};
-use crate::text::is_blank;
-use crate::tui::terminal::watchdog;
 
 /// A run under way.
 pub(super) struct ExecRun<'a> {
@@ -49,7 +41,7 @@ pub(super) struct ExecRun<'a> {
     pub(super) record: RunRecord,
     pub time: TimeLeft,
     /// True when a failed or stopped turn holds the queue back.
-    is_paused: bool,
+    pub(super) is_paused: bool,
     /// The agents that run.
     agents: Vec<AgentId>,
     /// The questions that wait for an answer.
@@ -60,21 +52,14 @@ pub(super) struct ExecRun<'a> {
     has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
-    waiting: VecDeque<(Option<AgentId>, String, Delivery)>,
+    pub(super) waiting: VecDeque<(Option<AgentId>, String, Delivery)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     /// The reason of its failure.
     pub reason: Option<String>,
     /// The number of refused lines.
-    refused: usize,
+    pub(super) refused: usize,
     pub stop: Option<ExecStop>,
-}
-
-/// A stop: nothing more is sent. Holds the exit code, and the time until which the turn may end by itself.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ExecStop {
-    pub exit: Exit,
-    pub deadline: Instant,
 }
 
 impl<'a> ExecRun<'a> {
@@ -364,127 +349,8 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    pub fn signal(&mut self, code: u8) {
-        let again = self.stop.is_some();
-        // Ends the program even if something below hangs.
-        watchdog::end_within(limits::QUIT_TIME, code);
-        self.stop(Exit::of_signal(code));
-        if again {
-            self.progress.give_up();
-        }
-    }
-
-    pub fn output_failed(&mut self, kind: io::ErrorKind) {
-        let exit = unwritten(&self.err, kind);
-        self.stop(exit);
-    }
-
-    fn has_requests(&self) -> bool {
+    pub(super) fn has_requests(&self) -> bool {
         self.input == LineForm::Json
-    }
-
-    /// Stops the run after a turn that failed or was stopped, unless more requests may come.
-    fn stop_unless_open(&mut self, exit: Exit) {
-        if !self.has_requests() {
-            self.stop(exit);
-        }
-    }
-
-    pub fn time_is_over(&mut self) {
-        let sentence = "the time of --max-time is over";
-        self.err.say(sentence);
-        (self.reason, self.time) = (Some(sentence.to_owned()), TimeLeft::None);
-        self.stop(Exit::Failed);
-    }
-
-    /// Stops the turn and takes back unsent messages. The first reason decides the exit code, unless a signal ends the
-    /// program.
-    fn stop(&mut self, exit: Exit) {
-        // Before what the stop itself brings about is taken: the cancelled turn is no reason of its own.
-        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
-        first.exit = first.exit.unless_ended_by(exit);
-        self.unanswered += 1;
-        self.client.send(Request::Stop);
-        self.take_posts();
-        for (_, text, delivery) in mem::take(&mut self.waiting) {
-            self.keep(text, delivery);
-        }
-        if let Some(lines) = self.lines.take() {
-            let begun = lines.close();
-            while let Some(read) = lines.take() {
-                match read.line {
-                    Line::Text(text) => self.keep(text, Delivery::Steer),
-                    Line::FollowUp(text) => self.keep(text, Delivery::FollowUp),
-                    Line::Json(line) => {
-                        if let Some((text, delivery)) = input::text_of(&line) {
-                            self.keep(text, delivery);
-                        }
-                    }
-                    Line::Stop | Line::Answer(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {}
-                }
-            }
-            if !self.has_requests() {
-                self.keep(begun, Delivery::Steer);
-            }
-        }
-    }
-
-    /// Adds a text that was read to the unsent ones.
-    fn keep(&mut self, text: String, delivery: Delivery) {
-        if !is_blank(&text) {
-            let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now(), sender: None });
-        }
-    }
-
-    /// Returns how the run ended, if it has. Lines that were read already are sent first.
-    pub fn ended(&mut self) -> Option<Exit> {
-        if self.has_requests() && self.stop.is_none() {
-            return self.ended_without_requests();
-        }
-        if !self.progress.idle() || self.unanswered > 0 {
-            return None;
-        }
-        if let Some(stop) = self.stop {
-            return Some(stop.exit);
-        }
-        self.read_lines();
-        if !self.progress.idle() || self.unanswered > 0 || !self.waiting.is_empty() {
-            return None;
-        }
-        let outcome = self.progress.outcome?;
-        if let Some(lines) = &self.lines {
-            let begun = lines.close_if_taken()?;
-            self.lines = None;
-            self.keep(begun, Delivery::Steer);
-        }
-        Some(Exit::from(outcome))
-    }
-
-    /// Returns how the run ended once nothing more can be asked for.
-    fn ended_without_requests(&mut self) -> Option<Exit> {
-        self.read_lines();
-        if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
-            return None;
-        }
-        let exit = self.progress.outcome.map_or(Exit::Done, Exit::from);
-        if self.progress.idle() {
-            return Some(exit);
-        }
-        if self.is_paused {
-            // Nothing delivers what a failed turn holds back.
-            self.stop(exit);
-        }
-        None
-    }
-
-    pub fn list_unsent(&self) {
-        if let Some(more) = self.refused.checked_sub(limits::REFUSED_LINES).filter(|&more| more > 0) {
-            self.err.say(&format!("{} refused as well", count(more, "line")));
-        }
-        for entry in &self.unsent {
-            self.err.say(&format!("not sent: {}", entry.text));
-        }
     }
 }
 
@@ -498,64 +364,4 @@ fn named(text: &str) -> Option<&str> {
     let word = text.strip_prefix('@')?.split(char::is_whitespace).next()?;
     let is_name = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
     is_name.then_some(word)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use clap::Parser;
-
-    use super::*;
-    use crate::event::Envelope;
-    use crate::session::Wake;
-
-    /// A run whose turn has been cancelled before anybody can look again.
-    #[derive(Default)]
-    struct Quick {
-        stops: Mutex<u32>,
-        posts: Mutex<Vec<Post>>,
-    }
-
-    impl Client for Quick {
-        fn send(&self, request: Request) {
-            let mut stops = self.stops.lock().unwrap();
-            *stops += u32::from(matches!(request, Request::Stop));
-            if *stops == 1 {
-                let event = Event::TurnEnded { turn: 1, outcome: Outcome::Cancelled, message: None };
-                let main = AgentId::main();
-                let ended = Envelope { seq: 1, at: clock::now(), agent: main, parent: None, event };
-                self.posts.lock().unwrap().push(Post::Envelope(ended));
-            }
-        }
-
-        fn answers(&self) -> Vec<Post> {
-            Vec::new()
-        }
-
-        fn events(&self) -> Vec<Post> {
-            mem::take(&mut *self.posts.lock().unwrap())
-        }
-
-        fn on_wake(&self, _: Wake) {}
-
-        fn end(&self) {}
-    }
-
-    #[tokio::test]
-    async fn a_turn_that_ends_at_once_does_not_replace_the_reason_of_the_stop() {
-        #[derive(Parser)]
-        struct Line {
-            #[command(flatten)]
-            exec: ExecArgs,
-        }
-        let client = Quick::default();
-        let (_, err) = Output::both().unwrap();
-        let args = Line::parse_from(["exec", "hello"]).exec;
-        let questions = Questions::new(err.apart(), None);
-        let mut run = ExecRun::new(&client, None, questions, err, &args, RunRecord::default());
-        run.time_is_over();
-        assert_eq!(run.stop.map(|stop| stop.exit), Some(Exit::Failed));
-        assert_eq!(run.progress.outcome, Some(Outcome::Cancelled));
-    }
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Position;
 use super::{AgentsFacts, AgentsPane, Details};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Action, LookKey};
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region};
 use crate::tui::state::{BROAD, MEDIUM};
 

@@ -29,7 +29,7 @@ pub use update::{act, cancel_all, clear_filter, key, press_past, press_row, type
 pub use viewport::{AgentsDrawn, Room, Sizes};
 
 use super::facts::Facts;
-use super::state::focus::Focus;
+use super::focus::Focus;
 use super::state::regions::Regions;
 use crate::session::fold::agents::Agents;
 

@@ -9,7 +9,7 @@ use crate::protocol::Request;
 use crate::session::fold::agents::Agents;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Action, Chord, TreeKey};
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Presses;
 
 /// Carries out a key while the list, its filter or the details have the focus.

@@ -9,21 +9,15 @@ use super::App;
 use crate::id::MessageId;
 use crate::tui::approval::{Offer, Subject};
 use crate::tui::message::history::Origin;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::pane::Pane;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
     /// It closes the completion list.
     CloseCompletion,
-    /// It goes back from a page of the manual to the list of help.
-    LeavePage,
-    /// It closes help.
-    CloseHelp,
-    /// It closes the ledger.
-    CloseLedger,
-    /// It closes the list of sessions or messages.
-    CloseChoices,
+    /// It goes a step back in the overlay on top, or closes it; in words.
+    LeaveOverlay(&'static [&'static str]),
     /// It leaves the question unanswered: not now.
     LeaveQuestion,
     /// It answers the question with no.
@@ -67,12 +61,8 @@ pub fn next_escape(app: &App) -> Escape {
     if app.palette.is_open() {
         return Escape::CloseCompletion;
     }
-    match app.focus.overlay {
-        Some(Overlay::Help) if app.help.is_on_page() => return Escape::LeavePage,
-        Some(Overlay::Help) => return Escape::CloseHelp,
-        Some(Overlay::Choices) => return Escape::CloseChoices,
-        Some(Overlay::Ledger) => return Escape::CloseLedger,
-        None => {}
+    if let Some(overlay) = app.focus.overlays.top() {
+        return Escape::LeaveOverlay(overlay.escape_words());
     }
     if app.message.declining().is_some() {
         return Escape::LeaveWords;
@@ -142,12 +132,8 @@ impl Escape {
     /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
     pub fn words(&self) -> Vec<String> {
         match self {
-            Self::CloseCompletion | Self::CloseChoices => {
-                vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()]
-            }
-            Self::LeavePage => vec!["Esc: back to the list".to_owned(), "Esc: back".to_owned()],
-            Self::CloseHelp => vec!["Esc: closes help".to_owned()],
-            Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
+            Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
+            Self::LeaveOverlay(words) => words.iter().map(|words| (*words).to_owned()).collect(),
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],
             Self::AnswerNow => vec!["Esc: answers from what was found".to_owned(), "Esc: answers".to_owned()],

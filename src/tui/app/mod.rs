@@ -26,15 +26,13 @@ use crate::tui::agents::{AgentsPane, Room};
 use crate::tui::alerts::Alerts;
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
-use crate::tui::help::Help;
-use crate::tui::ledger::LedgerPane;
+use crate::tui::focus::Focus;
 use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
-use crate::tui::sessions::Choices;
-use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::status::Status;
@@ -53,10 +51,6 @@ pub struct App {
     pub facts: Facts,
     /// Where the keys go.
     pub focus: Focus,
-    /// Help, as it was opened last.
-    pub help: Help,
-    /// The list of sessions or messages, as it was opened last.
-    pub choices: Choices,
     /// Every text that the user writes.
     pub message: Message,
     /// What could stand behind what is typed.
@@ -65,8 +59,6 @@ pub struct App {
     pub tree: AgentsPane,
     /// The list of pending texts.
     pub pending: PendingPane,
-    /// The ledger, as it was opened last.
-    pub ledger: LedgerPane,
     /// The panel of a paused agent.
     pub pause: PausePane,
     /// What the user is asked.
@@ -91,14 +83,11 @@ impl App {
         let mut app = Self {
             facts: Facts::new(size, now, themes),
             focus: Focus::default(),
-            help: Help::default(),
-            choices: Choices::default(),
             message: Message::default(),
             palette: Palette::default(),
             new_at_reset: false,
             tree: AgentsPane::default(),
             pending: PendingPane::default(),
-            ledger: LedgerPane::default(),
             pause: PausePane::default(),
             questions: Questions::default(),
             status,

@@ -1,7 +1,7 @@
 //! Help: the commands, the keys and the pages of the manual, over everything else on the screen.
 //!
 //! A pane in its own folder: its state, its keys and its drawing stand here, and take facts besides their own state, never
-//! the whole `App`. `App` keeps one [`Help`]; that it is open says the focus.
+//! the whole `App`. It is an overlay (`src/tui/overlay`).
 //!
 //! # Where things are
 //!
@@ -12,7 +12,6 @@
 mod list;
 mod state;
 mod update;
-pub mod view;
+mod view;
 
-pub use state::{Help, HelpDrawn};
-pub use update::{key, open_entry, select, wheel};
+pub use state::Help;

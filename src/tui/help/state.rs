@@ -1,6 +1,6 @@
 //! What help holds: the filter, what it finds in the manual, the place in the list, and the page that is open over it.
 //!
-//! Nothing else changes it. What a frame found out about places comes back as [`HelpDrawn`].
+//! Nothing else changes it. What a frame found out about places comes back as [`Places`](crate::tui::overlay::Places).
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -53,23 +53,6 @@ pub(super) struct OpenPage {
     pub sought: Option<usize>,
 }
 
-/// The places as a frame has shown them, within their bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HelpDrawn {
-    /// The list.
-    List {
-        /// The selected entry.
-        selected: usize,
-        /// The first line.
-        top: usize,
-    },
-    /// A page.
-    Page {
-        /// The first row.
-        top: usize,
-    },
-}
-
 impl Help {
     /// Returns help on a topic: its page; on other words the list with what they find; on none the whole list.
     pub fn about(words: &str) -> Self {
@@ -89,23 +72,6 @@ impl Help {
     /// Tells whether a page lies over the list.
     pub fn is_on_page(&self) -> bool {
         self.page.is_some()
-    }
-
-    /// Goes back from a page to the list.
-    pub fn back(&mut self) {
-        self.page = None;
-    }
-
-    /// Takes the places that a frame has shown.
-    pub fn drawn(&mut self, drawn: HelpDrawn) {
-        match (drawn, &mut self.page) {
-            (HelpDrawn::List { selected, top }, None) => {
-                self.list = ListPlace { selected, top, leader: Leader::Selected };
-            }
-            (HelpDrawn::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
-            // A key has changed it since.
-            (HelpDrawn::List { .. }, Some(_)) | (HelpDrawn::Page { .. }, None) => {}
-        }
     }
 
     /// Returns the words of the filter, in lower case.

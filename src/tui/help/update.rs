@@ -1,55 +1,103 @@
 //! What keys and the mouse do in help.
 //!
-//! Called by `tui::update` while help is open; Esc is not among its keys, since one rule says what that does everywhere.
+//! Esc is not among its keys, since one rule says what that does everywhere.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, Leader};
+use super::state::{Help, Leader, ListPlace};
+use super::view;
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context, WriteKey};
+use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::state::pointer::Presses;
+use crate::tui::state::regions::Regions;
 
-/// Carries out a key.
-pub fn key(help: &mut Help, key: Chord, facts: &Facts) -> Outcome {
-    match (facts.keymap.lookup(Context::Help, key), key.typed()) {
-        (Some(Action::Jump), _) => open_entry(help, help.list.selected, facts),
-        (Some(Action::Write(WriteKey::RubOut)), _) if help.is_on_page() => help.back(),
-        (Some(Action::Write(key)), _) if !help.is_on_page() => help.rub_out(key),
-        (
-            Some(
-                action @ (Action::Previous
-                | Action::Next
-                | Action::First
-                | Action::Last
-                | Action::PageUp
-                | Action::PageDown),
-            ),
-            _,
-        ) => travel(help, action, facts),
-        (None, Some(c)) if !help.is_on_page() => help.type_text(c.encode_utf8(&mut [0; 4])),
-        // On a page there is nothing to write in.
-        (None, Some(_)) | (Some(Action::Write(_)), _) => {}
-        (Some(_), _) | (None, None) => return Outcome::Ignored,
+const LIST_ESCAPE: [&str; 1] = ["Esc: closes help"];
+const PAGE_ESCAPE: [&str; 2] = ["Esc: back to the list", "Esc: back"];
+
+impl Overlay for Help {
+    fn context(&self) -> Context {
+        Context::Help
     }
-    Outcome::DONE
-}
 
-/// Scrolls by so many lines.
-pub fn wheel(help: &mut Help, lines: isize) {
-    if let Some(page) = &mut help.page {
-        page.top = page.top.saturating_add_signed(lines);
-    } else {
-        help.list.top = help.list.top.saturating_add_signed(lines);
-        help.list.leader = Leader::Top;
+    fn way_out(&self) -> &'static str {
+        "F1 closes help"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        if self.is_on_page() { &PAGE_ESCAPE } else { &LIST_ESCAPE }
+    }
+
+    fn back(&mut self) -> bool {
+        self.page.take().is_some()
+    }
+
+    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
+        match (facts.keymap.lookup(Context::Help, key), key.typed()) {
+            (Some(Action::Jump), _) => open_entry(self, self.list.selected, facts),
+            (Some(Action::Write(WriteKey::RubOut)), _) if self.is_on_page() => self.page = None,
+            (Some(Action::Write(key)), _) if !self.is_on_page() => self.rub_out(key),
+            (
+                Some(
+                    action @ (Action::Previous
+                    | Action::Next
+                    | Action::First
+                    | Action::Last
+                    | Action::PageUp
+                    | Action::PageDown),
+                ),
+                _,
+            ) => travel(self, action, facts),
+            (None, Some(c)) if !self.is_on_page() => self.type_text(c.encode_utf8(&mut [0; 4])),
+            // On a page there is nothing to write in.
+            (None, Some(_)) | (Some(Action::Write(_)), _) => {}
+            (Some(_), _) | (None, None) => return Outcome::Ignored,
+        }
+        Outcome::DONE
+    }
+
+    fn press(&mut self, row: usize, presses: Presses, facts: &Facts) {
+        match presses {
+            Presses::One | Presses::Three => select(self, row),
+            Presses::Two => open_entry(self, row, facts),
+        }
+    }
+
+    fn wheel(&mut self, lines: isize) {
+        if let Some(page) = &mut self.page {
+            page.top = page.top.saturating_add_signed(lines);
+        } else {
+            self.list.top = self.list.top.saturating_add_signed(lines);
+            self.list.leader = Leader::Top;
+        }
+    }
+
+    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        view::draw(self, facts, screen, regions, buffer)
+    }
+
+    fn drawn(&mut self, places: Places) {
+        match (places, &mut self.page) {
+            (Places::List { selected, top }, None) => {
+                self.list = ListPlace { selected, top, leader: Leader::Selected };
+            }
+            (Places::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
+            // A key has changed it since.
+            (Places::List { .. }, Some(_)) | (Places::Page { .. }, None) | (Places::None, _) => {}
+        }
     }
 }
 
 /// Selects an entry.
-pub fn select(help: &mut Help, entry: usize) {
+fn select(help: &mut Help, entry: usize) {
     (help.list.selected, help.list.leader) = (entry, Leader::Selected);
 }
 
 /// Opens the page that an entry of the list leads to; on a page nothing.
-pub fn open_entry(help: &mut Help, entry: usize, facts: &Facts) {
+fn open_entry(help: &mut Help, entry: usize, facts: &Facts) {
     let entries = if help.is_on_page() { Vec::new() } else { entries(help, facts) };
     if let Some((page, line)) = entries.get(entry).and_then(|entry| entry.target.resolve()) {
         help.open(page, line);
@@ -79,8 +127,8 @@ fn travel(help: &mut Help, action: Action, facts: &Facts) {
     match action {
         Action::Previous => select(help, help.list.selected.saturating_sub(1)),
         Action::Next => select(help, last.min(help.list.selected.saturating_add(1))),
-        Action::PageUp => wheel(help, -screenful),
-        Action::PageDown => wheel(help, screenful),
+        Action::PageUp => help.wheel(-screenful),
+        Action::PageDown => help.wheel(screenful),
         Action::Last => select(help, last),
         _ => select(help, 0),
     }

@@ -7,13 +7,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, HelpDrawn, Leader, ListPlace, OpenPage};
+use super::state::{Help, Leader, ListPlace, OpenPage};
 use crate::manual::nearest_topic;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
+use crate::tui::overlay::{OverlayDrawn, Places, frame};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::view::overlay;
 use crate::tui::widgets::fit::{columns, put, row};
 use crate::tui::widgets::markdown::{Begin, render};
 use crate::tui::widgets::wrap::{Line as Row, width};
@@ -54,34 +54,29 @@ struct Line {
 }
 
 /// Draws help; returns the places as they are shown, and where the cursor of the filter stands.
-pub fn draw(
-    help: &Help,
-    facts: &Facts,
-    screen: Rect,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> (HelpDrawn, Option<Position>) {
+pub fn draw(help: &Help, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
     let theme = &facts.theme;
     let title = match &help.page {
         Some(open) => format!(" Help: {} ", open.page.title()),
         None => " Help: type to filter ".to_owned(),
     };
-    let inner = overlay::open(theme, &[title.as_str(), " Help "], screen, regions, buffer);
+    let inner = frame::open(theme, &[title.as_str(), " Help "], screen, regions, buffer);
     let keys: &[&str] = match (&help.page, help.filter()) {
         (Some(_), _) => &PAGE_KEYS,
         (None, "") => &LIST_KEYS,
         (None, _) => &FILTERED_KEYS,
     };
     let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Help, keys)).collect();
-    overlay::foot(theme, &keys, screen, buffer);
+    frame::foot(theme, &keys, screen, buffer);
     if let Some(open) = &help.page {
-        return (HelpDrawn::Page { top: draw_page(open, &help.words(), theme, inner, buffer) }, None);
+        let places = Places::Page { top: draw_page(open, &help.words(), theme, inner, buffer) };
+        return OverlayDrawn { cursor: None, places };
     }
     let prompt = put(buffer, row(inner, 0), "/", theme.accent);
     let rest = put(buffer, prompt, help.filter(), theme.text);
     let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
     let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
-    (draw_list(help, facts, below, regions, buffer), Some(cursor))
+    OverlayDrawn { cursor: Some(cursor), places: draw_list(help, facts, below, regions, buffer) }
 }
 
 /// Draws a page from its place; returns the first row that is shown.
@@ -129,7 +124,7 @@ fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Bu
 }
 
 /// Draws the list; returns its places as they are shown.
-fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> HelpDrawn {
+fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Places {
     let theme = &facts.theme;
     let (lines, spans) = lines(list::sections(help, &facts.keymap), area.width);
     if lines.is_empty() {
@@ -144,7 +139,7 @@ fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buff
             put(buffer, whole, &line.name, theme.heading);
             continue;
         };
-        regions.add(whole, Region::HelpEntry(entry));
+        regions.add(whole, Region::OverlayRow(entry));
         if entry == selected {
             buffer.set_style(whole.intersection(*buffer.area()), theme.selected);
             put(buffer, whole, if line.name.is_empty() { "" } else { "›" }, theme.accent);
@@ -152,7 +147,7 @@ fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buff
         put(buffer, right_of(whole, MARK), &line.name, theme.accent);
         put(buffer, right_of(whole, line.indent), &line.words, theme.text);
     }
-    HelpDrawn::List { selected, top }
+    Places::List { selected, top }
 }
 
 fn right_of(area: Rect, indent: u16) -> Rect {

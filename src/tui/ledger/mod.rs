@@ -6,6 +6,6 @@
 //!   `src/session/fold/ledger.rs`; stories: `ledger.rs`
 
 mod state;
-pub mod view;
+mod view;
 
-pub use state::{LedgerDrawn, LedgerPane};
+pub use state::LedgerPane;

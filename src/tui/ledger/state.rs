@@ -1,9 +1,16 @@
 //! What the ledger holds, and what its keys do. Esc is not among them: one rule says what that does everywhere.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::view;
 use crate::session::fold::Receipts;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, Chord, Context};
+use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::state::pointer::Presses;
+use crate::tui::state::regions::Regions;
 
 /// The ledger, from its opening to its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,56 +21,63 @@ pub struct LedgerPane {
     pub(super) top: usize,
 }
 
-/// The places as a frame has shown them, within their bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerDrawn {
-    /// The row that is selected.
-    pub selected: usize,
-    /// The first row.
-    pub top: usize,
-}
-
 impl LedgerPane {
     /// Opens the ledger at its newest row.
     pub fn at_newest(receipts: &Receipts) -> Self {
         Self { selected: receipts.list().len().saturating_sub(1), top: 0 }
     }
+}
 
-    /// Takes the places that a frame has shown.
-    pub fn drawn(&mut self, drawn: LedgerDrawn) {
-        *self = Self { selected: drawn.selected, top: drawn.top };
+impl Overlay for LedgerPane {
+    fn context(&self) -> Context {
+        Context::Ledger
     }
 
-    /// Selects the row at this place.
-    pub fn select(&mut self, row: usize) {
-        self.selected = row;
+    fn way_out(&self) -> &'static str {
+        "F4 closes the ledger"
     }
 
-    /// Selects another row, so many further on.
-    pub fn wheel(&mut self, rows: isize) {
-        self.selected = self.selected.saturating_add_signed(rows);
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the ledger", "Esc: closes"]
     }
 
-    /// Carries out a key.
-    pub fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
         let page = usize::from(facts.size.height / 2).max(1);
         let receipts = facts.run.receipts.list();
         let last = receipts.len().saturating_sub(1);
-        let to = match action {
-            Action::Previous => self.selected.saturating_sub(1),
-            Action::Next => self.selected.saturating_add(1),
-            Action::PageUp => self.selected.saturating_sub(page),
-            Action::PageDown => self.selected.saturating_add(page),
-            Action::Last => last,
-            Action::First => 0,
-            Action::Jump => {
+        let to = match facts.keymap.lookup(Context::Ledger, key) {
+            Some(Action::Previous) => self.selected.saturating_sub(1),
+            Some(Action::Next) => self.selected.saturating_add(1),
+            Some(Action::PageUp) => self.selected.saturating_sub(page),
+            Some(Action::PageDown) => self.selected.saturating_add(page),
+            Some(Action::Last) => last,
+            Some(Action::First) => 0,
+            Some(Action::Jump) => {
                 let shown = receipts.get(self.selected);
                 let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
                 return Outcome::Consumed(shown.into_iter().collect());
             }
-            _ => return Outcome::Ignored,
+            Some(_) | None => return Outcome::Ignored,
         };
         self.selected = to.min(last);
         Outcome::DONE
+    }
+
+    fn press(&mut self, row: usize, _: Presses, _: &Facts) {
+        self.selected = row;
+    }
+
+    fn wheel(&mut self, lines: isize) {
+        self.selected = self.selected.saturating_add_signed(lines);
+    }
+
+    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        OverlayDrawn { cursor: None, places: view::draw(self, facts, screen, regions, buffer) }
+    }
+
+    fn drawn(&mut self, places: Places) {
+        if let Places::List { selected, top } = places {
+            (self.selected, self.top) = (selected, top);
+        }
     }
 }

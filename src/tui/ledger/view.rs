@@ -5,14 +5,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{LedgerDrawn, LedgerPane};
+use super::LedgerPane;
 use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_words};
 use crate::summary::tokens as count;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
+use crate::tui::overlay::{Places, frame};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::view::layout::MEDIUM;
-use crate::tui::view::overlay;
 use crate::tui::view::receipt::style;
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
@@ -42,7 +42,7 @@ const COLUMNS: [Column; 6] = [
 const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
 
 /// Draws the ledger; returns the places as they were shown.
-pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> LedgerDrawn {
+pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Places {
     let theme = &facts.theme;
     let receipts = facts.run.receipts.list();
     let count = texts(receipts.len());
@@ -51,10 +51,10 @@ pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Region
         format!(" {count} · Enter shows · Esc closes "),
     ]
     .map(|title| facts.spell(Context::Ledger, &title).into_owned());
-    let mut inner = overlay::open(theme, &titles, screen, regions, buffer);
+    let mut inner = frame::open(theme, &titles, screen, regions, buffer);
     let Some(last) = receipts.len().checked_sub(1) else {
         put(buffer, inner, "Nothing was sent yet.", theme.dim);
-        return LedgerDrawn { selected: 0, top: 0 };
+        return Places::None;
     };
     let selected = pane.selected.min(last);
     if let Some(receipt) = receipts.get(selected).filter(|_| inner.height >= 8) {
@@ -72,10 +72,10 @@ pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Region
     let top = pane.top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
     for (place, (index, receipt)) in (0..).zip(receipts.iter().enumerate().skip(top).take(fits)) {
         let area = Rect { y: inner.y + place * each, height: each.min(inner.height), ..inner };
-        regions.add(area, Region::Receipt(index));
+        regions.add(area, Region::OverlayRow(index));
         draw_row(facts, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
     }
-    LedgerDrawn { selected, top }
+    Places::List { selected, top }
 }
 
 /// Whether a row is the selected one.

@@ -12,7 +12,7 @@ use super::{Known, Message};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
 use crate::tui::keymap::{Action, WriteKey};
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 
 /// A history search that is open.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use crate::id::AgentId;
 use crate::session::fold::RunState;
 use crate::tui::facts::Facts;
-use crate::tui::state::focus::{Focus, Pane};
+use crate::tui::focus::Focus;
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::status::HostState;
 
 /// What the message reads and does not change.

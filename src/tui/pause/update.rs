@@ -13,7 +13,7 @@ use crate::tui::effect::{CallText, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Action;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 
 /// Whether the panel of the shown agent is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

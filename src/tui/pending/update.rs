@@ -13,7 +13,7 @@ use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Action;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 
 /// Gives the list the focus, with the newest text selected when none is.
 pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {

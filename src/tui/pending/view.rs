@@ -8,7 +8,7 @@ use crate::event::Delivery;
 use crate::session::fold::{PendingStage, PendingText};
 use crate::target::name_of;
 use crate::tui::facts::Facts;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::view::layout::{ListUse, MEDIUM};
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};

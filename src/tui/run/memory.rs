@@ -18,6 +18,7 @@ use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
 use crate::tui::run::sessions;
+use crate::tui::switch::SessionsFor;
 
 /// The places, and what is still to be written.
 #[derive(Debug)]
@@ -75,9 +76,9 @@ impl Memory {
     }
 
     /// Lists the saved sessions.
-    pub fn list_sessions(&self, files: &Files) {
+    pub fn list_sessions(&self, wanted_for: SessionsFor, files: &Files) {
         let state = self.state.clone();
-        files.aside(move || vec![Msg::Sessions(sessions::list(state.as_deref()))]);
+        files.aside(move || vec![Msg::Sessions(wanted_for, sessions::list(state.as_deref()))]);
     }
 
     /// Lists the paths of the working directory.

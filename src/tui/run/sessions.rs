@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::session::journal::{Outline, SessionFiles};
 use crate::summary::{count, tokens};
-use crate::tui::sessions::Choice;
+use crate::tui::switch::Choice;
 
 /// Most sessions that are listed, the newest.
 const MOST: usize = 500;

@@ -2,37 +2,21 @@
 //!
 //! Its own state and keys; what a choice leads to is decided by whoever opened it.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::keymap::{Action, Chord, Context, Keymap, WriteKey};
+use super::view;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Chord, Context, WriteKey};
+use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::state::pointer::Presses;
+use crate::tui::state::regions::Regions;
+use crate::tui::switch::{Choice, ChoiceSubject};
 
 /// Most characters of the filter.
 const TYPED: usize = 200;
-
-/// What is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ChoiceSubject {
-    /// A session to go on with.
-    #[default]
-    Session,
-    /// A message of the user, to branch from just before it.
-    Message,
-}
-
-/// One thing that can be chosen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// The name of the session, or the id of the message.
-    pub id: String,
-    /// The directory of a session.
-    pub directory: String,
-    /// What it is about (untrusted).
-    pub title: String,
-    /// When, where and how much (untrusted).
-    pub facts: String,
-    /// The beginning of what it holds (untrusted).
-    pub preview: String,
-}
 
 /// The list, from its opening to its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,35 +26,12 @@ pub struct Choices {
     rows: Option<Result<Vec<Choice>, String>>,
     filter: String,
     selected: usize,
-    /// The session that was asked for by the beginning of its name, until the list is known.
-    wanted: Option<String>,
-}
-
-/// What came of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pressed {
-    /// It was for the list.
-    Consumed,
-    /// It means what it means elsewhere.
-    Ignored,
-    /// This is chosen.
-    Chosen(ChoiceSubject, Choice),
 }
 
 impl Choices {
     /// Opens a list that is not known yet.
     pub fn awaited(subject: ChoiceSubject) -> Self {
         Self { subject, ..Self::default() }
-    }
-
-    /// Awaits the list for the session of this name alone.
-    pub fn wanting(name: &str) -> Self {
-        Self { wanted: Some(name.to_owned()), ..Self::default() }
-    }
-
-    /// Takes the name of the session that was asked for.
-    pub fn take_wanted(&mut self) -> Option<String> {
-        self.wanted.take()
     }
 
     /// Opens a list with its last row selected.
@@ -110,14 +71,45 @@ impl Choices {
         (found, selected)
     }
 
-    /// Carries out a key; a page is so many rows.
-    pub fn key(&mut self, key: Chord, keymap: &Keymap, page: usize) -> Pressed {
+    /// Types into the filter.
+    fn type_text(&mut self, text: &str) {
+        let room = TYPED.saturating_sub(self.filter.chars().count());
+        self.filter.extend(text.chars().filter(|c| !c.is_control()).take(room));
+        self.selected = 0;
+    }
+
+    fn rub_out(&mut self, key: WriteKey) {
+        let kept = match key {
+            WriteKey::RubOut => self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
+            WriteKey::RubOutWord => self.filter.trim_end().rfind(' ').map_or(0, |at| at + 1),
+            WriteKey::RubOutAll => 0,
+            WriteKey::Redo | WriteKey::Expand | WriteKey::Search | WriteKey::TakeText => return,
+        };
+        self.filter.truncate(kept);
+    }
+}
+
+impl Overlay for Choices {
+    fn context(&self) -> Context {
+        Context::Choices
+    }
+
+    fn way_out(&self) -> &'static str {
+        "Esc closes the list"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the list", "Esc: closes"]
+    }
+
+    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
+        let page = usize::from(facts.size.height / 2).max(1);
         let (found, selected) = self.found();
         let last = found.len().saturating_sub(1);
-        self.selected = match (keymap.lookup(Context::Choices, key), key.typed()) {
+        self.selected = match (facts.keymap.lookup(Context::Choices, key), key.typed()) {
             (Some(Action::Jump), _) => {
-                let chosen = found.get(selected).map(|row| Pressed::Chosen(self.subject, (*row).clone()));
-                return chosen.unwrap_or(Pressed::Consumed);
+                let chosen = found.get(selected).map(|row| PaneEffect::Chosen(self.subject, (*row).clone()));
+                return Outcome::Consumed(chosen.into_iter().collect());
             }
             (Some(Action::Previous), _) => selected.saturating_sub(1),
             (Some(Action::Next), _) => last.min(selected + 1),
@@ -133,25 +125,23 @@ impl Choices {
                 self.type_text(c.encode_utf8(&mut [0; 4]));
                 0
             }
-            (Some(_), _) | (None, None) => return Pressed::Ignored,
+            (Some(_), _) | (None, None) => return Outcome::Ignored,
         };
-        Pressed::Consumed
+        Outcome::DONE
     }
 
-    /// Types into the filter.
-    pub fn type_text(&mut self, text: &str) {
-        let room = TYPED.saturating_sub(self.filter.chars().count());
-        self.filter.extend(text.chars().filter(|c| !c.is_control()).take(room));
-        self.selected = 0;
+    fn press(&mut self, row: usize, _: Presses, _: &Facts) {
+        self.selected = row;
     }
 
-    fn rub_out(&mut self, key: WriteKey) {
-        let kept = match key {
-            WriteKey::RubOut => self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
-            WriteKey::RubOutWord => self.filter.trim_end().rfind(' ').map_or(0, |at| at + 1),
-            WriteKey::RubOutAll => 0,
-            WriteKey::Redo | WriteKey::Expand | WriteKey::Search | WriteKey::TakeText => return,
-        };
-        self.filter.truncate(kept);
+    fn wheel(&mut self, lines: isize) {
+        let (found, selected) = self.found();
+        self.selected = selected.saturating_add_signed(lines).min(found.len().saturating_sub(1));
     }
+
+    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        OverlayDrawn { cursor: Some(view::draw(self, facts, screen, regions, buffer)), places: Places::None }
+    }
+
+    fn drawn(&mut self, _: Places) {}
 }

@@ -11,6 +11,6 @@
 //! - the saved sessions as rows: `src/tui/run/sessions.rs`; stories: `session/command.rs`
 
 mod choices;
-pub mod view;
+mod view;
 
-pub use choices::{Choice, ChoiceSubject, Choices, Pressed};
+pub use choices::Choices;

@@ -6,12 +6,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::choices::{Choice, ChoiceSubject, Choices};
+use super::choices::Choices;
 use crate::text::visible;
-use crate::tui::keymap::{Context, Keymap};
-use crate::tui::state::regions::Regions;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
+use crate::tui::overlay::frame;
+use crate::tui::state::regions::{Region, Regions};
+use crate::tui::switch::{Choice, ChoiceSubject};
 use crate::tui::theme::Theme;
-use crate::tui::view::overlay;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
@@ -24,21 +26,15 @@ const KEYS: [&str; 2] =
     [" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "];
 
 /// Draws the list; returns where the cursor of the filter stands.
-pub fn draw(
-    choices: &Choices,
-    keymap: &Keymap,
-    theme: &Theme,
-    screen: Rect,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> Position {
+pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Position {
+    let theme = &facts.theme;
     let titles = match choices.subject() {
         ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
         ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
     };
-    let inner = overlay::open(theme, &titles, screen, regions, buffer);
-    let keys: Vec<_> = KEYS.iter().map(|keys| keymap.spell(Context::Choices, keys)).collect();
-    overlay::foot(theme, &keys, screen, buffer);
+    let inner = frame::open(theme, &titles, screen, regions, buffer);
+    let keys: Vec<_> = KEYS.iter().map(|keys| facts.spell(Context::Choices, keys)).collect();
+    frame::foot(theme, &keys, screen, buffer);
     let prompt = put(buffer, row(inner, 0), "/", theme.accent);
     let rest = put(buffer, prompt, choices.filter(), theme.text);
     let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
@@ -56,17 +52,25 @@ pub fn draw(
         return cursor;
     };
     let list = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
-    draw_rows(&found, selected, theme, list, buffer);
+    draw_rows(&found, selected, theme, list, regions, buffer);
     let preview = Rect { y: list.bottom(), height: below.height - list.height, ..below };
     draw_preview(chosen, theme, preview, buffer);
     cursor
 }
 
-fn draw_rows(found: &[&Choice], selected: usize, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+fn draw_rows(
+    found: &[&Choice],
+    selected: usize,
+    theme: &Theme,
+    area: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) {
     let fits = usize::from(area.height).max(1);
     let top = (selected + 1).saturating_sub(fits);
     for ((index, choice), y) in found.iter().enumerate().skip(top).take(fits).zip(area.y..) {
         let line = Rect { y, height: 1, ..area };
+        regions.add(line, Region::OverlayRow(index));
         if index == selected {
             put(buffer, line, "›", theme.accent);
         }

@@ -12,8 +12,8 @@
 //!   `mouse.rs`
 
 pub mod cause;
-pub mod focus;
 pub mod lines;
+pub mod pane;
 pub mod pointer;
 pub mod regions;
 pub mod status;

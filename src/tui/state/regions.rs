@@ -5,7 +5,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::focus::Pane;
+use super::pane::Pane;
 use crate::id::{AgentId, MessageId};
 
 /// Is something that a pointer can point at.
@@ -35,10 +35,8 @@ pub enum Region {
     Behind,
     /// An overlay, where nothing more exact lies on it.
     Overlay,
-    /// A row of the ledger, by its place.
-    Receipt(usize),
-    /// An entry of the list of help, by its place.
-    HelpEntry(usize),
+    /// A row of an overlay, by its place.
+    OverlayRow(usize),
 }
 
 /// A line between panes.

@@ -13,7 +13,7 @@ use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::export::{ExportRequest, Form, Subject};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, ReadKey};
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Part, Region, Regions};
 
 /// What the keys of a transcript go by besides what it keeps.

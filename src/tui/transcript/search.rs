@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::limits;
 use crate::text::is_invisible;
 use crate::tui::keymap::ReadKey;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::{Point, Position};
 

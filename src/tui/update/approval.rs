@@ -12,7 +12,7 @@ use crate::tui::message::purpose::Purpose;
 use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::transcript::TranscriptPane;
 use crate::tui::transcript::cell::Level;
 

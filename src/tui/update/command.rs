@@ -8,16 +8,17 @@ use crate::tui::approval::{self, Subject};
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
+use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, ledger, line, message, sessions, transcript,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -35,10 +36,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
         Verb::Model if argument.is_empty() && app.facts.medium == Medium::Lines => return line::choose_model(app),
-        Verb::Help => {
-            app.help = Help::about(argument);
-            app.focus.overlay = Some(Overlay::Help);
-        }
+        Verb::Help => app.focus.overlays.open(Help::about(argument)),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
@@ -56,7 +54,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
         }
-        Verb::Ledger => ledger::toggle(&mut app.ledger, &mut app.focus, &app.facts),
+        Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => app.focus.toggle_zoom(),
@@ -75,10 +73,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => wanted = vec![approvals::begin_undo(&app.facts)],
         Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
-        Verb::Resume => return vec![sessions::resume(&mut app.choices, &mut app.focus, &app.facts, argument)],
+        Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());
-            sessions::branch(&mut app.choices, &mut app.focus, main);
+            sessions::branch(&mut app.focus.overlays, main);
         }
         Verb::Retry => wanted = vec![sessions::retry(&app.facts)],
         Verb::Mouse => return mouse(app, argument),

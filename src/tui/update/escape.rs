@@ -10,8 +10,8 @@ use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
@@ -22,8 +22,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
                 app.palette.close(app.message.shown());
             }
         }
-        Escape::LeavePage => app.help.back(),
-        Escape::CloseHelp | Escape::CloseLedger | Escape::CloseChoices => app.focus.overlay = None,
+        Escape::LeaveOverlay(_) => app.focus.overlays.back(),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
             let outcome = approval::give(&mut app.questions, Answer::Leave, &app.facts);
             return carry_out_outcome(app, outcome);
@@ -56,14 +55,14 @@ pub fn stop(app: &mut App) -> Vec<Effect> {
 
 /// Takes an Esc that does nothing else: the second in an empty message opens the list of the user's messages.
 fn branch(app: &mut App) {
-    let App { choices, focus, status, message, transcripts, facts, .. } = app;
+    let App { focus, status, message, transcripts, facts, .. } = app;
     if facts.medium != Medium::Screen || !message.is_empty() {
         return;
     }
     let main = transcripts.reader(&AgentId::main());
     if status.cause() == Some(&Cause::Escape) && status.message(facts.now).is_some() {
         status.quiet();
-        sessions::branch(choices, focus, main);
+        sessions::branch(&mut focus.overlays, main);
     } else if main.is_some_and(|reader| !reader.transcript.entered().is_empty()) {
         status.say_while(Cause::Escape, "Esc again: branch from one of your messages", facts.now);
     }

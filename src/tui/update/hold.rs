@@ -10,11 +10,12 @@ use crate::session::fold::PausePlace;
 use crate::target::name_of;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
+use crate::tui::focus::Focus;
 use crate::tui::message::purpose::{AboutCall, Purpose};
 use crate::tui::message::{Message, bring_back};
 use crate::tui::pause::{self, PausePane};
-use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 
 /// Folds one envelope in; the run has it already.
 pub fn apply(pane: &mut PausePane, message: &mut Message, facts: &Facts, envelope: &Envelope) -> Vec<PaneEffect> {

@@ -4,23 +4,24 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, carry_out_outcome, command, escape, ledger, line, message, pending, question, sessions,
-    take_back, transcript, with_agents, with_pause, with_pending,
+    approval, carry_out, carry_out_outcome, command, escape, line, message, pending, question, sessions, take_back,
+    transcript, with_agents, with_pause, with_pending,
 };
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::agents::{act as agents_act, key as agents_key};
 use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
-use crate::tui::help::{self, Help};
+use crate::tui::help::Help;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
+use crate::tui::ledger::LedgerPane;
 use crate::tui::message::{Expanded, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::palette;
 use crate::tui::pause;
 use crate::tui::pending as pending_pane;
 use crate::tui::state::App;
-use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 use crate::tui::transcript::scroll;
 
 /// Carries out one key.
@@ -32,7 +33,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     }
     app.focus.by_click = false;
     let App { questions, message, focus, facts, .. } = app;
-    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, *focus, facts) {
+    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, focus, facts) {
         let effects = carry_out(app, wanted);
         app.status.disarm_quit();
         return effects;
@@ -41,13 +42,8 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
-    if app.focus.overlay == Some(Overlay::Help)
-        && let Outcome::Consumed(effects) = help::key(&mut app.help, chord, &app.facts)
-    {
-        return carry_out(app, effects);
-    }
-    if app.focus.overlay == Some(Overlay::Choices)
-        && let Outcome::Consumed(wanted) = sessions::key(&mut app.choices, &mut app.questions, chord, &app.facts)
+    if let Some(overlay) = app.focus.overlays.top_mut()
+        && let Outcome::Consumed(wanted) = overlay.key(chord, &app.facts)
     {
         return carry_out(app, wanted);
     }
@@ -86,7 +82,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
 fn is_for_message(app: &App, chord: Chord) -> bool {
     let copies = app.facts.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
         && app.reader().is_some_and(|reader| reader.selection.is_some());
-    app.focus.by_click && app.focus.overlay.is_none() && chord.typed().is_some() && !copies
+    app.focus.by_click && app.focus.overlays.is_empty() && chord.typed().is_some() && !copies
 }
 
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
@@ -197,12 +193,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Write(key) => return write(app, key),
         Action::FocusTree => app.focus.go(Pane::Tree),
         Action::FocusComposer => app.focus.go(Pane::Composer),
-        Action::Help => toggle_help(app),
+        Action::Help => app.focus.overlays.toggle(Help::default),
         Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
             return with_pause(app, action);
         }
-        Action::Ledger => ledger::toggle(&mut app.ledger, &mut app.focus, &app.facts),
-        Action::Jump => return with_ledger(app, action),
+        Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
+        Action::Jump => {}
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             return travel(app, action);
         }
@@ -255,17 +251,6 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens help from its beginning, or closes it.
-fn toggle_help(app: &mut App) {
-    app.focus.overlay = match app.focus.overlay {
-        Some(Overlay::Help) => None,
-        Some(Overlay::Ledger | Overlay::Choices) | None => {
-            app.help = Help::default();
-            Some(Overlay::Help)
-        }
-    };
-}
-
 /// Clears the message; when it is empty it stops the turn, and quits when there is none and it comes twice.
 fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_empty() || app.message.recalled().is_some() {
@@ -305,9 +290,6 @@ fn travel(app: &mut App, action: Action) -> Vec<Effect> {
         return effects;
     }
     match (app.focus.context(), action) {
-        (Context::Ledger, action) => {
-            with_ledger(app, action);
-        }
         (Context::Gate, action) => {
             with_pause(app, action);
         }
@@ -330,13 +312,8 @@ fn travel(app: &mut App, action: Action) -> Vec<Effect> {
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
     let App { questions, message, focus, facts, .. } = app;
-    match question::answer(questions, answer, message, *focus, facts) {
+    match question::answer(questions, answer, message, focus, facts) {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => Some(carry_out(app, wanted)),
     }
-}
-
-fn with_ledger(app: &mut App, action: Action) -> Vec<Effect> {
-    let outcome = app.ledger.act(action, &app.facts);
-    carry_out_outcome(app, outcome)
 }

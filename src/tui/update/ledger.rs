@@ -1,25 +1,13 @@
-//! Brings the ledger together with the focus and the transcripts.
+//! Brings the ledger together with the transcripts.
 
 use crate::id::{AgentId, MessageId};
 use crate::session::fold::receipt_words;
 use crate::tui::agents::AgentsPane;
 use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
-use crate::tui::ledger::LedgerPane;
-use crate::tui::state::focus::{Focus, Overlay, Pane};
+use crate::tui::state::pane::Pane;
 use crate::tui::transcript::TranscriptPane;
 use crate::tui::transcript::scroll::ScrollRequest;
-
-/// Opens the ledger at its newest row, or closes it.
-pub fn toggle(ledger: &mut LedgerPane, focus: &mut Focus, facts: &Facts) {
-    focus.overlay = match focus.overlay {
-        Some(Overlay::Ledger) => None,
-        Some(Overlay::Help | Overlay::Choices) | None => {
-            *ledger = LedgerPane::at_newest(&facts.run.receipts);
-            Some(Overlay::Ledger)
-        }
-    }
-}
 
 /// Goes to a text in the transcript of its agent.
 pub fn show(

@@ -39,7 +39,7 @@ use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::palette;
 use crate::tui::pause;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::transcript::cell::Level;
 use post::Told;
 
@@ -97,12 +97,12 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
         Msg::Matched(found) => app.message.take_hits(found),
         Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
-        Msg::Sessions(rows) => {
-            let wanted = sessions::listed(&mut app.choices, &mut app.questions, rows, &app.facts);
+        Msg::Sessions(wanted_for, rows) => {
+            let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
             effects = carry_out(app, wanted);
         }
         Msg::ChooseSession => {
-            effects.push(sessions::resume(&mut app.choices, &mut app.focus, &app.facts, ""));
+            effects.push(sessions::resume(&mut app.focus.overlays, &app.facts, ""));
         }
         Msg::Copied(outcome) => copied(app, outcome),
         Msg::Edited { subject, outcome } => edited(app, subject, outcome),
@@ -123,11 +123,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Looked(looked) => return transcript::looked(app, looked),
         Msg::Drawn(drawn) => {
             effects.extend(app.transcripts.drawn(drawn.transcript).map(Effect::Colour));
-            if let Some(drawn) = drawn.help {
-                app.help.drawn(drawn);
-            }
-            if let Some(drawn) = drawn.ledger {
-                app.ledger.drawn(drawn);
+            if let Some(overlay) = app.focus.overlays.top_mut() {
+                overlay.drawn(drawn.overlay);
             }
             app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
@@ -220,7 +217,11 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
                 let wanted = approval::confirm_undo(&app.facts);
                 effects.extend(carry_out(app, vec![wanted]));
             }
-            PaneEffect::CloseOverlay => app.focus.overlay = None,
+            PaneEffect::CloseOverlay => app.focus.overlays.close(),
+            PaneEffect::Chosen(subject, row) => {
+                let wanted = sessions::chosen(&mut app.questions, subject, row, &app.facts);
+                effects.extend(carry_out(app, wanted));
+            }
             PaneEffect::Quiet => app.status.quiet(),
             PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
             PaneEffect::Enter => effects.extend(keys::enter(app)),

@@ -12,7 +12,6 @@ use super::{carry_out, carry_out_outcome, message, transcript, with_agents};
 use crate::id::AgentId;
 use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
 use crate::tui::effect::Outcome;
-use crate::tui::help;
 use crate::tui::keymap::Action;
 use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
@@ -20,7 +19,7 @@ use crate::tui::palette;
 use crate::tui::pause;
 use crate::tui::pending;
 use crate::tui::state::App;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
 use crate::tui::transcript::scroll::ScrollRequest;
@@ -95,17 +94,15 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             Presses::Two => app.tree.viewport.sizes.set(divider, None),
         },
         Region::Offer(offer) => take_offer(app, offer),
-        Region::Behind => app.focus.overlay = None,
-        Region::Receipt(row) => app.ledger.select(row),
-        Region::HelpEntry(entry) => match presses {
-            Presses::One | Presses::Three => help::select(&mut app.help, entry),
-            Presses::Two => {
-                help::open_entry(&mut app.help, entry, &app.facts);
+        Region::Behind => app.focus.overlays.close(),
+        Region::OverlayRow(row) => {
+            if let Some(overlay) = app.focus.overlays.top_mut() {
+                overlay.press(row, presses, &app.facts);
             }
-        },
+        }
         Region::Question | Region::Overlay => return,
     }
-    app.focus.by_click = app.focus.pane.whole() != Pane::Composer && app.focus.overlay.is_none();
+    app.focus.by_click = app.focus.pane.whole() != Pane::Composer && app.focus.overlays.is_empty();
 }
 
 /// Takes what is offered at this place of the list that is open: the history's or that of the completion.
@@ -239,11 +236,11 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             Wheel::Up => app.palette.previous(),
             Wheel::Down => app.palette.next(),
         },
-        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match app.focus.overlay {
-            Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
-            Some(Overlay::Ledger) => app.ledger.wheel(wheel.lines()),
-            Some(Overlay::Choices) | None => {}
-        },
+        Region::Overlay | Region::Behind | Region::OverlayRow(_) => {
+            if let Some(overlay) = app.focus.overlays.top_mut() {
+                overlay.wheel(wheel.lines());
+            }
+        }
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {
             Wheel::Up => -1,
             Wheel::Down => 1,

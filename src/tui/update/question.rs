@@ -5,11 +5,12 @@ use crate::protocol::Unfinished;
 use crate::tui::approval::{self, MessageUse, Questions, Subject};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
+use crate::tui::focus::Focus;
 use crate::tui::keymap::{Answer, Chord};
 use crate::tui::message::Message;
 use crate::tui::message::removed::Removed;
-use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Facts) {
@@ -25,13 +26,13 @@ pub fn settle_quit(questions: &mut Questions, facts: &Facts) {
 }
 
 /// Gives an answer to the shown question; ignored when the key has nothing to do with a question.
-pub fn answer(questions: &mut Questions, answer: Answer, message: &Message, focus: Focus, facts: &Facts) -> Outcome {
+pub fn answer(questions: &mut Questions, answer: Answer, message: &Message, focus: &Focus, facts: &Facts) -> Outcome {
     approval::answer(questions, answer, message_use(message, focus, facts), facts)
 }
 
 /// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else. Any other
 /// character makes a text of itself and of the digit before it.
-pub fn choose(questions: &mut Questions, chord: Chord, message: &mut Message, focus: Focus, facts: &Facts) -> Outcome {
+pub fn choose(questions: &mut Questions, chord: Chord, message: &mut Message, focus: &Focus, facts: &Facts) -> Outcome {
     let used = message_use(message, focus, facts);
     let outcome = approval::choose(questions, chord, used, facts);
     if outcome == Outcome::Ignored && used == MessageUse::Free && chord.typed().is_some() {
@@ -47,7 +48,7 @@ pub fn type_digit(questions: &mut Questions, message: &mut Message) {
     }
 }
 
-fn message_use(message: &Message, focus: Focus, facts: &Facts) -> MessageUse {
+fn message_use(message: &Message, focus: &Focus, facts: &Facts) -> MessageUse {
     if message.declining().is_some() {
         MessageUse::No
     } else if facts.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft() && message.is_empty()

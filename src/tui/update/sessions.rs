@@ -7,14 +7,14 @@ use crate::protocol::{Request, UndoneFile, Unfinished};
 use crate::session::fold::DetailPart;
 use crate::text::visible_line;
 use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
-use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Chord;
-use crate::tui::sessions::{Choice, ChoiceSubject, Choices, Pressed};
+use crate::tui::overlay::Overlays;
+use crate::tui::sessions::Choices;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::focus::{Focus, Overlay};
 use crate::tui::state::lines::Medium;
 use crate::tui::switch::{BranchFiles, Switch};
+use crate::tui::switch::{Choice, ChoiceSubject, SessionsFor};
 use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
 
@@ -24,18 +24,20 @@ const TOLD: usize = 10;
 const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
 
 /// Goes on with the session of this name, or lets one be chosen.
-pub fn resume(choices: &mut Choices, focus: &mut Focus, facts: &Facts, name: &str) -> Effect {
-    *choices = if name.is_empty() { Choices::awaited(ChoiceSubject::Session) } else { Choices::wanting(name) };
-    if name.is_empty() && facts.medium == Medium::Screen {
-        focus.overlay = Some(Overlay::Choices);
+pub fn resume(overlays: &mut Overlays, facts: &Facts, name: &str) -> Effect {
+    if !name.is_empty() {
+        return Effect::ListSessions(SessionsFor::Named(name.to_owned()));
     }
-    Effect::ListSessions
+    if facts.medium == Medium::Screen {
+        overlays.open(Choices::awaited(ChoiceSubject::Session));
+    }
+    Effect::ListSessions(SessionsFor::Choosing)
 }
 
 /// Takes the list of sessions.
 pub fn listed(
-    choices: &mut Choices,
-    questions: &mut Questions,
+    overlays: &mut Overlays,
+    wanted_for: &SessionsFor,
     rows: Result<Vec<Choice>, String>,
     facts: &Facts,
 ) -> Vec<PaneEffect> {
@@ -47,16 +49,15 @@ pub fn listed(
             &[]
         }
     };
-    if let Some(name) = choices.take_wanted() {
-        let mut fitting = known.iter().filter(|row| row.id.starts_with(&name));
-        match (fitting.next(), fitting.next()) {
-            (Some(row), None) => wanted.extend(go_on_with(questions, row, facts)),
-            (None, _) => wanted.push(PaneEffect::Reply(format!("there is no session {name}; /resume lists them"))),
+    if let SessionsFor::Named(name) = wanted_for {
+        let mut fitting = known.iter().filter(|row| row.id.starts_with(name));
+        wanted.push(match (fitting.next(), fitting.next()) {
+            (Some(row), None) => PaneEffect::Chosen(ChoiceSubject::Session, row.clone()),
+            (None, _) => PaneEffect::Reply(format!("there is no session {name}; /resume lists them")),
             (Some(_), Some(_)) => {
-                let sentence = format!("{name} is the beginning of several sessions; write more of it");
-                wanted.push(PaneEffect::Reply(sentence));
+                PaneEffect::Reply(format!("{name} is the beginning of several sessions; write more of it"))
             }
-        }
+        });
         return wanted;
     }
     if facts.medium == Medium::Lines {
@@ -67,20 +68,19 @@ pub fn listed(
         let sentence = "/resume ID goes on with a session; the beginning of the ID is enough";
         wanted.push(PaneEffect::Say(sentence.to_owned()));
     }
-    choices.take(rows);
+    if let Some(choices) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Session) {
+        choices.take(rows);
+    }
     wanted
 }
 
-/// Carries out a key in the list.
-pub fn key(choices: &mut Choices, questions: &mut Questions, chord: Chord, facts: &Facts) -> Outcome {
-    let page = usize::from(facts.size.height / 2).max(1);
-    match choices.key(chord, &facts.keymap, page) {
-        Pressed::Consumed => Outcome::DONE,
-        Pressed::Ignored => Outcome::Ignored,
-        Pressed::Chosen(ChoiceSubject::Session, row) => Outcome::Consumed(go_on_with(questions, &row, facts)),
-        Pressed::Chosen(ChoiceSubject::Message, row) => {
+/// Carries out a choice.
+pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: Choice, facts: &Facts) -> Vec<PaneEffect> {
+    match subject {
+        ChoiceSubject::Session => go_on_with(questions, &row, facts),
+        ChoiceSubject::Message => {
             let asked = preview(Some(MessageId::new(row.id)), facts);
-            Outcome::Consumed(vec![PaneEffect::CloseOverlay, asked])
+            vec![PaneEffect::CloseOverlay, asked]
         }
     }
 }
@@ -108,7 +108,7 @@ fn go_on_with(questions: &mut Questions, row: &Choice, facts: &Facts) -> Vec<Pan
 }
 
 /// Opens the list of the user's messages.
-pub fn branch(choices: &mut Choices, focus: &mut Focus, main: Option<&Reader>) {
+pub fn branch(overlays: &mut Overlays, main: Option<&Reader>) {
     let row = |(id, cell): (&MessageId, CellId)| {
         let text = match main.and_then(|reader| reader.transcript.get(cell)).map(Cell::body) {
             Some(Body::User { text, .. }) => text.clone(),
@@ -118,8 +118,7 @@ pub fn branch(choices: &mut Choices, focus: &mut Focus, main: Option<&Reader>) {
         Choice { id: id.to_string(), title, facts: String::new(), preview: text, directory: String::new() }
     };
     let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
-    *choices = Choices::of(ChoiceSubject::Message, rows.unwrap_or_default());
-    focus.overlay = Some(Overlay::Choices);
+    overlays.open(Choices::of(ChoiceSubject::Message, rows.unwrap_or_default()));
 }
 
 /// Begins a branch from just before the selected message.

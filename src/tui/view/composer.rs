@@ -10,7 +10,7 @@ use crate::session::fold::agents::Activity;
 use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
@@ -99,7 +99,7 @@ fn hints(app: &App) -> Vec<String> {
 
 /// Returns the keys that matter now, the longest first.
 fn keys(app: &App) -> &'static [&'static str] {
-    if app.focus.overlay.is_some() {
+    if !app.focus.overlays.is_empty() {
         return &["Up/Down scroll"];
     }
     if app.message.declining().is_some() && app.focus.is_on(Pane::Composer) {

@@ -6,7 +6,7 @@
 use ratatui::layout::Rect;
 
 use crate::tui::agents::Sizes;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 pub use crate::tui::state::{BROAD, MEDIUM};
 
 /// What the panes ask for.

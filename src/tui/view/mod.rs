@@ -16,7 +16,6 @@ mod farewell;
 pub mod forecast;
 mod guards;
 pub mod layout;
-pub mod overlay;
 pub(crate) mod receipt;
 pub mod status;
 mod tabs;
@@ -37,17 +36,14 @@ use crate::tui::agents::view::{self as agents, AgentsView};
 use crate::tui::alerts::{self, TitleFacts};
 use crate::tui::approval::view::{self as question, Asked, QuestionView};
 use crate::tui::approval::{MessageUse, Seen};
-use crate::tui::help::view as help;
-use crate::tui::ledger::view as ledger;
 use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
 use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
-use crate::tui::sessions;
 use crate::tui::state::App;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::status::ModelSource;
@@ -183,7 +179,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         status::draw_unasked(app, panes.status, buffer);
     }
     // What lies over the panel takes its keys away.
-    let covered = app.focus.overlay.is_some();
+    let covered = !app.focus.overlays.is_empty();
     let gate = PauseDrawn { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let searching = if app.focus.is_on(Pane::Search) {
         let area = if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule };
@@ -193,29 +189,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
         None
     };
-    let (mut helped, mut filtering) = (None, None);
-    let mut listed = None;
-    match app.focus.overlay {
-        Some(Overlay::Help) => {
-            let (drawn, cursor) = help::draw(&app.help, &app.facts, area, &mut regions, buffer);
-            (helped, filtering) = (Some(drawn), cursor);
-        }
-        Some(Overlay::Choices) => {
-            filtering = Some(sessions::view::draw(
-                &app.choices,
-                &app.facts.keymap,
-                &app.facts.theme,
-                area,
-                &mut regions,
-                buffer,
-            ));
-        }
-        Some(Overlay::Ledger) => {
-            listed = Some(ledger::draw(&app.ledger, &app.facts, area, &mut regions, buffer));
-        }
-        None => {}
-    }
-    if let Some(cursor) = cursor.or(filter).or(searching).or(search).or(filtering) {
+    let overlay = app.focus.overlays.top();
+    let overlay = overlay.map(|top| top.draw(&app.facts, area, &mut regions, buffer)).unwrap_or_default();
+    if let Some(cursor) = cursor.or(filter).or(searching).or(search).or(overlay.cursor) {
         frame.set_cursor_position(cursor);
     }
     Drawn {
@@ -226,8 +202,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             cells: metrics.cells,
             wanted: cache.of(app.tree.selected()).take_wanted(),
         },
-        help: helped,
-        ledger: listed,
+        overlay: overlay.places,
         question,
         gate,
         regions,
@@ -248,7 +223,7 @@ fn draw_lists(
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
     let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
-    if app.focus.overlay.is_none() {
+    if app.focus.overlays.is_empty() {
         rest = palette::draw(&app.palette, &app.facts, rest, regions, buffer);
     }
     (question.filter(|_| room == free || rest == room), search)
@@ -261,7 +236,7 @@ pub fn scrolling(app: &App, cache: &mut ViewCache, area: Rect) -> Rect {
 
 fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Option<Asked<'a>> {
     // An overlay covers it: then it is not on the screen.
-    if app.focus.overlay.is_some() {
+    if !app.focus.overlays.is_empty() {
         return None;
     }
     let message = if app.message.declining().is_some() { MessageUse::No } else { MessageUse::Other };

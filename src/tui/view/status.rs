@@ -15,7 +15,6 @@ use crate::session::fold::agents::Activity;
 use crate::session::fold::money_left;
 use crate::summary::tokens as count;
 use crate::tui::agents::view::{longest, money, share as context_share, tokens as context_tokens, tools};
-use crate::tui::state::focus::Overlay;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, MEDIUM};
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
@@ -71,10 +70,8 @@ fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
 /// Says that a question waits which is not on the screen, and what brings it there.
 pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let way = match app.focus.overlay {
-        Some(Overlay::Help) => "F1 closes help",
-        Some(Overlay::Ledger) => "F4 closes the ledger",
-        Some(Overlay::Choices) => "Esc closes the list",
+    let way = match app.focus.overlays.top() {
+        Some(overlay) => overlay.way_out(),
         None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
         None => "make the terminal larger",
     };

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::agents_view;
 use crate::tui::agents::view::{at_work, marked, name};
 use crate::tui::state::App;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
@@ -103,7 +103,7 @@ pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buf
         Pane::Details => format!("Details of {name}"),
         Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => name,
     };
-    let is_focused = app.focus.overlay.is_none() && app.focus.pane.whole() == pane;
+    let is_focused = app.focus.overlays.is_empty() && app.focus.pane.whole() == pane;
     let (mark, style, back): (_, _, &[&str]) = if is_focused {
         ("▸ ", theme.border_focus, &["zoomed: z or Esc goes back", "zoomed: z", "zoomed"])
     } else {

@@ -7,8 +7,8 @@ use steersman::id::AgentId;
 use steersman::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::drafts::KeptDrafts;
-use steersman::tui::sessions::Choice;
 use steersman::tui::switch::Switch;
+use steersman::tui::switch::{Choice, SessionsFor};
 
 use super::journal::entry;
 use crate::support::stage::Stage;
@@ -153,8 +153,8 @@ fn a_session_is_chosen_from_a_list_with_a_filter_and_a_preview() {
     for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 5)] {
         let mut stage = Stage::new(width, height);
         stage.keys("/resume<enter>");
-        assert_eq!(stage.effects, [Effect::ListSessions]);
-        stage.tell(Msg::Sessions(Ok(sessions())));
+        assert_eq!(stage.effects, [Effect::ListSessions(SessionsFor::Choosing)]);
+        stage.tell(Msg::Sessions(SessionsFor::Choosing, Ok(sessions())));
         insta::assert_snapshot!(format!("choice_{width}x{height}"), stage.picture());
         stage.keys("<down>").keys("lexer<enter>");
         let (session, directory) = ("0198c9a2-6e1b".to_owned(), "/work/project".to_owned());
@@ -165,16 +165,22 @@ fn a_session_is_chosen_from_a_list_with_a_filter_and_a_preview() {
 #[test]
 fn a_session_is_gone_on_with_by_the_beginning_of_its_name_and_a_running_turn_is_asked_about() {
     let mut stage = Stage::new(80, 24);
-    stage.keys("/resume 0198c9a1<enter>").tell(Msg::Sessions(Ok(sessions())));
+    stage
+        .keys("/resume 0198c9a1<enter>")
+        .tell(Msg::Sessions(SessionsFor::Named("0198c9a1".to_owned()), Ok(sessions())));
     assert!(
         matches!(stage.effects.last(), Some(Effect::Switch(Switch::Resume { session, .. })) if session == "0198c9a1-0001")
     );
     stage.effects.clear();
-    stage.keys("/resume 0198<enter>").tell(Msg::Sessions(Ok(sessions())));
+    stage.keys("/resume 0198<enter>").tell(Msg::Sessions(SessionsFor::Named("0198".to_owned()), Ok(sessions())));
     assert!(stage.screen().contains("several sessions"), "{}", stage.screen());
-    stage.keys("/resume nope<enter>").tell(Msg::Sessions(Ok(sessions())));
+    stage.keys("/resume nope<enter>").tell(Msg::Sessions(SessionsFor::Named("nope".to_owned()), Ok(sessions())));
     assert!(stage.screen().contains("there is no session nope"), "{}", stage.screen());
-    stage.turn("").keys("/resume 0198c9a1<enter>").tell(Msg::Sessions(Ok(sessions()))).screen();
+    stage
+        .turn("")
+        .keys("/resume 0198c9a1<enter>")
+        .tell(Msg::Sessions(SessionsFor::Named("0198c9a1".to_owned()), Ok(sessions())))
+        .screen();
     stage.wait(QUIET);
     assert!(stage.screen().contains("Leave this session for another?"), "{}", stage.screen());
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Switch(_))));
@@ -193,9 +199,9 @@ fn in_lines_the_sessions_are_told_and_a_draft_is_brought_back_on_demand() {
     assert_eq!(stage.app.message.text(), "half a thought");
     stage.app.message.clear();
     stage.line("/resume");
-    stage.tell(Msg::Sessions(Ok(sessions())));
+    stage.tell(Msg::Sessions(SessionsFor::Choosing, Ok(sessions())));
     let told = stage.written();
     assert!(told.contains("0198c9a2-6e1b: find the parser") && told.contains("/resume ID goes on"), "{told}");
-    stage.line("/resume 0198c9a2").tell(Msg::Sessions(Ok(sessions())));
+    stage.line("/resume 0198c9a2").tell(Msg::Sessions(SessionsFor::Named("0198c9a2".to_owned()), Ok(sessions())));
     assert!(matches!(stage.effects.last(), Some(Effect::Switch(Switch::Resume { .. }))), "{:?}", stage.effects);
 }

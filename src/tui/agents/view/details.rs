@@ -12,7 +12,7 @@ use super::words::{ending, look, money, reasons, share, tokens};
 use crate::session::fold::agents::Totals;
 use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
-use crate::tui::state::focus::Pane;
+use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;

@@ -1,0 +1,63 @@
+//! Where the keys go: the pane that has the focus, and what lies over it.
+
+use crate::tui::keymap::Context;
+use crate::tui::overlay::Overlays;
+use crate::tui::state::pane::Pane;
+
+/// The focus and the overlays.
+#[derive(Debug, Default)]
+pub struct Focus {
+    /// The pane beneath any overlay.
+    pub pane: Pane,
+    /// What lies over the panes and takes the keys.
+    pub overlays: Overlays,
+    /// The pane that has all the room above the composer.
+    pub zoom: Option<Pane>,
+    /// True while a click has led to the pane and no key of it was pressed since: letters still belong to the message.
+    pub by_click: bool,
+}
+
+impl Focus {
+    /// Returns where keys are looked up.
+    pub fn context(&self) -> Context {
+        match (self.overlays.top(), self.pane) {
+            (Some(overlay), _) => overlay.context(),
+            (None, Pane::Composer) => Context::Composer,
+            (None, Pane::History) => Context::History,
+            (None, Pane::Tree) => Context::Tree,
+            (None, Pane::Filter) => Context::Filter,
+            (None, Pane::Transcript) => Context::Transcript,
+            (None, Pane::Search) => Context::Search,
+            (None, Pane::Pending) => Context::Pending,
+            (None, Pane::Gate) => Context::Gate,
+            (None, Pane::Details) => Context::Details,
+        }
+    }
+
+    /// Tells whether this pane has the focus and nothing lies over it.
+    pub fn is_on(&self, pane: Pane) -> bool {
+        self.overlays.is_empty() && self.pane == pane
+    }
+
+    /// Tells whether many characters at once are one text with its line ends: where Enter would decide or change
+    /// something.
+    pub fn takes_lines(&self) -> bool {
+        self.is_on(Pane::Gate) || self.is_on(Pane::Pending)
+    }
+
+    /// Goes to a pane; overlays are closed. A zoom ends where it would hide the pane.
+    pub fn go(&mut self, pane: Pane) {
+        let zoom = self.zoom.filter(|zoomed| pane.whole() == Pane::Composer || *zoomed == pane.whole());
+        *self = Self { pane, overlays: Overlays::default(), zoom, by_click: false };
+    }
+
+    /// Gives the pane that has the focus all the room, or ends the zoom; from the composer it is the transcript's.
+    pub fn toggle_zoom(&mut self) {
+        self.zoom = match (self.zoom, self.pane) {
+            (Some(_), _) => None,
+            (None, Pane::Composer) => Some(Pane::Transcript),
+            (None, pane) => Some(pane.whole()),
+        };
+        self.overlays.clear();
+    }
+}
