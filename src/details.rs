@@ -2,6 +2,8 @@
 //!
 //! Made by the tools, sent in [`crate::event::Event::ToolDetails`]. Every text in it is untrusted.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,4 +79,61 @@ pub struct PageFacts {
     pub content_type: String,
     /// The bytes of the body, decoded.
     pub bytes: u64,
+}
+
+/// One file that the tools changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UndoneFile {
+    /// The file, as it is shown (untrusted).
+    pub path: String,
+    /// What undo would do about it, or did.
+    pub undo: Undo,
+}
+
+/// What undo does about a file. Its sentence reads behind the path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// It gets its old content back.
+    Restored {
+        /// Bytes of that.
+        bytes: u64,
+    },
+    /// It goes away: there was none before.
+    Removed,
+    /// Nothing: it was changed, removed or replaced since by somebody else.
+    ChangedSince,
+    /// Nothing: what it held was too much to be kept.
+    NotKept,
+    /// Nothing: the file system said this.
+    Failed(String),
+}
+
+impl Undo {
+    /// Returns whether the file is as it was before the turn, or would be.
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Restored { .. } | Self::Removed => true,
+            Self::ChangedSince | Self::NotKept | Self::Failed(_) => false,
+        }
+    }
+}
+
+impl UndoneFile {
+    /// Returns it as a line for the user.
+    pub fn line(&self) -> String {
+        format!("undo: {}: {}", self.path, self.undo)
+    }
+}
+
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Restored { bytes } => write!(f, "back to its {bytes} bytes"),
+            Self::Removed => write!(f, "removed, it was new"),
+            Self::ChangedSince => write!(f, "left alone, it was changed since by somebody else"),
+            Self::NotKept => write!(f, "left alone, its old content was too large to be kept"),
+            Self::Failed(why) => write!(f, "left alone: {why}"),
+        }
+    }
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::details::Details;
+use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
 
@@ -335,6 +335,13 @@ pub enum Event {
         tokens: u64,
         /// Whether the number is a guess, not a server's count.
         estimated: bool,
+    },
+    /// Changes of files that tools made were taken back by the user; the model is told with the next message.
+    ChangesUndone {
+        /// The turn whose changes they were; null when they were all changes of a file.
+        turn: Option<u32>,
+        /// What was done about each file, the newest change first.
+        files: Vec<UndoneFile>,
     },
     /// A notice about the run, for the user alone: a cut reply, a budget, a repaired history.
     Notice {

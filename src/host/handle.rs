@@ -8,12 +8,13 @@ use std::sync::{Arc, OnceLock};
 use crate::approval::Approvals;
 use crate::clock;
 use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Staleness, Watcher};
+use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoneFile};
+use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -237,16 +238,22 @@ impl Handle {
         &self.approvals
     }
 
-    /// Returns the files that the tools of the last turn changed, the newest change first, and what an undo would do to
-    /// each. Looks at the files, so it takes a moment.
-    pub fn undo_preview(&self) -> Vec<UndoneFile> {
-        self.changes.last_turn()
+    /// Returns the files that tools changed, the newest change first, and what an undo would do to each. Looks at the
+    /// files, so it takes a moment.
+    pub fn undo_preview(&self, scope: &UndoScope) -> Vec<UndoneFile> {
+        self.changes.preview(scope)
+    }
+
+    /// Compares every file that tools changed with what it was before the first change. Reads the files, so it takes a
+    /// moment.
+    pub fn compare_changes(&self) -> Vec<FileDiff> {
+        self.changes.compare()
     }
 
     /// Takes these changes back and says what was done; what somebody else changed since is left alone. Writes files, so
     /// it takes a moment.
-    pub fn undo(&self) -> Vec<UndoneFile> {
-        self.changes.undo_last()
+    pub fn undo(&self, scope: &UndoScope) -> Vec<UndoneFile> {
+        self.changes.undo(scope)
     }
 
     /// Returns the files that tools changed since a message, the newest change first, and what would become of each.

@@ -22,6 +22,7 @@ mod resumed;
 mod setup;
 mod tools;
 mod turn_marks;
+mod undo_notes;
 mod worker;
 
 pub use crate::control::Staleness;

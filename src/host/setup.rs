@@ -17,6 +17,7 @@ use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Closing, Resumed};
 use crate::host::tools::{Pools, WebPool, Workbench};
+use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
@@ -96,7 +97,7 @@ impl Setup {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let root = workspace.root().to_path_buf();
-        let workspace = workspace.with_changes(changes).with_caution(self.caution);
+        let workspace = workspace.with_changes(Arc::clone(&changes)).with_caution(self.caution);
         let mut pools = Pools::new(workspace, &self.workbench)?;
         let mut notes = Vec::new();
         let roster = self.roster.usable(&pools.all());
@@ -179,6 +180,7 @@ impl Setup {
                 for tool in &pools.sub_agents {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
+                configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 configurator.add_extension(Arc::new(
                     SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone()).numbers(numbers),
                 ))

@@ -23,8 +23,8 @@ impl Listener for TurnMarks {
         if !envelope.agent.is_main() {
             return;
         }
-        if let Event::TurnStarted { .. } = envelope.event {
-            self.changes.begin_turn();
+        if let Event::TurnStarted { turn, .. } = envelope.event {
+            self.changes.begin_turn(turn);
         } else if let Event::UserTurn { injection: Some(id), .. } = &envelope.event {
             self.changes.mark(id.as_str());
         }

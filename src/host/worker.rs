@@ -232,6 +232,10 @@ impl Worker {
         let wake = Arc::clone(&changed);
         interloper.watch(Arc::new(move || wake.notify_one()));
         let listeners = agent.listeners().clone();
+        let undone = listeners.clone();
+        self.changes.on_undone(move |turn, files| {
+            undone.emit(Event::ChangesUndone { turn, files: files.to_vec() });
+        });
         let say_pending = || listeners.emit(Event::Pending { entries: interloper.peek() });
         if interloper.pending() {
             // Typed while the agent was being built, before anybody watched.

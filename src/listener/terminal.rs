@@ -243,6 +243,11 @@ impl Terminal {
                 self.note(&format!("summarising {}", crate::summary::count(*messages, "older message")));
             }
             Event::Notice { text } => self.note(&summary::one_line(text)),
+            Event::ChangesUndone { files, .. } => {
+                for file in files {
+                    self.note(&summary::one_line(&file.line()));
+                }
+            }
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
         }
@@ -333,6 +338,7 @@ impl Listener for Terminal {
             | Event::ModelSwitched { .. }
             | Event::Compacting { .. }
             | Event::Notice { .. }
+            | Event::ChangesUndone { .. }
             | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {

@@ -19,13 +19,14 @@ mod post;
 mod request;
 mod status;
 
+pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
-pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile, Unfinished};
+pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
     BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    Withdrawn,
+    UndoScope, Withdrawn,
 };
 
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};

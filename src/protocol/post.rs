@@ -2,15 +2,16 @@
 //!
 //! A reply repeats what was asked for, so that a client needs no table of its own requests.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
+use crate::details::{FileDiff, UndoneFile};
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
-use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct};
+use crate::protocol::{
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, UndoScope,
+};
 
 /// One thing that a client is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -153,8 +154,13 @@ pub enum Reply {
     },
     /// The mode that holds now, or why it is as it was.
     Mode(Result<Mode, String>),
-    /// The files that the last turn changed, and what an undo would do to each.
-    UndoPreview(Vec<UndoneFile>),
+    /// The files that tools changed, and what an undo would do to each.
+    UndoPreview {
+        /// What would be taken back.
+        scope: UndoScope,
+        /// The newest change first.
+        files: Vec<UndoneFile>,
+    },
     /// The files that tools changed since a message, and what would become of each.
     RewindPreview {
         /// The message.
@@ -162,8 +168,15 @@ pub enum Reply {
         /// The newest change first.
         files: Vec<UndoneFile>,
     },
-    /// What was done about each file.
-    Undone(Vec<UndoneFile>),
+    /// How the files that tools changed differ from what they were at the start, as far as that is kept.
+    Changes(Vec<FileDiff>),
+    /// What an undo did to each file.
+    Undone {
+        /// What was taken back.
+        scope: UndoScope,
+        /// The newest change first.
+        files: Vec<UndoneFile>,
+    },
     /// The kept rules, or what became of one, in sentences.
     Rules(Vec<String>),
     /// The limits are set.
@@ -272,54 +285,4 @@ pub struct LocalServer {
     pub model: String,
     /// The name by which that model is switched to.
     pub name: String,
-}
-
-/// One file that the tools changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoneFile {
-    /// The file, as it is shown (untrusted).
-    pub path: String,
-    /// What undo would do about it, or did.
-    pub undo: Undo,
-}
-
-/// What undo does about a file. Its sentence reads behind the path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Undo {
-    /// It gets its old content back.
-    Restored {
-        /// Bytes of that.
-        bytes: u64,
-    },
-    /// It goes away: there was none before.
-    Removed,
-    /// Nothing: it was changed, removed or replaced since by somebody else.
-    ChangedSince,
-    /// Nothing: what it held was too much to be kept.
-    NotKept,
-    /// Nothing: the file system said this.
-    Failed(String),
-}
-
-impl Undo {
-    /// Returns whether the file is as it was before the turn, or would be.
-    pub fn is_done(&self) -> bool {
-        match self {
-            Self::Restored { .. } | Self::Removed => true,
-            Self::ChangedSince | Self::NotKept | Self::Failed(_) => false,
-        }
-    }
-}
-
-impl fmt::Display for Undo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Restored { bytes } => write!(f, "back to its {bytes} bytes"),
-            Self::Removed => write!(f, "removed, it was new"),
-            Self::ChangedSince => write!(f, "left alone, it was changed since by somebody else"),
-            Self::NotKept => write!(f, "left alone, its old content was too large to be kept"),
-            Self::Failed(why) => write!(f, "left alone: {why}"),
-        }
-    }
 }

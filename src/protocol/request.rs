@@ -88,10 +88,20 @@ pub enum Request {
         /// The mode.
         choice: ModeChoice,
     },
-    /// List the files that the tools of the last turn changed, and what an undo would do to each.
-    PreviewUndo,
+    /// List the files that tools changed, and what an undo would do to each.
+    PreviewUndo {
+        /// What would be taken back.
+        #[serde(default)]
+        scope: UndoScope,
+    },
+    /// Compare every file that tools changed with what it was before the first change.
+    ListChanges,
     /// Take these changes back.
-    Undo,
+    Undo {
+        /// Which.
+        #[serde(default)]
+        scope: UndoScope,
+    },
     /// List the kept rules, or remove one.
     Rules {
         /// Which of both.
@@ -128,6 +138,19 @@ pub enum Request {
     },
 }
 
+/// Which changes of tools an undo takes back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoScope {
+    /// Those of the last turn that made any.
+    #[default]
+    LastTurn,
+    /// Those of the turn of this number.
+    Turn(u32),
+    /// All of this file, by its path as it is shown: it becomes what it was before the first.
+    File(String),
+}
+
 /// A text that the user is writing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftText {
@@ -140,7 +163,14 @@ pub struct DraftText {
 impl Request {
     /// Returns whether it looks at files or writes some, so that a client must not wait for it.
     pub fn takes_a_moment(&self) -> bool {
-        matches!(self, Self::PreviewUndo | Self::PreviewRewind { .. } | Self::Undo | Self::Rules { .. })
+        matches!(
+            self,
+            Self::PreviewUndo { .. }
+                | Self::ListChanges
+                | Self::PreviewRewind { .. }
+                | Self::Undo { .. }
+                | Self::Rules { .. }
+        )
     }
 }
 

@@ -164,11 +164,12 @@ fn marks(request: &Request) -> fn(&Member) {
         Request::Pause { .. }
         | Request::Decide { .. }
         | Request::Cancel { .. }
-        | Request::PreviewUndo
+        | Request::PreviewUndo { .. }
+        | Request::ListChanges
         | Request::PreviewRewind { .. }
         | Request::Retry
         | Request::KeepDrafts { .. }
-        | Request::Undo
+        | Request::Undo { .. }
         | Request::Rules { .. }
         | Request::SetBudget { .. }
         | Request::Compact { .. }

@@ -47,9 +47,10 @@ impl RecordedClient {
             Request::Cancel { .. } => Reply::Cancelling(Vec::new()),
             Request::Answer { id, answer } => Reply::Answered { id, answer, outcome: Err(why) },
             Request::SetMode { .. } => Reply::Mode(Err(why)),
-            Request::PreviewUndo => Reply::UndoPreview(Vec::new()),
+            Request::ListChanges => Reply::Changes(Vec::new()),
+            Request::PreviewUndo { scope } => Reply::UndoPreview { scope, files: Vec::new() },
             Request::PreviewRewind { to } => Reply::RewindPreview { to, files: Vec::new() },
-            Request::Undo => Reply::Undone(Vec::new()),
+            Request::Undo { scope } => Reply::Undone { scope, files: Vec::new() },
             Request::Rules { .. } => Reply::Rules(vec![why]),
             Request::SetBudget { .. }
             | Request::Compact { .. }

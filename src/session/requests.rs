@@ -116,12 +116,19 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             return None;
         }
         Request::SetMode { choice } => permissions::set_mode(handle, choice),
-        Request::PreviewUndo => Reply::UndoPreview(handle.undo_preview()),
+        Request::ListChanges => Reply::Changes(handle.compare_changes()),
+        Request::PreviewUndo { scope } => {
+            let files = handle.undo_preview(&scope);
+            Reply::UndoPreview { scope, files }
+        }
         Request::PreviewRewind { to } => {
             let files = handle.rewind_preview(&to);
             Reply::RewindPreview { to, files }
         }
-        Request::Undo => Reply::Undone(handle.undo()),
+        Request::Undo { scope } => {
+            let files = handle.undo(&scope);
+            Reply::Undone { scope, files }
+        }
         Request::Rules { request } => permissions::rules(handle, request),
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);

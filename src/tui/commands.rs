@@ -62,6 +62,8 @@ pub enum Verb {
     Pending,
     /// Shows the ledger.
     Ledger,
+    /// Shows the files that tools changed.
+    Changes,
     /// Goes to the details of the shown agent.
     Details,
     /// Lets a pane fill the screen, or ends that.
@@ -230,6 +232,14 @@ pub const COMMANDS: &[Command] = &[
         "what the session may spend; with an amount, N tokens, or off: set it",
     ),
     row(Verb::Undo, "undo", "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(
+        Verb::Changes,
+        "diff",
+        "/diff",
+        Nothing,
+        "Alt+G",
+        "the files that tools changed, with their changes; undo of one",
+    ),
     row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),

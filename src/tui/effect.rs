@@ -14,7 +14,7 @@ use super::state::pointer::MouseMode;
 use super::switch::Switch;
 use super::switch::{Choice, ChoiceSubject, SessionsFor};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{ApprovalId, Request};
+use crate::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ pub enum PaneEffect {
     NewConversation,
     /// A conversation that goes back to its system prompt.
     ResetConversation,
-    /// What the tools of the last turn changed, as it was before.
-    UndoChanges,
+    /// What tools changed, as it was before.
+    UndoChanges(UndoScope),
 }
 
 /// What is written about a call.

@@ -24,6 +24,7 @@ pub mod agents;
 pub mod alerts;
 pub mod app;
 pub mod approval;
+pub mod changes;
 pub mod commands;
 pub mod effect;
 pub mod export;

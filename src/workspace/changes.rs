@@ -1,18 +1,22 @@
-//! The changes of tools in the last turn with changes, and their undo (`/undo`).
+//! The changes of tools, and their undo: of the last turn that made any (`/undo`), of a turn, of a file (`/diff`).
 //!
 //! The writer of a workspace records here; the host marks the turns, shows and undoes. One entry per file: its content
 //! before the first change, or, when another program changed it in between, before the first change after that. A file
 //! that is not as the tools left it is never touched, and neither are permissions. Commands of `bash` are not recorded.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::details::FileDiff;
 use crate::limits;
-use crate::protocol::{Undo, UndoneFile};
+use crate::protocol::{Undo, UndoScope, UndoneFile};
+use crate::text::visible_line;
 use crate::workspace::atomic::{self, FileSnapshot, WriteError};
 use crate::workspace::beneath::Beneath;
+use crate::workspace::diff::{diff, file_diff};
 use crate::workspace::rewind::RewindLog;
 
 /// The SHA-256 hash of a content.
@@ -24,21 +28,32 @@ pub(super) fn hash(bytes: &[u8]) -> Hash {
 }
 
 /// The changed files of the last turn, with their earlier content.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Changes {
     inner: Mutex<ChangeLog>,
+    undone: OnceLock<Box<OnUndone>>,
+}
+
+type OnUndone = dyn Fn(Option<u32>, &[UndoneFile]) + Send + Sync;
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
 }
 
 #[derive(Debug, Default)]
 struct ChangeLog {
-    /// The running turn.
-    turn: u64,
+    /// The number of the running turn.
+    turn: u32,
     /// The turn of the entries.
-    changed_in: u64,
+    changed_in: u32,
     /// The newest change last.
     entries: Vec<ChangedFile>,
     /// Every change of the session, and where each message entered.
     log: RewindLog,
+    /// What was undone and the model does not know, a clause for each file.
+    untold: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -81,9 +96,26 @@ pub(super) struct Written<'a> {
 }
 
 impl Changes {
-    /// Marks the start of a turn. The changes of the last turn can be undone until this one changes something.
-    pub fn begin_turn(&self) {
-        self.lock().turn += 1;
+    /// Marks the start of the turn of this number. The changes of the last turn can be undone until this one changes
+    /// something.
+    pub fn begin_turn(&self, number: u32) {
+        self.lock().turn = number;
+    }
+
+    /// Sets what is called after each undo, with the turn and what was done about each file; the first one stays.
+    pub fn on_undone(&self, tell: impl Fn(Option<u32>, &[UndoneFile]) + Send + Sync + 'static) {
+        let _ = self.undone.set(Box::new(tell));
+    }
+
+    /// Takes what the model is to be told of undos since it was last told; `None` when there was none.
+    pub fn take_note(&self) -> Option<String> {
+        let undone = std::mem::take(&mut self.lock().untold);
+        (!undone.is_empty()).then(|| {
+            format!(
+                "The user took back what tools had changed: {}. Read these files again before you rely on them.",
+                undone.join("; ")
+            )
+        })
     }
 
     /// Returns whether a change of a file of this many bytes can be undone.
@@ -93,37 +125,44 @@ impl Changes {
         if kept.saturating_add(bytes) <= limits::UNDO_BYTES { Undoable::Yes } else { Undoable::TooMuch }
     }
 
-    /// Returns the files of the last turn that changed any, the newest change first, and what undo would do to them now.
-    /// Looks at the files.
-    pub fn last_turn(&self) -> Vec<UndoneFile> {
-        let inner = self.lock();
-        inner
-            .entries
-            .iter()
-            .rev()
-            .map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() })
-            .collect()
+    /// Returns the files that an undo is about, the newest change first, and what it would do to them now. Looks at the
+    /// files.
+    pub fn preview(&self, scope: &UndoScope) -> Vec<UndoneFile> {
+        let changed = self.lock().changed(scope);
+        changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
     }
 
-    /// Takes the changes of the last turn back, the newest first, and then removes the directories made for them that
-    /// are empty. What cannot be taken back is said, and stays on record.
-    pub fn undo_last(&self) -> Vec<UndoneFile> {
+    /// Compares every file that was changed with what it was before the first change, as far as that is kept. Files that
+    /// are as they were are left out. Looks at the files.
+    pub fn compare(&self) -> Vec<FileDiff> {
+        let changed = self.lock().log.of(|_| true);
+        changed.iter().rev().filter_map(ChangedFile::compare).collect()
+    }
+
+    /// Takes changes back, the newest first, and then removes the directories made for them that are empty. What cannot be
+    /// taken back is said, and stays on record.
+    pub fn undo(&self, scope: &UndoScope) -> Vec<UndoneFile> {
         let mut inner = self.lock();
-        let mut report = Vec::new();
-        let mut left = Vec::new();
-        let mut made = Vec::new();
-        while let Some(mut entry) = inner.entries.pop() {
-            let undo = entry.undo();
-            report.push(UndoneFile { path: entry.shown.clone(), undo: undo.clone() });
-            if undo.is_done() {
-                made.push((Arc::clone(&entry.beneath), std::mem::take(&mut entry.made)));
-            } else {
-                left.insert(0, entry);
-            }
+        let mut changed = inner.changed(scope);
+        let report = take_back(&mut changed);
+        let turn = match scope {
+            UndoScope::LastTurn => Some(inner.changed_in),
+            UndoScope::Turn(turn) => Some(*turn),
+            UndoScope::File(_) => None,
+        };
+        let done = |path: &str| report.iter().any(|file| file.path == path && file.undo.is_done());
+        let is_last = turn.is_none_or(|turn| turn == inner.changed_in);
+        inner.entries.retain(|entry| !(is_last && done(&entry.shown)));
+        inner.log.undone(turn, done);
+        for file in report.iter().filter(|file| file.undo.is_done()) {
+            let since = turn.map_or_else(|| "its first change".to_owned(), |turn| format!("turn {turn}"));
+            inner.untold.push(format!("{} is as it was before {since}", file.path));
         }
-        inner.entries = left;
-        for (beneath, made) in made {
-            beneath.unmake(&made);
+        drop(inner);
+        if let Some(tell) = self.undone.get()
+            && !report.is_empty()
+        {
+            tell(turn, &report);
         }
         report
     }
@@ -140,22 +179,13 @@ impl Changes {
         changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
     }
 
-    /// Takes back what was changed since a message, the newest first, as [`Changes::undo_last`] does.
+    /// Takes back what was changed since a message, the newest first, as [`Changes::undo`] does.
     pub fn undo_since(&self, message: &str) -> Vec<UndoneFile> {
         let mut inner = self.lock();
         let mut changed = inner.log.since(message);
         inner.log.forget(message);
         inner.entries.clear();
-        let mut report = Vec::new();
-        for entry in changed.iter().rev() {
-            report.push(UndoneFile { path: entry.shown.clone(), undo: entry.undo() });
-        }
-        for (entry, done) in changed.iter_mut().rev().zip(&report) {
-            if done.undo.is_done() {
-                entry.beneath.unmake(&std::mem::take(&mut entry.made));
-            }
-        }
-        report
+        take_back(&mut changed)
     }
 
     /// Records a change that was made.
@@ -165,7 +195,8 @@ impl Changes {
             inner.entries.clear();
             inner.changed_in = inner.turn;
         }
-        inner.log.record(&change);
+        let turn = inner.turn;
+        inner.log.record(&change, turn);
         let same =
             |entry: &ChangedFile| entry.relative == change.relative && Arc::ptr_eq(&entry.beneath, change.beneath);
         let earlier = inner.entries.iter().position(same).map(|at| inner.entries.remove(at));
@@ -203,7 +234,30 @@ impl Changes {
     }
 }
 
+/// Takes changes back, the newest first, and then removes the directories made for them that are empty.
+fn take_back(changed: &mut [ChangedFile]) -> Vec<UndoneFile> {
+    let mut report = Vec::new();
+    for entry in changed.iter().rev() {
+        report.push(UndoneFile { path: entry.shown.clone(), undo: entry.undo() });
+    }
+    for (entry, done) in changed.iter_mut().rev().zip(&report) {
+        if done.undo.is_done() {
+            entry.beneath.unmake(&std::mem::take(&mut entry.made));
+        }
+    }
+    report
+}
+
 impl ChangeLog {
+    /// Returns the changes that an undo is about, the newest last, one for each file.
+    fn changed(&self, scope: &UndoScope) -> Vec<ChangedFile> {
+        match scope {
+            UndoScope::LastTurn => self.entries.clone(),
+            UndoScope::Turn(turn) => self.log.of(|change| change.turn == *turn),
+            UndoScope::File(path) => self.log.of(|change| change.file.shown == *path),
+        }
+    }
+
     /// Returns the bytes that are kept.
     fn kept(&self) -> u64 {
         let kept = |entry: &ChangedFile| match &entry.before {
@@ -220,6 +274,20 @@ impl ChangedFile {
         let place = self.beneath.place(&self.relative).ok()?;
         let held = atomic::look(&place, self.size).ok()??;
         (hash(&held.bytes) == self.after).then_some(held)
+    }
+
+    /// Returns how the file differs from what it was; `None` when it does not, or when one of both is not known.
+    fn compare(&self) -> Option<FileDiff> {
+        let place = self.beneath.place(&self.relative).ok()?;
+        let held = atomic::look(&place, limits::CHANGED_FILE_BYTES).ok()?;
+        let before = match &self.before {
+            EarlierContent::Missing => None,
+            EarlierContent::Held(bytes) => Some(&**bytes),
+            EarlierContent::Dropped => return None,
+        };
+        let difference = diff(before.unwrap_or_default(), held.as_ref().map_or(&[], |held| &held.bytes));
+        let path = visible_line(&self.shown).into_owned();
+        (!difference.hunks.is_empty()).then(|| file_diff(path, before, &difference))
     }
 
     fn forecast(&self) -> Undo {

@@ -13,13 +13,22 @@ use crate::workspace::changes::{ChangedFile, EarlierContent, Written, hash};
 /// The changes of a session.
 #[derive(Debug, Default)]
 pub(super) struct RewindLog {
-    changes: Vec<ChangedFile>,
+    changes: Vec<RecordedChange>,
     /// How many changes had been made when each message entered.
     marks: HashMap<String, usize>,
     /// Bytes of contents that are kept.
     kept: u64,
     /// Changes whose contents were forgotten.
     dropped: usize,
+}
+
+/// One change with its turn.
+#[derive(Debug)]
+pub(super) struct RecordedChange {
+    pub(super) turn: u32,
+    pub(super) file: ChangedFile,
+    /// Whether it was taken back.
+    undone: bool,
 }
 
 impl RewindLog {
@@ -34,11 +43,11 @@ impl RewindLog {
         }
     }
 
-    pub(super) fn record(&mut self, change: &Written<'_>) {
+    pub(super) fn record(&mut self, change: &Written<'_>, turn: u32) {
         let before =
             change.before.map_or(EarlierContent::Missing, |held| EarlierContent::Held(Arc::clone(&held.bytes)));
         self.kept += size(&before);
-        self.changes.push(ChangedFile {
+        let file = ChangedFile {
             beneath: Arc::clone(change.beneath),
             relative: change.relative.to_owned(),
             shown: change.shown.clone(),
@@ -46,44 +55,62 @@ impl RewindLog {
             after: hash(change.after),
             size: change.after.len() as u64,
             made: change.directories.clone(),
-        });
+        };
+        self.changes.push(RecordedChange { turn, file, undone: false });
         while self.kept > limits::UNDO_BYTES
             && let Some(oldest) = self.changes.get_mut(self.dropped)
         {
-            self.kept -= size(&oldest.before);
-            if let EarlierContent::Held(_) = oldest.before {
-                oldest.before = EarlierContent::Dropped;
+            self.kept -= size(&oldest.file.before);
+            if let EarlierContent::Held(_) = oldest.file.before {
+                oldest.file.before = EarlierContent::Dropped;
             }
             self.dropped += 1;
+        }
+    }
+
+    /// Notes that the changes of these files were taken back: those of a turn, or all.
+    pub(super) fn undone(&mut self, turn: Option<u32>, done: impl Fn(&str) -> bool) {
+        for change in &mut self.changes {
+            change.undone |= turn.is_none_or(|turn| change.turn == turn) && done(&change.file.shown);
         }
     }
 
     /// Returns what was changed since a message, one entry for each file, the newest change last.
     pub(super) fn since(&self, message: &str) -> Vec<ChangedFile> {
         let since = self.marks.get(message).and_then(|mark| self.changes.get(*mark..)).unwrap_or_default();
-        let mut files: Vec<ChangedFile> = Vec::new();
-        for change in since {
-            let same =
-                |known: &ChangedFile| known.relative == change.relative && Arc::ptr_eq(&known.beneath, &change.beneath);
-            let mut change = change.clone();
-            if let Some(place) = files.iter().position(same) {
-                let mut earlier = files.remove(place);
-                let goes_on = match &change.before {
-                    EarlierContent::Held(bytes) => hash(bytes) == earlier.after,
-                    // It was forgotten, so nobody can tell.
-                    EarlierContent::Dropped => true,
-                    EarlierContent::Missing => false,
-                };
-                earlier.made.append(&mut change.made);
-                change.made = earlier.made;
-                if goes_on {
-                    change.before = earlier.before;
-                }
-            }
-            files.push(change);
-        }
-        files
+        merged(since.iter())
     }
+
+    /// Returns the changes that a question holds for, one entry for each file, the newest change last.
+    pub(super) fn of(&self, holds: impl Fn(&RecordedChange) -> bool) -> Vec<ChangedFile> {
+        merged(self.changes.iter().filter(|change| holds(change)))
+    }
+}
+
+/// Joins the changes of each file that were not taken back.
+fn merged<'a>(changes: impl Iterator<Item = &'a RecordedChange>) -> Vec<ChangedFile> {
+    let mut files: Vec<ChangedFile> = Vec::new();
+    for change in changes.filter(|change| !change.undone).map(|change| &change.file) {
+        let same =
+            |known: &ChangedFile| known.relative == change.relative && Arc::ptr_eq(&known.beneath, &change.beneath);
+        let mut change = change.clone();
+        if let Some(place) = files.iter().position(same) {
+            let mut earlier = files.remove(place);
+            let goes_on = match &change.before {
+                EarlierContent::Held(bytes) => hash(bytes) == earlier.after,
+                // It was forgotten, so nobody can tell.
+                EarlierContent::Dropped => true,
+                EarlierContent::Missing => false,
+            };
+            earlier.made.append(&mut change.made);
+            change.made = earlier.made;
+            if goes_on {
+                change.before = earlier.before;
+            }
+        }
+        files.push(change);
+    }
+    files
 }
 
 fn size(content: &EarlierContent) -> u64 {

@@ -79,13 +79,23 @@ fn a_change_is_shown_as_a_diff_made_on_a_yes_and_taken_back_by_undo() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n2\nthree\n");
 
     terminal.wait_for("idle");
-    terminal.send("/undo\r");
-    terminal.wait_for("Take back what the last turn changed?");
+    terminal.send("/diff\r");
+    terminal.wait_for("since the start of the session: +1 −1");
+    terminal.send("u");
+    terminal.wait_for("Take back all changes of a.txt?");
     let screen = terminal.wait_for(ARMED);
     assert!(screen.contains("a.txt: back to its 14 bytes"), "{screen}");
     terminal.send(ALT_Y);
-    terminal.wait_for("undone: 1 file as before the turn");
+    terminal.wait_for("undone: 1 file as before");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\nthree\n");
+    terminal.send("/undo\r");
+    terminal.wait_for("nothing to undo");
+
+    server.reply_text("I see.");
+    terminal.send("go on\r");
+    terminal.wait_for("I see.");
+    let told = server.chats().last().unwrap().texts("system").join("\n");
+    assert!(told.contains("a.txt is as it was before its first change"), "{told}");
 }
 
 #[test]

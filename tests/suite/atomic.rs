@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use steersman::protocol::UndoScope;
 use steersman::workspace::{Undo, Workspace};
 
 use crate::support::skip::{Need, skip};
@@ -137,7 +138,7 @@ fn on_a_full_disk() {
     let at = |name: &str| workspace.root().join(name);
     let old = vec![b'x'; 40_000];
     workspace.write(&at("file"), None, &old).unwrap();
-    workspace.changes().begin_turn();
+    workspace.changes().begin_turn(1);
     let error = workspace.write(&at("file"), Some(&old), &vec![b'y'; 50_000]).unwrap_err();
     assert!(error.starts_with("file was not written and is as it was: No space left on device"), "{error}");
     assert_eq!(fs::read(at("file")).unwrap(), old);
@@ -146,11 +147,11 @@ fn on_a_full_disk() {
     assert_eq!(names(&workspace), ["file"], "neither a temporary file nor a directory is left");
     workspace.write(&at("file"), Some(&old), b"small").unwrap();
     fs::write(at("filler"), vec![b'z'; 50_000]).unwrap();
-    let report = workspace.changes().undo_last();
+    let report = workspace.changes().undo(&UndoScope::LastTurn);
     assert!(matches!(&report[0].undo, Undo::Failed(why) if why.contains("No space left")), "{report:?}");
     assert_eq!(fs::read(at("file")).unwrap(), b"small");
     fs::remove_file(at("filler")).unwrap();
-    assert_eq!(workspace.changes().undo_last()[0].undo, Undo::Restored { bytes: 40_000 });
+    assert_eq!(workspace.changes().undo(&UndoScope::LastTurn)[0].undo, Undo::Restored { bytes: 40_000 });
     assert_eq!(fs::read(at("file")).unwrap(), old);
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use steersman::limits;
+use steersman::protocol::UndoScope;
 use steersman::workspace::{Undo, Undoable, UndoneFile, Workspace};
 use tempfile::TempDir;
 
@@ -17,7 +18,7 @@ impl Site {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::new(dir.path()).unwrap();
-        workspace.changes().begin_turn();
+        workspace.changes().begin_turn(1);
         Self { dir, workspace }
     }
 
@@ -37,8 +38,8 @@ impl Site {
     }
 
     fn undo(&self) -> Vec<(String, Undo)> {
-        let preview = pairs(self.workspace.changes().last_turn());
-        let report = pairs(self.workspace.changes().undo_last());
+        let preview = pairs(self.workspace.changes().preview(&UndoScope::LastTurn));
+        let report = pairs(self.workspace.changes().undo(&UndoScope::LastTurn));
         assert_eq!(preview, report, "what was shown is what was done");
         report
     }
@@ -134,10 +135,14 @@ fn the_last_turn_that_changed_anything_counts() {
     let site = Site::new();
     let changes = site.workspace.changes();
     site.write("first", "1");
-    changes.begin_turn();
+    changes.begin_turn(2);
     site.write("second", "2");
-    changes.begin_turn();
-    assert_eq!(pairs(changes.last_turn()), [("second".to_owned(), Undo::Removed)], "a turn of words only");
+    changes.begin_turn(3);
+    assert_eq!(
+        pairs(changes.preview(&UndoScope::LastTurn)),
+        [("second".to_owned(), Undo::Removed)],
+        "a turn of words only"
+    );
     assert_eq!(site.undo().len(), 1);
     assert!(site.at("first").exists() && !site.at("second").exists());
 }
@@ -177,7 +182,7 @@ fn clones_of_a_workspace_share_the_record() {
     let site = Site::new();
     let clone = site.workspace.clone();
     site.write("a", "1");
-    assert_eq!(clone.changes().last_turn().len(), 1);
+    assert_eq!(clone.changes().preview(&UndoScope::LastTurn).len(), 1);
 }
 
 #[test]
@@ -186,11 +191,11 @@ fn what_was_changed_since_a_message_goes_back_over_several_turns_and_nothing_bef
     let changes = site.workspace.changes();
     changes.mark("m1");
     site.write("a", "a1");
-    changes.begin_turn();
+    changes.begin_turn(2);
     changes.mark("m2");
     site.write("a", "a2");
     site.write("new/b", "b1");
-    changes.begin_turn();
+    changes.begin_turn(3);
     changes.mark("m3");
     site.write("a", "a3");
     site.write("c", "c1");
@@ -220,4 +225,54 @@ fn what_others_changed_since_a_message_is_left_alone_and_named() {
         [("theirs".to_owned(), Undo::ChangedSince), ("mine".to_owned(), restored(1))]
     );
     assert_eq!((site.held("mine").as_deref(), site.held("theirs").as_deref()), (Some("1"), Some("by hand")));
+}
+
+#[test]
+fn one_file_goes_back_to_its_start_and_one_turn_to_what_it_found() {
+    let site = Site::new();
+    fs::write(site.at("a"), "first").unwrap();
+    let changes = site.workspace.changes().clone();
+    site.write("a", "second");
+    site.write("b", "new");
+    changes.begin_turn(2);
+    site.write("a", "third");
+    site.write("c", "new too");
+    let of = |scope: &UndoScope| {
+        let preview = pairs(changes.preview(scope));
+        assert_eq!(preview, pairs(changes.undo(scope)), "what was shown is what was done");
+        preview
+    };
+    assert_eq!(of(&UndoScope::Turn(1)), [("b".to_owned(), Undo::Removed), ("a".to_owned(), Undo::ChangedSince)]);
+    assert_eq!(site.held("a").as_deref(), Some("third"), "the second turn has changed it since");
+    assert_eq!(of(&UndoScope::File("a".to_owned())), [("a".to_owned(), restored(5))]);
+    assert_eq!(site.held("a").as_deref(), Some("first"));
+    assert_eq!(of(&UndoScope::LastTurn), [("c".to_owned(), Undo::Removed)], "what went back is not undone again");
+    assert_eq!(of(&UndoScope::File("a".to_owned())), []);
+}
+
+#[test]
+fn what_was_taken_back_is_told_to_the_model_once() {
+    let site = Site::new();
+    let changes = site.workspace.changes().clone();
+    site.write("a", "new");
+    assert_eq!(changes.take_note(), None);
+    changes.undo(&UndoScope::Turn(1));
+    let note = changes.take_note().unwrap();
+    assert!(note.contains("The user took back") && note.contains("a is as it was before turn 1"), "{note}");
+    assert_eq!(changes.take_note(), None);
+}
+
+#[test]
+fn a_file_is_compared_with_what_it_was_before_the_first_change() {
+    let site = Site::new();
+    fs::write(site.at("a"), "one\ntwo\n").unwrap();
+    site.write("a", "one\n2\n");
+    site.workspace.changes().begin_turn(2);
+    site.write("a", "1\n2\n");
+    site.write("same", "x");
+    fs::remove_file(site.at("same")).unwrap();
+    let diffs = site.workspace.changes().compare();
+    assert_eq!(diffs.len(), 1, "what is as it was is left out: {diffs:?}");
+    assert_eq!((diffs[0].path.as_str(), diffs[0].added, diffs[0].removed), ("a", 2, 2));
+    assert!(diffs[0].hunks.contains("-one\n-two\n+1\n+2"), "{}", diffs[0].hunks);
 }

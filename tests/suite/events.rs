@@ -1,7 +1,7 @@
 //! The wire form of every event: one JSON object per line, all fields present, read back equal (spec 1.1).
 
 use serde_json::{Value, json};
-use steersman::details::{Details, FileDiff};
+use steersman::details::{Details, FileDiff, Undo, UndoneFile};
 use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -263,6 +263,13 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"session_ended","code":1,"message":"no"}"#,
         ),
         (
+            Event::ChangesUndone {
+                turn: Some(2),
+                files: vec![UndoneFile { path: "a.rs".into(), undo: Undo::Restored { bytes: 3 } }],
+            },
+            r#"{"type":"changes_undone","turn":2,"files":[{"path":"a.rs","undo":{"restored":{"bytes":3}}}]}"#,
+        ),
+        (
             Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
             r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
         ),
@@ -303,6 +310,7 @@ fn type_of(event: &Event) -> &'static str {
         Event::Compacted { .. } => "compacted",
         Event::ContextSize { .. } => "context_size",
         Event::Notice { .. } => "notice",
+        Event::ChangesUndone { .. } => "changes_undone",
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
@@ -316,7 +324,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 39] = [
+const TYPES: [&str; 40] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -356,6 +364,7 @@ const TYPES: [&str; 39] = [
     "unparked",
     "tool_details",
     "guards",
+    "changes_undone",
 ];
 
 #[test]

@@ -13,7 +13,7 @@ use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::Event;
 use steersman::message::Arguments;
 use steersman::protocol::{Post, Reply};
-use steersman::protocol::{Undo, UndoneFile};
+use steersman::protocol::{Undo, UndoScope, UndoneFile};
 use steersman::tui::msg::Msg;
 
 use crate::support::stage::Stage;
@@ -148,15 +148,12 @@ fn no_question_of_the_program_obeys_what_it_asks_about() {
 
         let mut stage = Stage::new(80, 24);
         let change = |undo| UndoneFile { path: sequence.to_owned(), undo };
-        stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(vec![
-            change(Undo::Removed),
-            change(Undo::Failed(sequence.to_owned())),
-        ]))));
+        let files = vec![change(Undo::Removed), change(Undo::Failed(sequence.to_owned()))];
+        let scope = UndoScope::File(sequence.to_owned());
+        stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: scope.clone(), files: files.clone() })));
         harmless(&mut stage, "the question about undo", sequence);
-        stage.tell(Msg::Post(Post::Reply(Reply::Undone(vec![
-            change(Undo::Removed),
-            change(Undo::Failed(sequence.to_owned())),
-        ]))));
+        stage.event("", Event::ChangesUndone { turn: None, files: files.clone() });
+        stage.tell(Msg::Post(Post::Reply(Reply::Undone { scope, files })));
         harmless(&mut stage, "what undo did", sequence);
     }
 }

@@ -270,7 +270,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "approval"],
-            "approval" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -341,6 +341,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "alerts",
                 "app",
                 "approval",
+                "changes",
                 "facts",
                 "focus",
                 "overlay",
@@ -381,6 +382,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "alerts",
                 "app",
                 "approval",
+                "changes",
                 "commands",
                 "effect",
                 "export",

@@ -23,6 +23,7 @@ mod calculator;
 mod call_ids;
 mod cancel;
 mod changes;
+mod changes_pane;
 mod child_environment;
 mod cli;
 mod commands;

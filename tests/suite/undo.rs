@@ -1,6 +1,7 @@
 //! `/undo` on the screen: look, ask, do, tell; the files themselves are in `changes`.
 
-use steersman::protocol::{Post, Reply, Request, Undo, UndoneFile};
+use steersman::event::Event;
+use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
 use steersman::tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -20,7 +21,7 @@ fn found() -> Vec<UndoneFile> {
 #[test]
 fn the_list_is_shown_and_nothing_happens_without_a_yes() {
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(found()))));
+    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() })));
     let screen = stage.screen();
     for words in [
         "Steersman asks",
@@ -35,29 +36,30 @@ fn the_list_is_shown_and_nothing_happens_without_a_yes() {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
     stage.wait(350).keys("<a-n>");
-    assert!(!stage.effects.contains(&Effect::Request(Request::Undo)));
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(found())))).screen();
+    assert!(!stage.effects.contains(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
+    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
     stage.wait(350).keys("<a-y>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo)));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
 }
 
 #[test]
 fn what_was_done_is_in_the_transcript_and_in_the_status_line() {
     let mut stage = Stage::new(120, 24);
-    stage.tell(Msg::Post(Post::Reply(Reply::Undone(found()))));
+    stage.event("", Event::ChangesUndone { turn: Some(1), files: found() });
+    stage.tell(Msg::Post(Post::Reply(Reply::Undone { scope: UndoScope::LastTurn, files: found() })));
     let screen = stage.screen();
     assert!(screen.contains("- undo: src/a.rs: back to its 120 bytes"), "{screen}");
     assert!(screen.contains("! undo: b<U+202E>.rs: left alone"), "{screen}");
-    assert!(screen.contains("undone: 2 files as before the turn, 1 left alone"), "{screen}");
+    assert!(screen.contains("undone: 2 files as before, 1 left alone"), "{screen}");
 }
 
 #[test]
 fn nothing_is_undone_while_a_turn_runs_nor_when_nothing_was_changed() {
     let mut stage = Stage::new(120, 24);
     stage.keys("/undo<enter>");
-    assert!(stage.effects.contains(&Effect::Request(Request::PreviewUndo)));
+    assert!(stage.effects.contains(&Effect::Request(Request::PreviewUndo { scope: UndoScope::LastTurn })));
     assert!(stage.screen().contains("nothing to undo"), "{}", stage.screen());
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(found())))).screen();
+    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
     stage.effects.clear();
     stage.turn("").wait(350).keys("<a-y>");
     assert!(stage.screen().contains("not undone: a turn runs"), "{}", stage.screen());
@@ -69,10 +71,12 @@ fn nothing_is_undone_while_a_turn_runs_nor_when_nothing_was_changed() {
 fn a_list_longer_than_the_screen_must_be_read_to_its_end() {
     let many = (0..60).map(|file| change(&format!("src/{file}.rs"), Undo::Removed));
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(many.collect())))).screen();
+    stage
+        .tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: many.collect() })))
+        .screen();
     stage.wait(350).keys("<a-y>");
     assert!(stage.screen().contains("read to the end first"));
     stage.keys("<c-end>").screen();
     stage.wait(350).keys("<a-y>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo)));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
 }

@@ -102,9 +102,10 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::Cancelling(_)
         | Reply::Answered { .. }
         | Reply::Mode(Ok(_))
-        | Reply::UndoPreview(_)
+        | Reply::UndoPreview { .. }
+        | Reply::Changes(_)
         | Reply::RewindPreview { .. }
-        | Reply::Undone(_)
+        | Reply::Undone { .. }
         | Reply::Rules(_)
         | Reply::Budget(_) => done(id),
     }

@@ -174,9 +174,10 @@ impl<'a> ExecRun<'a> {
             | Reply::Decided { .. }
             | Reply::Cancelling(_)
             | Reply::Mode(_)
-            | Reply::UndoPreview(_)
+            | Reply::UndoPreview { .. }
+            | Reply::Changes(_)
             | Reply::RewindPreview { .. }
-            | Reply::Undone(_)
+            | Reply::Undone { .. }
             | Reply::Rules(_)
             | Reply::Budget(_) => {}
         }

@@ -307,6 +307,11 @@ impl AgentPart {
                 );
                 self.model = to.or_else(|| self.model.take());
             }
+            Event::ChangesUndone { files, .. } => {
+                for file in files {
+                    self.note(at, file.line());
+                }
+            }
             Event::Notice { text } | Event::FallbackNotice { reason: text } => self.note(at, text),
             Event::Compacted { messages, summary, .. } if summary.is_empty() => {
                 self.note(at, format!("Results among {messages} older messages were shortened"));

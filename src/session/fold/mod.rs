@@ -13,11 +13,13 @@
 //! - which agents are paused, and where each waits: `pauses.rs`; stories: `hold.rs`
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
+//! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`
 //! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
 
 pub mod agents;
 mod approval_words;
 mod budget;
+mod changes;
 mod ledger;
 mod pauses;
 mod pending;
@@ -28,6 +30,7 @@ mod receipts;
 
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
+pub use changes::{FileChange, FileChanges};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
@@ -58,6 +61,8 @@ pub struct RunState {
     pub permissions: Permissions,
     /// What the session may spend and has spent.
     pub budget: BudgetStatus,
+    /// What its tools changed.
+    pub changes: FileChanges,
 }
 
 impl RunState {
@@ -65,6 +70,7 @@ impl RunState {
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
+        self.changes.apply(envelope);
         if envelope.agent.is_main() {
             self.permissions.apply(&envelope.event);
         }
@@ -135,9 +141,10 @@ impl RunState {
             | Reply::Cancelling(_)
             | Reply::Answered { .. }
             | Reply::Mode(Err(_))
-            | Reply::UndoPreview(_)
+            | Reply::UndoPreview { .. }
+            | Reply::Changes(_)
             | Reply::RewindPreview { .. }
-            | Reply::Undone(_)
+            | Reply::Undone { .. }
             | Reply::Rules(_) => {}
         }
     }

@@ -168,6 +168,7 @@ impl Receipts {
             | Event::Compacted { .. }
             | Event::ContextSize { .. }
             | Event::Notice { .. }
+            | Event::ChangesUndone { .. }
             | Event::History { .. }
             | Event::SessionEnded { .. }
             | Event::Extension { .. }

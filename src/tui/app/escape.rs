@@ -80,7 +80,7 @@ pub fn next_escape(app: &App) -> Escape {
                 | Subject::New
                 | Subject::Reset
                 | Subject::Quit
-                | Subject::Undo
+                | Subject::Undo(_)
                 | Subject::Switch(..),
             )
             | None => Escape::LeaveQuestion,

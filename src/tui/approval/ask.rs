@@ -4,9 +4,10 @@
 
 use super::{Offer, Question, Questions, Subject};
 use crate::id::MessageId;
-use crate::protocol::{self, UndoneFile};
+use crate::protocol::{self, UndoScope, UndoneFile};
 use crate::session::fold::{DetailPart, PendingText, approval_parts, approval_title};
 use crate::summary::count;
+use crate::text::visible_line;
 use crate::tui::facts::Facts;
 
 /// Asks about every request that is open, and stops asking about those that are not.
@@ -19,7 +20,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
         | Subject::New
         | Subject::Reset
         | Subject::Quit
-        | Subject::Undo
+        | Subject::Undo(_)
         | Subject::Switch(..) => true,
     });
     for request in &permissions.open {
@@ -49,9 +50,12 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     questions.retain(facts.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
         Subject::Unfinished(ids) => ids.iter().any(|id| facts.run.pending.get(id).is_some()),
-        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) | Subject::Approval(..) => {
-            true
-        }
+        Subject::New
+        | Subject::Reset
+        | Subject::Quit
+        | Subject::Undo(_)
+        | Subject::Switch(..)
+        | Subject::Approval(..) => true,
     });
     for entry in entries {
         questions.ask_once(Question {
@@ -77,7 +81,7 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
         Subject::Reset
         | Subject::StillTrue(_)
         | Subject::Unfinished(_)
-        | Subject::Undo
+        | Subject::Undo(_)
         | Subject::Switch(..)
         | Subject::Approval(..) => (
             "Reset the conversation?",
@@ -95,14 +99,23 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
     });
 }
 
-/// Asks whether the files that the last turn changed are to be as before. The list is looked at anew each time.
-pub fn ask_about_undo(questions: &mut Questions, changes: &[UndoneFile], facts: &Facts) {
-    questions.retain(facts.now, |subject| *subject != Subject::Undo);
+/// Asks whether files that tools changed are to be as before. The list is looked at anew each time.
+pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[UndoneFile], facts: &Facts) {
+    let (title, since) = match &scope {
+        UndoScope::LastTurn => ("Take back what the last turn changed?".to_owned(), "the turn".to_owned()),
+        UndoScope::Turn(turn) => (format!("Take back what turn {turn} changed?"), format!("turn {turn}")),
+        UndoScope::File(path) => {
+            (format!("Take back all changes of {}?", visible_line(path)), "its first change".to_owned())
+        }
+    };
+    let mut detail = undo_parts(changes, &since);
+    detail.push(DetailPart::Note("The model is told with your next message.".to_owned()));
+    questions.retain(facts.now, |subject| !matches!(subject, Subject::Undo(_)));
     questions.ask_once(Question {
         agent: None,
-        subject: Subject::Undo,
-        title: "Take back what the last turn changed?".to_owned(),
-        detail: undo_parts(changes, "the turn"),
+        subject: Subject::Undo(scope),
+        title,
+        detail,
         session: String::new(),
         rule: None,
     });
@@ -118,6 +131,6 @@ pub fn undo_parts(changes: &[UndoneFile], since: &str) -> Vec<DetailPart> {
             parts.extend(files.iter().map(|change| DetailPart::Exact(format!("{}: {}", change.path, change.undo))));
         }
     }
-    parts.push(DetailPart::Note("What commands changed is not on record and stays. The model is not told.".to_owned()));
+    parts.push(DetailPart::Note("What commands changed is not on record and stays.".to_owned()));
     parts
 }

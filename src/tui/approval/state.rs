@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::id::{AgentId, MessageId};
 use crate::limits;
-use crate::protocol::ApprovalId;
+use crate::protocol::{ApprovalId, UndoScope};
 use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Action, Answer};
@@ -48,7 +48,7 @@ pub enum Subject {
     /// Whether the program ends although a turn runs.
     Quit,
     /// Whether the files that the last turn changed are taken back.
-    Undo,
+    Undo(UndoScope),
     /// Whether the screen closes for another session or a branch, and whether files go back with that.
     Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
@@ -141,7 +141,7 @@ impl Subject {
                 (Answer::No, "no"),
                 (Answer::Leave, "no"),
             ],
-            Self::Quit | Self::Undo | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
+            Self::Quit | Self::Undo(_) | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
         }
@@ -163,7 +163,7 @@ impl Subject {
             Self::New => Some(PaneEffect::NewConversation),
             Self::Reset => Some(PaneEffect::ResetConversation),
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
-            Self::Undo => Some(PaneEffect::UndoChanges),
+            Self::Undo(scope) => Some(PaneEffect::UndoChanges(scope.clone())),
             Self::StillTrue(_) | Self::Unfinished(_) | Self::Switch(..) | Self::Approval(..) => None,
         }
     }
@@ -171,7 +171,7 @@ impl Subject {
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
-            Self::Approval(..) | Self::Undo | Self::Switch(_, Rewind::Offered) => true,
+            Self::Approval(..) | Self::Undo(_) | Self::Switch(_, Rewind::Offered) => true,
             Self::StillTrue(_)
             | Self::Unfinished(_)
             | Self::New

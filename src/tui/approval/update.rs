@@ -114,14 +114,14 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
         (Subject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
         (Subject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
         (
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..),
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo(_) | Subject::Switch(..),
             Answer::No | Answer::Words | Answer::Leave,
         ) => Vec::new(),
         (Subject::Switch(switch, _), answer) => {
             let goes_back = answer != Answer::Once;
             vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
-        (Subject::Undo, _) => vec![PaneEffect::UndoChanges],
+        (Subject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
         (subject @ (Subject::New | Subject::Reset | Subject::Quit), answer) => {
             if answer != Answer::Once {
                 questions.waive(subject.clone());
@@ -185,7 +185,7 @@ pub fn undone(changes: &[UndoneFile]) -> String {
         0 => String::new(),
         stay => format!(", {stay} left alone"),
     };
-    format!("undone: {} as before the turn{stay}", count(back, "file"))
+    format!("undone: {} as before{stay}", count(back, "file"))
 }
 
 fn about(questions: &Questions, cause: fn(QuestionId) -> Cause) -> Option<Cause> {

@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`.
 
-use super::{Edit, LookKey, ReadKey, TreeKey, WriteKey};
+use super::{ChangesKey, Edit, LookKey, ReadKey, TreeKey, WriteKey};
 
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,10 @@ pub enum Action {
     Help,
     /// Show or hide the ledger.
     Ledger,
+    /// Show or hide the files that tools changed.
+    Changes,
+    /// Choose what the list of changed files shows, or take some of it back.
+    InChanges(ChangesKey),
     /// Hold the agent that is shown, or let it go on.
     HoldOrGoOn,
     /// Let the agent that is shown go on.
@@ -166,6 +170,8 @@ impl Action {
             Self::Answer(answer) => answer.id(),
             Self::Help => "help",
             Self::Ledger => "ledger",
+            Self::Changes => "changes",
+            Self::InChanges(key) => key.id(),
             Self::HoldOrGoOn => "hold-or-go-on",
             Self::GoOn => "go-on",
             Self::FocusGate => "focus-gate",

@@ -21,6 +21,7 @@ impl Action {
             | Self::FoldAll
             | Self::Help
             | Self::Ledger
+            | Self::Changes
             | Self::Jump
             | Self::Redraw => true,
             _ => false,
@@ -132,6 +133,37 @@ impl WriteKey {
             Self::RubOut => "rub-out",
             Self::RubOutWord => "rub-out-word",
             Self::RubOutAll => "rub-out-all",
+        }
+    }
+}
+
+/// One act in the list of changed files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangesKey {
+    /// Show the changes of the turn before.
+    EarlierTurn,
+    /// Show the changes of the turn after, or of the whole session.
+    LaterTurn,
+    /// Show the changes of the next agent, or of all.
+    NextAgent,
+    /// Open the shown change in the user's editor.
+    Open,
+    /// Take back the shown changes of the file, after a question.
+    UndoFile,
+    /// Take back the turn that is shown, after a question.
+    UndoTurn,
+}
+
+impl ChangesKey {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::EarlierTurn => "earlier-turn",
+            Self::LaterTurn => "later-turn",
+            Self::NextAgent => "next-agent",
+            Self::Open => "open-change",
+            Self::UndoFile => "undo-file",
+            Self::UndoTurn => "undo-turn",
         }
     }
 }

@@ -31,11 +31,13 @@ pub enum Context {
     Details,
     /// A list of sessions or messages is open.
     Choices,
+    /// The list of changed files is open.
+    Changes,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -47,6 +49,7 @@ impl Context {
         Self::Details,
         Self::Gate,
         Self::Ledger,
+        Self::Changes,
         Self::Help,
         Self::Choices,
     ];
@@ -66,7 +69,13 @@ impl Context {
             | Self::Search
             | Self::Help
             | Self::Choices => true,
-            Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Gate | Self::Ledger => false,
+            Self::Tree
+            | Self::Transcript
+            | Self::Details
+            | Self::Pending
+            | Self::Gate
+            | Self::Ledger
+            | Self::Changes => false,
         }
     }
 
@@ -83,6 +92,7 @@ impl Context {
             Self::Search => table::search::ROWS,
             Self::Gate => table::paused::ROWS,
             Self::Ledger => table::ledger::ROWS,
+            Self::Changes => table::changes::ROWS,
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
             Self::Choices => table::choices::ROWS,
@@ -102,6 +112,7 @@ impl Context {
             Self::Search => "search",
             Self::Gate => "held",
             Self::Ledger => "ledger",
+            Self::Changes => "changes",
             Self::Help => "help",
             Self::Details => "details",
             Self::Choices => "choices",
@@ -122,6 +133,7 @@ impl Context {
             Self::Help => "Help",
             Self::Gate => "Paused agent",
             Self::Ledger => "Ledger",
+            Self::Changes => "Changed files",
             Self::Details => "Details of an agent",
             Self::Choices => "List of sessions or messages",
         }

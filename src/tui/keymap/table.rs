@@ -1,6 +1,7 @@
 //! The tables, one for each context, in the order in which help shows their rows.
 
 pub(super) mod agents;
+pub(super) mod changes;
 pub(super) mod choices;
 pub(super) mod details;
 pub(super) mod everywhere;

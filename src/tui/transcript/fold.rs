@@ -202,6 +202,13 @@ impl Transcript {
                 self.retried();
                 self.say(Level::Warning, &text::visible_line(text))
             }
+            Event::ChangesUndone { files, .. } => {
+                for file in files {
+                    let level = if file.undo.is_done() { Level::Info } else { Level::Warning };
+                    self.say(level, &text::visible_line(&file.line()));
+                }
+                !files.is_empty()
+            }
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false

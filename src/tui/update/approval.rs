@@ -2,9 +2,8 @@
 //!
 //! Always holds: the draft that was there before a no was written comes back.
 
-use crate::id::AgentId;
 use crate::mode::Mode;
-use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoneFile};
+use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile};
 use crate::tui::approval::{self, Questions};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
@@ -13,8 +12,6 @@ use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::pane::Pane;
-use crate::tui::transcript::TranscriptPane;
-use crate::tui::transcript::cell::Level;
 
 /// Follows the requests that are open.
 pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {
@@ -81,31 +78,35 @@ pub fn mode_set(outcome: Result<Mode, String>) -> PaneEffect {
 }
 
 /// Looks at what there is to take back.
-pub fn begin_undo(facts: &Facts) -> PaneEffect {
-    undo_refused(facts).unwrap_or_else(|| Request::PreviewUndo.into())
+pub fn begin_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
+    undo_refused(facts).unwrap_or_else(|| Request::PreviewUndo { scope }.into())
 }
 
 /// Asks about what an undo would do.
-pub fn ask_undo(questions: &mut Questions, changes: &[UndoneFile], facts: &Facts) -> Option<PaneEffect> {
+pub fn ask_undo(
+    questions: &mut Questions,
+    scope: UndoScope,
+    changes: &[UndoneFile],
+    facts: &Facts,
+) -> Option<PaneEffect> {
     if changes.is_empty() {
-        let sentence = "nothing to undo: the tools of the last turn changed no file; commands are not on record";
-        return Some(PaneEffect::Say(sentence.to_owned()));
+        let what = match &scope {
+            UndoScope::LastTurn => "the tools of the last turn changed no file; commands are not on record",
+            UndoScope::Turn(_) | UndoScope::File(_) => "this change is not on record in this process",
+        };
+        return Some(PaneEffect::Reply(format!("nothing to undo: {what}")));
     }
-    approval::ask_about_undo(questions, changes, facts);
+    approval::ask_about_undo(questions, scope, changes, facts);
     None
 }
 
 /// Takes a yes to an undo.
-pub fn confirm_undo(facts: &Facts) -> PaneEffect {
-    undo_refused(facts).unwrap_or_else(|| Request::Undo.into())
+pub fn confirm_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
+    undo_refused(facts).unwrap_or_else(|| Request::Undo { scope }.into())
 }
 
-/// Tells what an undo did.
-pub fn undone(transcripts: &mut TranscriptPane, changes: &[UndoneFile]) -> PaneEffect {
-    for change in changes {
-        let level = if change.undo.is_done() { Level::Info } else { Level::Warning };
-        transcripts.tell(&AgentId::main(), level, &format!("undo: {}: {}", change.path, change.undo));
-    }
+/// Tells what an undo did; the transcript has every file.
+pub fn undone(changes: &[UndoneFile]) -> PaneEffect {
     PaneEffect::Say(approval::undone(changes))
 }
 

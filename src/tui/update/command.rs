@@ -1,11 +1,14 @@
 //! What the commands do; their keys come here too.
 
 use crate::id::AgentId;
-use crate::protocol::{LocalServer, Request};
+use crate::protocol::{LocalServer, Request, UndoScope};
 use crate::target::ALL;
+use crate::text::visible_line;
 use crate::tui::agents::focus_details;
 use crate::tui::approval::{self, Subject};
+use crate::tui::changes::{ChangedRow, ChangesPane, changed_files};
 use crate::tui::commands::{self, Verb};
+use crate::tui::effect::PaneEffect;
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
 use crate::tui::ledger::LedgerPane;
@@ -54,6 +57,16 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
         }
+        Verb::Changes if app.facts.medium == Medium::Lines => {
+            wanted = changed_files(&app.facts.run.changes, None, None).iter().map(in_words).collect();
+            if wanted.is_empty() {
+                wanted.push(PaneEffect::Say("tools have changed no file; commands are not on record".to_owned()));
+            }
+        }
+        Verb::Changes => {
+            app.focus.overlays.toggle(ChangesPane::default);
+            return vec![Effect::Request(Request::ListChanges)];
+        }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
@@ -71,7 +84,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Find => return transcript::find(app, argument),
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => app.transcripts.toggle_times(),
-        Verb::Undo => wanted = vec![approvals::begin_undo(&app.facts)],
+        Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
         Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
@@ -195,4 +208,11 @@ fn stop(app: &mut App) -> Vec<Effect> {
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.facts.now);
     Vec::new()
+}
+
+/// Tells in a line what was changed in a file.
+fn in_words(file: &ChangedRow<'_>) -> PaneEffect {
+    let (added, removed) = file.lines();
+    let told = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
+    PaneEffect::Note(AgentId::main(), told)
 }

@@ -7,9 +7,10 @@ use super::{
     approval, carry_out, carry_out_outcome, command, escape, line, message, pending, question, sessions, take_back,
     transcript, with_agents, with_pause, with_pending,
 };
-use crate::protocol::{ModeChoice, Request};
+use crate::protocol::{ModeChoice, Request, UndoScope};
 use crate::tui::agents::{act as agents_act, key as agents_key};
 use crate::tui::approval::Subject;
+use crate::tui::commands::Verb;
 use crate::tui::effect::Outcome;
 use crate::tui::help::Help;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
@@ -139,7 +140,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => {
-            let wanted = approval::begin_undo(&app.facts);
+            let wanted = approval::begin_undo(UndoScope::LastTurn, &app.facts);
             return carry_out(app, vec![wanted]);
         }
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
@@ -198,7 +199,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return with_pause(app, action);
         }
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
-        Action::Jump => {}
+        Action::Changes => return command::run(app, Verb::Changes, ""),
+        // Nothing without the overlay that it is for.
+        Action::Jump | Action::InChanges(_) => {}
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             return travel(app, action);
         }

@@ -49,7 +49,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             Subject::New
             | Subject::Reset
             | Subject::Quit
-            | Subject::Undo
+            | Subject::Undo(_)
             | Subject::Switch(..)
             | Subject::Approval(..) => Answer::No,
         };

@@ -213,8 +213,8 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
                 effects.extend(command::reset(app));
             }
             PaneEffect::ResetConversation => effects.extend(command::reset(app)),
-            PaneEffect::UndoChanges => {
-                let wanted = approval::confirm_undo(&app.facts);
+            PaneEffect::UndoChanges(scope) => {
+                let wanted = approval::confirm_undo(scope, &app.facts);
                 effects.extend(carry_out(app, vec![wanted]));
             }
             PaneEffect::CloseOverlay => app.focus.overlays.close(),

@@ -6,11 +6,12 @@ use super::{
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Notice, Post, Reply};
+use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::fold::agents::Agents;
 use crate::session::fold::receipt_words;
 use crate::tui::alerts;
 use crate::tui::app::App;
+use crate::tui::changes::ChangesPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
 use crate::tui::state::status::{HostState, Status};
@@ -97,7 +98,7 @@ fn priced(agents: &Agents, envelope: &Envelope) -> Option<Envelope> {
 
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
-    let App { questions, message, transcripts, facts, .. } = app;
+    let App { questions, message, transcripts, facts, focus, .. } = app;
     let wanted = match reply {
         Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
         Reply::Stopped(entries) => {
@@ -122,12 +123,23 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Cancelling(_) => Vec::new(),
         Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
         Reply::Mode(outcome) => vec![approval::mode_set(outcome)],
-        Reply::UndoPreview(files) => approval::ask_undo(questions, &files, facts).into_iter().collect(),
+        Reply::UndoPreview { scope, files } => {
+            approval::ask_undo(questions, scope, &files, facts).into_iter().collect()
+        }
+        Reply::Changes(whole) => {
+            if let Some(pane) = focus.overlays.find_mut::<ChangesPane>() {
+                pane.take(whole);
+            }
+            Vec::new()
+        }
         Reply::RewindPreview { to, files } => {
             sessions::ask_branch(questions, transcripts, &to, &files, facts);
             Vec::new()
         }
-        Reply::Undone(files) => vec![approval::undone(transcripts, &files)],
+        Reply::Undone { files, .. } => {
+            let again = focus.overlays.find_mut::<ChangesPane>().map(|_| Request::ListChanges.into());
+            std::iter::once(approval::undone(&files)).chain(again).collect()
+        }
         Reply::Rules(sentences) => {
             let shown = app.tree.selected();
             sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()

@@ -10,7 +10,7 @@ use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::protocol::{
     Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
-    PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
+    PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
 };
 use steersman::session::{Client as _, LocalClient, Requests, Waiting};
 
@@ -171,8 +171,9 @@ fn every_request_is_the_same_behind_json() {
         Request::Cancel { agents: vec!["a 0".into()] },
         Request::UserLeft,
         Request::SetMode { choice: ModeChoice::Next },
-        Request::PreviewUndo,
-        Request::Undo,
+        Request::PreviewUndo { scope: UndoScope::LastTurn },
+        Request::ListChanges,
+        Request::Undo { scope: UndoScope::File("a.rs".to_owned()) },
         Request::Rules { request: RuleRequest::Remove(2) },
         Request::SetBudget { limits: BudgetLimits { max_cost: Some("0.1".parse().unwrap()), max_tokens: None } },
         Request::Compact { words: None },

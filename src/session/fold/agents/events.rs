@@ -299,6 +299,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::UserTurn { .. }
         | Event::ToolProgress { .. }
         | Event::ToolDetails { .. }
+        | Event::ChangesUndone { .. }
         | Event::Guards { .. }
         | Event::Pending { .. }
         | Event::Seen { .. }

@@ -1,0 +1,223 @@
+//! What the list of changed files shows, and what its keys do. Esc is not among them: one rule says what that does
+//! everywhere.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::view;
+use crate::details::FileDiff;
+use crate::id::AgentId;
+use crate::protocol::{Request, UndoScope};
+use crate::session::fold::{FileChange, FileChanges};
+use crate::target::name_of;
+use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, ChangesKey, Chord, Context};
+use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::state::pointer::Presses;
+use crate::tui::state::regions::Regions;
+
+/// The list, from its opening to its end.
+#[derive(Debug, Default)]
+pub struct ChangesPane {
+    pub(super) selected: usize,
+    /// The first row of the change that is shown.
+    pub(super) top: usize,
+    /// The turn whose changes are shown; `None` for the whole session.
+    pub(super) turn: Option<u32>,
+    /// The agent whose changes are shown; `None` for all.
+    pub(super) agent: Option<AgentId>,
+    /// How files differ from what they were at the start, once the run has said so.
+    whole: Vec<FileDiff>,
+}
+
+/// A file of the list with its changes.
+#[derive(Debug)]
+pub struct ChangedRow<'a> {
+    /// Its path (untrusted).
+    pub path: &'a str,
+    /// Its changes, the oldest first.
+    pub changes: Vec<&'a FileChange>,
+}
+
+impl ChangedRow<'_> {
+    /// Tells whether the file is new.
+    pub fn is_new(&self) -> bool {
+        self.changes.first().is_some_and(|change| change.diff.created)
+    }
+
+    /// Returns the lines that came and went, all changes together.
+    pub fn lines(&self) -> (u64, u64) {
+        let sum = |count: fn(&FileDiff) -> u32| self.changes.iter().map(|change| u64::from(count(&change.diff))).sum();
+        (sum(|diff| diff.added), sum(|diff| diff.removed))
+    }
+
+    /// Returns the names of the agents that changed it, each once.
+    pub fn agents(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.changes.iter().map(|change| name_of(&change.agent)).collect();
+        let mut seen = Vec::new();
+        names.retain(|name| {
+            !seen.contains(name) && {
+                seen.push(name.clone());
+                true
+            }
+        });
+        names
+    }
+}
+
+/// Returns the files whose changes stand, the newest change last, of one turn or all and of one agent or all.
+pub fn changed_files<'a>(changes: &'a FileChanges, turn: Option<u32>, agent: Option<&AgentId>) -> Vec<ChangedRow<'a>> {
+    let mut rows: Vec<ChangedRow<'a>> = Vec::new();
+    let is_shown = |change: &&FileChange| {
+        turn.is_none_or(|turn| change.turn == turn) && agent.is_none_or(|agent| change.agent == *agent)
+    };
+    for change in changes.standing().filter(is_shown) {
+        let path = change.diff.path.as_str();
+        let known = rows.iter().position(|row| row.path == path).map(|at| rows.remove(at));
+        let mut row = known.unwrap_or(ChangedRow { path, changes: Vec::new() });
+        row.changes.push(change);
+        rows.push(row);
+    }
+    rows
+}
+
+impl ChangesPane {
+    /// Takes how files differ from what they were at the start.
+    pub fn take(&mut self, whole: Vec<FileDiff>) {
+        self.whole = whole;
+    }
+
+    /// Returns the rows, the newest change first.
+    pub(super) fn rows<'a>(&self, facts: &'a Facts) -> Vec<ChangedRow<'a>> {
+        let mut rows = changed_files(&facts.run.changes, self.turn, self.agent.as_ref());
+        rows.reverse();
+        rows
+    }
+
+    /// Returns the parts of a file's change with a heading for each: the whole difference to the start where that is
+    /// wanted and known, else change by change.
+    pub(super) fn parts<'a>(&'a self, row: &ChangedRow<'a>) -> Vec<(String, &'a FileDiff)> {
+        let whole = self.whole.iter().find(|diff| diff.path == row.path);
+        if let Some(whole) = whole.filter(|_| self.turn.is_none() && self.agent.is_none()) {
+            return vec![("since the start of the session".to_owned(), whole)];
+        }
+        let part =
+            |change: &&'a FileChange| (format!("turn {}, {}", change.turn, name_of(&change.agent)), &change.diff);
+        row.changes.iter().map(part).collect()
+    }
+
+    fn select(&mut self, row: usize) {
+        (self.selected, self.top) = (row, 0);
+    }
+
+    fn show(&mut self, turn: Option<u32>, agent: Option<AgentId>) -> Outcome {
+        (self.turn, self.agent) = (turn, agent);
+        self.select(0);
+        Outcome::DONE
+    }
+
+    fn act(&mut self, key: ChangesKey, facts: &Facts) -> Outcome {
+        let mut turns: Vec<u32> = facts.run.changes.standing().map(|change| change.turn).collect();
+        turns.dedup();
+        let rows = self.rows(facts);
+        let row = rows.get(self.selected.min(rows.len().saturating_sub(1)));
+        match (key, row) {
+            (ChangesKey::EarlierTurn, _) => {
+                let earlier = turns.iter().rev().find(|turn| self.turn.is_none_or(|shown| **turn < shown));
+                let turn = earlier.copied().or(self.turn);
+                self.show(turn, self.agent.clone())
+            }
+            (ChangesKey::LaterTurn, _) => {
+                let later = self.turn.and_then(|shown| turns.into_iter().find(|turn| *turn > shown));
+                self.show(later, self.agent.clone())
+            }
+            (ChangesKey::NextAgent, _) => {
+                let mut agents: Vec<AgentId> = Vec::new();
+                for change in facts.run.changes.standing() {
+                    if !agents.contains(&change.agent) {
+                        agents.push(change.agent.clone());
+                    }
+                }
+                let place = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| agent == shown));
+                let next = agents.into_iter().nth(place.map_or(0, |place| place + 1));
+                self.show(self.turn, next)
+            }
+            (ChangesKey::UndoTurn, _) => match self.turn {
+                Some(turn) => undo(UndoScope::Turn(turn), facts),
+                None => say("Left shows one turn; U takes that back"),
+            },
+            (_, None) => say("no file is changed"),
+            (ChangesKey::Open, Some(row)) => {
+                let part = |(heading, diff): (String, &FileDiff)| format!("{heading}\n{}", diff.hunks);
+                let parts: Vec<String> = self.parts(row).into_iter().map(part).collect();
+                let text = format!("{}\n\n{}", row.path, parts.join("\n"));
+                Outcome::one(PaneEffect::Outside(Effect::Edit { subject: EditorSubject::Entry, text }))
+            }
+            (ChangesKey::UndoFile, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
+                say("u takes a file back to the start of the session: show all turns and agents first")
+            }
+            (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), facts),
+        }
+    }
+}
+
+/// Asks what an undo would do; the question comes with the reply, and has to be seen.
+fn undo(scope: UndoScope, facts: &Facts) -> Outcome {
+    if facts.run.is_busy() {
+        return say("not undone: a turn runs; stop it first, or wait for its end");
+    }
+    Outcome::Consumed(vec![PaneEffect::CloseOverlay, Request::PreviewUndo { scope }.into()])
+}
+
+fn say(sentence: &str) -> Outcome {
+    Outcome::one(PaneEffect::Say(sentence.to_owned()))
+}
+
+impl Overlay for ChangesPane {
+    fn context(&self) -> Context {
+        Context::Changes
+    }
+
+    fn way_out(&self) -> &'static str {
+        "Esc closes the list"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the list", "Esc: closes"]
+    }
+
+    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
+        let last = self.rows(facts).len().saturating_sub(1);
+        let page = usize::from(facts.size.height / 3).max(1);
+        match facts.keymap.lookup(Context::Changes, key) {
+            Some(Action::Previous) => self.select(self.selected.saturating_sub(1)),
+            Some(Action::Next) => self.select(last.min(self.selected + 1)),
+            Some(Action::First) => self.select(0),
+            Some(Action::Last) => self.select(last),
+            Some(Action::PageUp) => self.top = self.top.saturating_sub(page),
+            Some(Action::PageDown) => self.top = self.top.saturating_add(page),
+            Some(Action::InChanges(key)) => return self.act(key, facts),
+            Some(_) | None => return Outcome::Ignored,
+        }
+        Outcome::DONE
+    }
+
+    fn press(&mut self, row: usize, _: Presses, _: &Facts) {
+        self.select(row);
+    }
+
+    fn wheel(&mut self, lines: isize) {
+        self.top = self.top.saturating_add_signed(lines);
+    }
+
+    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        OverlayDrawn { cursor: None, places: view::draw(self, facts, screen, regions, buffer) }
+    }
+
+    fn drawn(&mut self, places: Places) {
+        if let Places::List { selected, top } = places {
+            (self.selected, self.top) = (selected, top);
+        }
+    }
+}
