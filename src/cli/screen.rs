@@ -20,7 +20,7 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
-use crate::host::Handle;
+use crate::host::{Handle, Resumed};
 use crate::id::MessageId;
 use crate::protocol::{Notice, Post};
 use crate::session::journal::Journal;
@@ -28,12 +28,14 @@ use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
+use crate::tui::replay::Replayed;
 use crate::tui::state::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::{self, Answers, Ending, ScreenOptions};
+use crate::tui::timeline::Step;
+use crate::tui::{self, Answers, Ending, Recorded, ScreenOptions};
 use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
@@ -111,6 +113,33 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
             After::Exit(Exit::Failed)
         }
     }
+}
+
+/// Shows a recorded session with a timeline, until the user leaves; nothing is run.
+///
+/// # Errors
+/// One sentence, when there is no terminal or the configuration is wrong.
+pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Vec<Step>) -> Result<Exit, String> {
+    let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
+    if uses_lines(&start) {
+        return Err("a replay is drawn; --print writes one screen of it as text".to_owned());
+    }
+    if steps.is_empty() {
+        return Err("nothing is recorded of this session".to_owned());
+    }
+    check_terminal(&start)?;
+    let themes = themes(&start, &Environment::of_process())?;
+    let keymap = keymap(flags, &start)?;
+    let mut options = ScreenOptions {
+        keymap,
+        replay: Some(Recorded { steps, place: shown.place, branch: shown.branch }),
+        ..options(&start, None, themes)
+    };
+    options.label = shown.model;
+    options.source = status::ModelSource::Configured;
+    let client = RecordedClient::new(Resumed::default(), "this is a replay".to_owned());
+    let ending = tui::run(options, &client).map_err(|error| format!("the screen cannot be shown: {error}"))?;
+    Ok(Exit::Screen(ending.exit_code()))
 }
 
 /// Returns whether the user wants lines instead of a screen.
@@ -232,6 +261,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         session: None,
         client: None,
         choose_session: false,
+        replay: None,
     }
 }
 

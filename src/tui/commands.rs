@@ -76,6 +76,8 @@ pub enum Verb {
     Rules,
     /// Goes on with another session.
     Resume,
+    /// Shows the session again from its beginning, as far as it has come.
+    Replay,
     /// Branches from just before one of the user's messages.
     Branch,
     /// Sends the request again that failed.
@@ -214,6 +216,7 @@ pub const COMMANDS: &[Command] = &[
         "b",
         "a new session from just before one of your messages, its text to be edited",
     ),
+    row(Verb::Replay, "replay", "/replay", Nothing, "", "the session again, event by event; the run goes on behind it"),
     row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
     row(
         Verb::Compact,

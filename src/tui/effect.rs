@@ -144,6 +144,8 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
+    /// Read what is recorded of the session of this name; answered with `Msg::Replayed`.
+    ReadSession(String),
     /// List the saved sessions for this; answered with `Msg::Sessions`.
     ListSessions(SessionsFor),
     /// Close the screen and go on with another session or a branch.

@@ -20,7 +20,7 @@ mod table;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer};
-pub use acts::{ChangesKey, Edit, LookKey, TreeKey, WriteKey};
+pub use acts::{ChangesKey, Edit, LookKey, ReplayKey, TreeKey, WriteKey};
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;

@@ -55,10 +55,11 @@ pub mod state;
 pub mod switch;
 pub mod terminal;
 pub mod theme;
+pub mod timeline;
 pub mod transcript;
 pub mod update;
 pub mod view;
 pub mod widgets;
 
 pub use outside::Outside;
-pub use run::{Answers, Ending, ScreenOptions, run, run_lines};
+pub use run::{Answers, Ending, Recorded, ScreenOptions, run, run_lines};

@@ -20,6 +20,7 @@ use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, SessionsFor};
 use crate::tui::theme::Ground;
+use crate::tui::timeline::Step;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
@@ -66,6 +67,8 @@ pub enum Msg {
     Matched(Hits),
     /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
     Sessions(SessionsFor, Result<Vec<Choice>, String>),
+    /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
+    Replayed(Result<Vec<Step>, String>),
     /// The program was started to choose a session.
     ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.

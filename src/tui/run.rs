@@ -24,7 +24,7 @@ mod memory;
 mod options;
 pub mod path_walk;
 mod screen;
-mod sessions;
+pub mod sessions;
 mod surface;
 mod suspend;
 
@@ -56,7 +56,7 @@ use lines::Lines;
 use screen::Screen;
 use surface::Surface;
 
-pub use options::{Answers, Ending, ScreenOptions};
+pub use options::{Answers, Ending, Recorded, ScreenOptions};
 
 /// Shows the screen until the user quits; blocks the calling thread. The run is ended when it returns.
 ///
@@ -127,6 +127,7 @@ async fn show<'a, S: Surface<'a>>(
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     };
     let (prompt, chooses) = (options.prompt.take(), options.choose_session);
+    let replay = options.replay.take();
     let (files, mut answers) = Files::new(options.cwd.clone(), options.home.clone());
     let mut surface = S::open(options, client, files, written)?;
     if let Some(text) = prompt {
@@ -134,6 +135,11 @@ async fn show<'a, S: Surface<'a>>(
         surface.carry_out(Effect::Request(request));
     }
     surface.begin()?;
+    if let Some(recorded) = replay {
+        let facts = &mut surface.core().app.facts;
+        (facts.place, facts.branch) = (recorded.place, recorded.branch);
+        surface.tell(Msg::Replayed(Ok(recorded.steps)));
+    }
     if chooses {
         surface.tell(Msg::ChooseSession);
     }

@@ -134,3 +134,42 @@ fn a_crash_gives_the_terminal_back_and_says_how_to_resume() {
     let third = beside(&first, &server).arg("--continue").run();
     third.wait_for("The first answer.");
 }
+
+#[test]
+fn a_saved_session_is_replayed_with_a_timeline_and_a_running_one_while_it_goes_on() {
+    let server = Server::start([]);
+    let mut terminal = answered(&server);
+    server.reply_text("The second answer.");
+    terminal.type_text("a draft");
+    terminal.send("\x03/replay\r");
+    terminal.wait_for(" replay ");
+    terminal.wait_for("The first answer.");
+    terminal.send("\x1b[1;5D");
+    terminal.wait_gone("The first answer.");
+    terminal.send("x");
+    terminal.wait_for("this is a replay");
+    terminal.send(keys::ESC);
+    terminal.wait_gone(" replay ");
+    terminal.wait_for("The first answer.");
+    terminal.send("and the lexer\r");
+    terminal.wait_for("The second answer.");
+    terminal.wait_for("· idle");
+    assert_eq!(server.chats().len(), 2, "nothing reached the server from the replay");
+    terminal.signal(Signal::TERM);
+    terminal.wait_exit(PATIENCE);
+
+    let session = sessions(&terminal).list().unwrap()[0].header().unwrap().session.to_string();
+    let mut replay = beside(&terminal, &server).arg("replay").arg(&session).run();
+    replay.wait_for("The second answer.");
+    replay.send("\x1b[1;5D");
+    replay.wait_gone("The second answer.");
+    replay.send(keys::HOME);
+    replay.wait_gone("The first answer.");
+    replay.send(" ");
+    replay.wait_for("▶ 1x");
+    replay.send("++++++");
+    replay.wait_for("The second answer.");
+    replay.send("q");
+    assert_eq!(replay.wait_exit(PATIENCE).exit_code(), 0);
+    assert_eq!(server.chats().len(), 2);
+}

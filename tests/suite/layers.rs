@@ -266,6 +266,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "overlay" => &["facts", "effect", "state", "keymap", "theme", "widgets"],
             "focus" => &["overlay", "state", "keymap"],
+            "timeline" => &["facts", "keymap", "theme", "widgets"],
             "help" => &["facts", "effect", "state", "keymap", "commands", "overlay"],
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
@@ -281,6 +282,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "agents",
                 "alerts",
                 "focus",
+                "timeline",
                 "facts",
                 "message",
                 "palette",
@@ -310,10 +312,12 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "overlay",
                 "transcript",
                 "switch",
+                "timeline",
                 "approval",
                 "pause",
             ],
             "view" => &[
+                "timeline",
                 "agents",
                 "alerts",
                 "app",
@@ -345,6 +349,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "facts",
                 "focus",
                 "overlay",
+                "timeline",
                 "palette",
                 "commands",
                 "effect",
@@ -412,6 +417,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "switch",
                 "terminal",
                 "theme",
+                "timeline",
                 "transcript",
                 "update",
                 "view",
@@ -447,11 +453,12 @@ const ROOT: &[&str] = &[
     "src/tui/update/message.rs",
     "src/tui/update/mouse.rs",
     "src/tui/update/post.rs",
+    "src/tui/update/replay.rs",
     "src/tui/update/transcript.rs",
 ];
 
 /// Fields of `App`: one for each pane and one for the facts.
-const MOST_FIELDS: usize = 14;
+const MOST_FIELDS: usize = 15;
 
 #[test]
 fn outside_the_root_of_the_screen_no_function_takes_the_whole_app_to_change_it() {

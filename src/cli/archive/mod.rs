@@ -29,7 +29,7 @@ pub enum ArchiveCommand {
     Search(search::SearchArgs),
     /// Write a saved session as a document: Markdown, a web page, JSON, CSV, a recording, a trajectory or traces.
     Export(export::ExportArgs),
-    /// Show the screen as it was at any event of a saved session.
+    /// Show a saved session again, event by event, with a timeline; or print the screen as it was at any event.
     Replay(replay::ReplayArgs),
 }
 
@@ -44,7 +44,7 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
     let done = files(flags).and_then(|files| match command {
         ArchiveCommand::Search(args) => search::run(&files, args),
         ArchiveCommand::Export(args) => export::run(&files, args),
-        ArchiveCommand::Replay(args) => replay::run(&files, args),
+        ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
     });
     match done {
         Ok(answer) => {

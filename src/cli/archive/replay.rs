@@ -1,34 +1,42 @@
-//! `steersman replay`: the screen as it was at any event of a saved session.
+//! `steersman replay`: a saved session again on the screen, or the screen as it was at any event as text.
 
 use clap::Args;
 use ratatui::layout::Size;
 
 use super::Answer;
 use super::source::{reading, replayed, size};
+use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
+use crate::cli::screen::show_recorded;
 use crate::session::journal::SessionFiles;
 use crate::session::replay::moments;
 use crate::tui::replay::ReplayScreen;
+use crate::tui::run::sessions::steps_of;
 
 /// The arguments of `replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// The session's ID, or a beginning that no other shares, or the path of a journal.
     pub session: String,
-    /// The number of the last event that is shown [default: that of the last one].
-    #[arg(long, value_name = "N")]
+    /// With --print: the number of the last event that is shown [default: that of the last one].
+    #[arg(long, value_name = "N", requires = "print")]
     pub at: Option<u64>,
-    /// The size of the screen.
+    /// With --print: the size of the screen.
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x36")]
     pub size: Size,
-    /// Print the screen as text.
-    #[arg(long, required = true)]
+    /// Print one screen as text instead of showing the session with a timeline.
+    #[arg(long)]
     pub print: bool,
 }
 
-/// Returns the rows of the screen.
-pub(super) fn run(files: &SessionFiles, args: &ReplayArgs) -> Result<Answer, String> {
+/// Shows the session, or returns the rows of one screen.
+pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Result<Answer, String> {
     let reading = reading(files, &args.session)?;
+    if !args.print {
+        let shown = replayed(&reading, args.size);
+        let exit = show_recorded(flags, shown, steps_of(reading.records))?;
+        return Ok(Answer { text: String::new(), exit });
+    }
     let mut screen = ReplayScreen::new(replayed(&reading, args.size));
     for moment in moments(reading.records) {
         if args.at.is_some_and(|at| moment.seq > at) {

@@ -38,6 +38,7 @@ use crate::tui::state::regions::Regions;
 use crate::tui::state::status::Status;
 use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
 use crate::tui::theme::Themes;
+use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
 use crate::tui::transcript::{Reader, TranscriptPane};
 
@@ -73,8 +74,19 @@ pub struct App {
     pub pointer: Pointer,
     /// Notifications for a user who does not look.
     pub alerts: Alerts,
+    /// The recorded session that is shown instead of the run.
+    pub replay: Option<Replay>,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
+}
+
+/// A replay: the screen shows a recorded session as far as the timeline stands.
+#[derive(Debug)]
+pub struct Replay {
+    /// Where it stands.
+    pub timeline: Timeline,
+    /// The screen of the run that goes on behind it; `None` where there is none.
+    pub live: Option<Box<App>>,
 }
 
 impl App {
@@ -95,6 +107,7 @@ impl App {
             regions: Regions::default(),
             pointer: Pointer::default(),
             alerts: Alerts::default(),
+            replay: None,
         };
         app.fit_composer();
         app
@@ -224,6 +237,10 @@ impl App {
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
     /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
+        if let Some(replay) = &self.replay {
+            let behind = replay.live.as_ref().and_then(|live| live.changes_at());
+            return [behind, replay.timeline.next_due()].into_iter().flatten().min();
+        }
         let armed = self.questions.arms_at().filter(|at| *at > self.facts.now);
         let changes = [
             self.facts.run.agents.changes_at(self.facts.now),

@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`.
 
-use super::{ChangesKey, Edit, LookKey, ReadKey, TreeKey, WriteKey};
+use super::{ChangesKey, Edit, LookKey, ReadKey, ReplayKey, TreeKey, WriteKey};
 
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub enum Action {
     Changes,
     /// Choose what the list of changed files shows, or take some of it back.
     InChanges(ChangesKey),
+    /// Move through a replay.
+    InReplay(ReplayKey),
     /// Hold the agent that is shown, or let it go on.
     HoldOrGoOn,
     /// Let the agent that is shown go on.
@@ -172,6 +174,7 @@ impl Action {
             Self::Ledger => "ledger",
             Self::Changes => "changes",
             Self::InChanges(key) => key.id(),
+            Self::InReplay(key) => key.id(),
             Self::HoldOrGoOn => "hold-or-go-on",
             Self::GoOn => "go-on",
             Self::FocusGate => "focus-gate",

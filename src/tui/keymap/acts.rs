@@ -168,6 +168,64 @@ impl ChangesKey {
     }
 }
 
+/// One act in a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayKey {
+    /// Go to the event before.
+    EventBack,
+    /// Go to the event after.
+    EventOn,
+    /// Go to the round before.
+    RoundBack,
+    /// Go to the round after.
+    RoundOn,
+    /// Go to the turn before.
+    TurnBack,
+    /// Go to the turn after.
+    TurnOn,
+    /// Go to the mark before.
+    MarkBack,
+    /// Go to the mark after.
+    MarkOn,
+    /// Go to the beginning.
+    First,
+    /// Go to the end.
+    Last,
+    /// Play or pause.
+    Play,
+    /// Play twice as fast.
+    Faster,
+    /// Play half as fast.
+    Slower,
+    /// Type a time to go to.
+    Time,
+    /// Leave the replay.
+    Leave,
+}
+
+impl ReplayKey {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::EventBack => "event-back",
+            Self::EventOn => "event-on",
+            Self::RoundBack => "round-back",
+            Self::RoundOn => "round-on",
+            Self::TurnBack => "turn-back",
+            Self::TurnOn => "turn-on",
+            Self::MarkBack => "mark-back",
+            Self::MarkOn => "mark-on",
+            Self::First => "first",
+            Self::Last => "last",
+            Self::Play => "play",
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Time => "go-to-time",
+            Self::Leave => "leave-replay",
+        }
+    }
+}
+
 /// One edit of the composer's text or cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {

@@ -33,11 +33,13 @@ pub enum Context {
     Choices,
     /// The list of changed files is open.
     Changes,
+    /// A recorded session is replayed.
+    Replay,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -52,6 +54,7 @@ impl Context {
         Self::Changes,
         Self::Help,
         Self::Choices,
+        Self::Replay,
     ];
 
     /// Returns its place in [`Context::ALL`].
@@ -75,7 +78,8 @@ impl Context {
             | Self::Pending
             | Self::Gate
             | Self::Ledger
-            | Self::Changes => false,
+            | Self::Changes
+            | Self::Replay => false,
         }
     }
 
@@ -96,6 +100,7 @@ impl Context {
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
             Self::Choices => table::choices::ROWS,
+            Self::Replay => table::replay::ROWS,
         }
     }
 
@@ -116,6 +121,7 @@ impl Context {
             Self::Help => "help",
             Self::Details => "details",
             Self::Choices => "choices",
+            Self::Replay => "replay",
         }
     }
 
@@ -136,6 +142,7 @@ impl Context {
             Self::Changes => "Changed files",
             Self::Details => "Details of an agent",
             Self::Choices => "List of sessions or messages",
+            Self::Replay => "Replay",
         }
     }
 }

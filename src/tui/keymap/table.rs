@@ -12,5 +12,6 @@ pub(super) mod ledger;
 pub(super) mod message;
 pub(super) mod paused;
 pub(super) mod pending;
+pub(super) mod replay;
 pub(super) mod search;
 pub(super) mod transcript;

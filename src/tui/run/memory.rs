@@ -81,6 +81,12 @@ impl Memory {
         files.aside(move || vec![Msg::Sessions(wanted_for, sessions::list(state.as_deref()))]);
     }
 
+    /// Reads what is recorded of a session.
+    pub fn read_session(&self, name: String, files: &Files) {
+        let state = self.state.clone();
+        files.aside(move || vec![Msg::Replayed(sessions::steps(state.as_deref(), &name))]);
+    }
+
     /// Lists the paths of the working directory.
     pub fn list(&self, files: &Files) {
         let cwd = self.cwd.clone();

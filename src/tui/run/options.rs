@@ -13,6 +13,7 @@ use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
+use crate::tui::timeline::Step;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -53,8 +54,21 @@ pub struct ScreenOptions {
     pub session: Option<String>,
     /// The name of this client; `None` where the run was started with this screen.
     pub client: Option<ClientId>,
+    /// A recorded session to be shown instead of a run.
+    pub replay: Option<Recorded>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
+}
+
+/// A recorded session.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    /// What it told its screen.
+    pub steps: Vec<Step>,
+    /// The name of its directory (untrusted).
+    pub place: String,
+    /// The branch that was checked out (untrusted); empty without one.
+    pub branch: String,
 }
 
 /// Whether a terminal can be asked something.

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-use crate::session::journal::{Outline, SessionFiles};
+use crate::session::journal::{Outline, Record, SessionFiles};
+use crate::session::replay::{Moment, moments};
 use crate::summary::{count, tokens};
 use crate::tui::switch::Choice;
+use crate::tui::timeline::Step;
 
 /// Most sessions that are listed, the newest.
 const MOST: usize = 500;
@@ -21,6 +23,22 @@ pub fn list(state: Option<&Path>) -> Result<Vec<Choice>, String> {
     let files = files.map_err(|error| format!("the sessions cannot be listed: {error}"))?;
     // One that cannot be read is told of by `steersman sessions`.
     Ok(files.iter().take(MOST).filter_map(|file| Outline::of(file).ok()).map(|outline| row(&outline)).collect())
+}
+
+/// Reads what a session told its screen.
+///
+/// # Errors
+/// A sentence, when the session cannot be read.
+pub fn steps(state: Option<&Path>, name: &str) -> Result<Vec<Step>, String> {
+    let state = state.ok_or("no session is saved: there is no directory for them")?;
+    let reading = SessionFiles::within(state).find(name)?.read();
+    let reading = reading.map_err(|error| format!("the session cannot be read: {error}"))?;
+    Ok(steps_of(reading.records))
+}
+
+/// Returns what a screen was told, from the records of a journal.
+pub fn steps_of(records: Vec<Record>) -> Vec<Step> {
+    moments(records).into_iter().map(|Moment { seq, at, post }| Step { seq, at, post }).collect()
 }
 
 fn row(outline: &Outline) -> Choice {

@@ -63,6 +63,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
                 wanted.push(PaneEffect::Say("tools have changed no file; commands are not on record".to_owned()));
             }
         }
+        Verb::Replay => match &app.facts.session {
+            Some(session) => return vec![Effect::ReadSession(session.clone())],
+            None => app.reply("this session is not saved, so it cannot be replayed"),
+        },
         Verb::Changes => {
             app.focus.overlays.toggle(ChangesPane::default);
             return vec![Effect::Request(Request::ListChanges)];

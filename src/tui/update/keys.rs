@@ -200,8 +200,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
-        // Nothing without the overlay that it is for.
-        Action::Jump | Action::InChanges(_) => {}
+        // Nothing without the overlay or the replay that it is for.
+        Action::Jump | Action::InChanges(_) | Action::InReplay(_) => {}
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             return travel(app, action);
         }

@@ -9,6 +9,7 @@
 //! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
 //!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
+//! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session/timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
 //!   `tests/pty/looks.rs`
 
@@ -26,6 +27,7 @@ mod mouse;
 mod pending;
 mod post;
 mod question;
+mod replay;
 mod sessions;
 mod transcript;
 
@@ -44,8 +46,12 @@ use crate::tui::transcript::cell::Level;
 use post::Told;
 
 /// Folds one message in; returns what is to be done outside, in order.
-#[allow(clippy::too_many_lines)] // One arm for each kind of message.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    if app.replay.is_some() { replay::update(app, msg) } else { fold(app, msg) }
+}
+
+#[allow(clippy::too_many_lines)] // One arm for each kind of message.
+fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
         Msg::Key(key, at) => {
@@ -101,6 +107,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
             effects = carry_out(app, wanted);
         }
+        Msg::Replayed(Ok(steps)) => replay::begin(app, steps),
+        Msg::Replayed(Err(reason)) => app.reply(&format!("no replay: {reason}")),
         Msg::ChooseSession => {
             effects.push(sessions::resume(&mut app.focus.overlays, &app.facts, ""));
         }

@@ -12,6 +12,7 @@ use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::timeline;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
@@ -32,7 +33,9 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, a
     let mut inner = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(4), ..line };
     let mut hints = hints(app);
     let escape = hints.last().map_or(0, |shortest| columns(shortest) + 2);
-    if app.focus.is_on(Pane::Composer) {
+    if app.replay.is_some() {
+        inner = put(buffer, inner, " replay ", theme.accent);
+    } else if app.focus.is_on(Pane::Composer) {
         let words = of_enter(app, waiting);
         // The whole of an edit's words tells about Esc itself.
         let is_edit = matches!(next_escape(app), Escape::LeaveEdit(_));
@@ -85,6 +88,9 @@ fn below(metrics: &Metrics) -> Option<String> {
 
 /// Returns the hints for the present state, the best first: rather fewer keys than fewer words about Esc.
 fn hints(app: &App) -> Vec<String> {
+    if app.replay.is_some() && app.focus.is_on(Pane::Composer) {
+        return timeline::hints(&app.facts);
+    }
     let mut hints = Vec::new();
     let escape = next_escape(app).words();
     if escape.is_empty() {

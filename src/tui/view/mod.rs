@@ -47,6 +47,7 @@ use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::status::ModelSource;
+use crate::tui::timeline;
 use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
 use crate::tui::transcript::view::matches::MatchIndex;
@@ -171,7 +172,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     regions.add(panes.gate, Region::Pane(Pane::Gate));
     let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);
-    let cursor = message::draw(&app.message, &app.known(), panes.composer, buffer);
+    let cursor = match &app.replay {
+        Some(replay) => {
+            timeline::draw(&replay.timeline, &app.facts, panes.composer, buffer);
+            None
+        }
+        None => message::draw(&app.message, &app.known(), panes.composer, buffer),
+    };
     status::draw(app, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);

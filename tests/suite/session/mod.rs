@@ -14,3 +14,4 @@ mod resume;
 mod saved;
 mod screen;
 mod search;
+mod timeline;

@@ -1,0 +1,67 @@
+//! Draws the timeline in the place of the message: whether it plays, the marks, and where it stands.
+
+use jiff::SignedDuration;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::state::Timeline;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
+use crate::tui::widgets::fit::{columns, put, put_right, row};
+
+/// Columns below which there is no room for the line with the marks.
+const LINE: u16 = 8;
+
+const KEYS: [&str; 4] = [
+    "Left/Right event · Shift round · Ctrl turn · [ ] mark · Space plays · +/- speed · g time · Esc leaves",
+    "Left/Right event · Shift round · Ctrl turn · Space plays · Esc leaves",
+    "Left/Right · Space plays · Esc leaves",
+    "Esc leaves",
+];
+
+/// Returns what the keys do, the longest first.
+pub fn hints(facts: &Facts) -> Vec<String> {
+    KEYS.iter().map(|keys| facts.spell(Context::Replay, keys).into_owned()).collect()
+}
+
+/// Draws the timeline.
+pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
+    let line = row(area, 0);
+    let state = if timeline.is_playing() { "▶" } else { "‖" };
+    let head = match timeline.typed() {
+        Some(typed) => format!("go to (m:ss): {typed}▏ "),
+        None => format!("{state} {}x ", timeline.speed()),
+    };
+    let rest = put(buffer, line, &head, theme.accent);
+    let ((elapsed, whole), (event, last)) = (timeline.elapsed(), timeline.events());
+    let place = [
+        format!(" {} of {} · event {event} of {last}", clock(elapsed), clock(whole)),
+        format!(" {} of {}", clock(elapsed), clock(whole)),
+        format!(" {event}/{last}"),
+    ];
+    let Some(words) = place.iter().find(|words| columns(words) + LINE <= rest.width).or(place.last()) else { return };
+    put_right(buffer, rest, words, theme.text);
+    let width = rest.width.saturating_sub(columns(words));
+    if width < LINE {
+        return;
+    }
+    let (here, steps) = timeline.place();
+    let column = |place: usize| u16::try_from(place * usize::from(width - 1) / steps.max(1)).unwrap_or(0);
+    for x in 0..width {
+        let (sign, style) = if x <= column(here) { ("━", theme.accent) } else { ("─", theme.border) };
+        put(buffer, Rect { x: rest.x + x, width: 1, ..rest }, sign, style);
+    }
+    for (at, mark) in timeline.marks() {
+        put(buffer, Rect { x: rest.x + column(*at), width: 1, ..rest }, mark.sign(), theme.notice);
+    }
+    put(buffer, Rect { x: rest.x + column(here), width: 1, ..rest }, "●", theme.accent);
+}
+
+fn clock(time: SignedDuration) -> String {
+    let seconds = time.as_secs().max(0);
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
