@@ -18,6 +18,7 @@
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod compare;
 pub mod export;
 pub mod fold;
 mod hub;

@@ -1,12 +1,14 @@
-//! What is done with saved sessions beside going on with them: search, export, replay.
+//! What is done with saved sessions beside going on with them: search, comparison, export, replay.
 //!
 //! # Where things are
 //!
 //! - `search`: `search.rs`; stories: `session/search.rs`
+//! - `diff`: `diff.rs`, `src/session/compare.rs`; stories: `session/compare.rs`
 //! - `export`: `export.rs`; stories: `session/export.rs`
 //! - `replay`: `replay.rs`; stories: `session/replay.rs`
 //! - which session it is: `source.rs`
 
+mod diff;
 mod export;
 mod replay;
 mod search;
@@ -27,6 +29,8 @@ pub enum ArchiveCommand {
     ///
     /// Exit code: 0 when something was found, 1 when not.
     Search(search::SearchArgs),
+    /// Compare two saved sessions: where they part, then their calls, files, tokens, cost and answers side by side.
+    Diff(diff::DiffArgs),
     /// Write a saved session as a document: Markdown, a web page, JSON, CSV, a recording, a trajectory or traces.
     Export(export::ExportArgs),
     /// Show a saved session again, event by event, with a timeline; or print the screen as it was at any event.
@@ -43,6 +47,7 @@ struct Answer {
 pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
     let done = files(flags).and_then(|files| match command {
         ArchiveCommand::Search(args) => search::run(&files, args),
+        ArchiveCommand::Diff(args) => diff::run(&files, args),
         ArchiveCommand::Export(args) => export::run(&files, args),
         ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
     });

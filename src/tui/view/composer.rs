@@ -33,8 +33,11 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, a
     let mut inner = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(4), ..line };
     let mut hints = hints(app);
     let escape = hints.last().map_or(0, |shortest| columns(shortest) + 2);
-    if app.replay.is_some() {
+    if let Some(replay) = &app.replay {
         inner = put(buffer, inner, " replay ", theme.accent);
+        if replay.live.as_ref().is_some_and(|live| !live.questions.is_empty()) {
+            inner = put(buffer, inner, "? a question waits: Esc ", theme.notice);
+        }
     } else if app.focus.is_on(Pane::Composer) {
         let words = of_enter(app, waiting);
         // The whole of an edit's words tells about Esc itself.

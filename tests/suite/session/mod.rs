@@ -3,6 +3,7 @@
 mod branch;
 mod client;
 mod command;
+mod compare;
 mod equality;
 mod export;
 pub mod journal;

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use steersman::event::{Envelope, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
-use steersman::protocol::{Post, Request};
+use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::timeline::{Jump, Step, Timeline, Way};
 
@@ -146,11 +146,14 @@ fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     assert!(stage.screen().contains("this is a replay"), "{}", stage.screen());
     stage.says("", "said meanwhile");
     assert!(!stage.screen().contains("said meanwhile"), "{}", stage.screen());
+    let files = vec![UndoneFile { path: "a.rs".to_owned(), undo: Undo::Removed }];
+    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files })));
+    assert!(stage.screen().contains("? a question waits: Esc"), "{}", stage.screen());
     stage.resize(90, 28);
     let screen = stage.keys("<esc>").screen();
     assert!(screen.contains("said meanwhile") && screen.contains("› half a thought"), "{screen}");
-    assert!(!screen.contains("second question"), "{screen}");
-    stage.keys("<enter>");
+    assert!(!screen.contains("second question") && screen.contains("Take back"), "{screen}");
+    stage.wait(350).keys("<a-n><enter>");
     let sent =
         |effect: &Effect| matches!(effect, Effect::Request(Request::Inject { text, .. }) if text == "half a thought");
     assert!(stage.effects.iter().any(sent), "{:?}", stage.effects);
