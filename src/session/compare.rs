@@ -142,7 +142,9 @@ fn side(records: &[Record], from: usize) -> ComparedSession {
                     side.cost_nanos = Some(side.cost_nanos.unwrap_or(0).saturating_add(cost));
                 }
             }
-            Event::ToolCall { name, arguments, .. } => side.calls.push(summary::call(name, arguments)),
+            Event::ToolCall { name, arguments, .. } => {
+                side.calls.push(format!("{name} {}", summary::call(name, arguments)));
+            }
             Event::ToolResult { is_error: true, .. } => side.failed_calls += 1,
             Event::Assistant { text, .. } if is_main && !text.trim().is_empty() => side.answer = Some(text.clone()),
             Event::TurnEnded { outcome, .. } if is_main => side.outcome = Some(*outcome),

@@ -83,6 +83,7 @@ fn both_stand_side_by_side_as_text_and_as_json() {
         text.lines().any(|line| line.contains("The lexer is written.") && line.contains("The tests are")),
         "{text}"
     );
+    assert!(text.contains("write src/lex.rs"), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
     let output = Program::new().args(["diff", &first, &second, "--json"]).output();
     let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
