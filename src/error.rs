@@ -37,6 +37,9 @@ pub enum StartError {
     /// A setting is wrong; the user must change it.
     #[error("{0}")]
     Configuration(String),
+    /// The server does not take the key.
+    #[error("{0}")]
+    Authentication(String),
     /// A server or this machine failed; the same start may succeed later.
     #[error("{0}")]
     Failed(String),

@@ -17,6 +17,7 @@ use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, 
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
 use crate::provider::Effort;
+use crate::session::journal::SessionId;
 
 /// Watch an agent work, and steer it while it runs.
 ///
@@ -245,8 +246,14 @@ pub struct SessionFlags {
     /// Let no other terminal see or steer this session.
     #[arg(long, global = true)]
     pub no_socket: bool,
+    /// Begin a new session with all of this one, which stays as it is; by its ID or a beginning that no other shares.
+    #[arg(long, global = true, value_name = "ID", conflicts_with_all = ["continues", "resume"])]
+    pub fork: Option<String>,
+    /// Give the new session this name, a UUID that no session has.
+    #[arg(long, global = true, value_name = "UUID", conflicts_with_all = ["continues", "resume"])]
+    pub session_id: Option<SessionId>,
     /// Save nothing of this session.
-    #[arg(long, global = true, conflicts_with_all = ["continues", "resume"])]
+    #[arg(long, global = true, conflicts_with_all = ["continues", "resume", "fork", "session_id"])]
     pub ephemeral: bool,
 }
 

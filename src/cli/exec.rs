@@ -14,6 +14,8 @@ mod result;
 mod start;
 mod steering;
 
+pub(super) use start::mistaken;
+
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -139,7 +141,7 @@ async fn serve(
     let limit = args.max_time.map(|time| Instant::now() + time);
     let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
-    let (unsent, reason, time) = (run.unsent, run.reason, run.time);
+    let (unsent, reason, strict_end) = (run.unsent, run.reason, run.strict_end);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
@@ -147,7 +149,7 @@ async fn serve(
             err.say(&missing);
         }
         if args.strict {
-            exit = result::strict(exit, &record, time);
+            exit = result::strict(exit, &record, strict_end);
         }
         let answer = record.last_turn().and_then(|last| last.answer);
         if let (Some(path), Some(answer)) = (&args.output_last_message, answer)

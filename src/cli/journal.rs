@@ -22,7 +22,8 @@ use crate::listener::Listener as _;
 use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
 use crate::session::journal::{
-    Header, Journal, OpenFile, Parent, SCHEMA, SessionFile, SessionFiles, SessionId, before, restore, restore_left,
+    Header, Journal, OpenFile, Parent, SCHEMA, SessionFile, SessionFiles, SessionId, before, carried_over, restore,
+    restore_left,
 };
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
@@ -60,7 +61,10 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return read_only(start, &file),
             open => resume(start, &file, open)?,
         },
-        None => fresh(start, &files)?,
+        None => match (&flags.session.fork, &flags.session.session_id) {
+            (Some(name), id) => fork(start, &files, name, id.as_ref())?,
+            (None, id) => fresh(start, &files, id.as_ref())?,
+        },
     };
     hide_variables(&journal);
     if let Some(days) = start.config.keep_days {
@@ -82,10 +86,33 @@ fn holds_a_secret(name: &str, value: &str) -> bool {
     is_secret(name) && value.len() >= SHORTEST_SECRET && !(value.starts_with('/') && Path::new(value).exists())
 }
 
-fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
-    let header = header(start, None)?;
+fn fresh(start: &Start, files: &SessionFiles, id: Option<&SessionId>) -> Result<Journal, String> {
+    let header = header(start, None, unused(files, id)?)?;
     let opening = files.creating(&header, &TimeZone::system());
     Ok(Journal::begin(header, opening))
+}
+
+/// Returns a name that no session has yet.
+fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<SessionId>, String> {
+    let Some(id) = id else { return Ok(None) };
+    let saved = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    if saved.iter().any(|file| file.session == *id) {
+        return Err(format!("there is a session {id} already: --resume {id} goes on with it"));
+    }
+    Ok(Some(id.clone()))
+}
+
+/// Begins the journal of a session with everything that another has recorded; that one stays as it is.
+fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&SessionId>) -> Result<Journal, String> {
+    let file = files.find(name)?;
+    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    let records = carried_over(&reading.records);
+    let parent = Parent { session: file.session, before: None };
+    let header = header(start, Some(parent), unused(files, id)?)?;
+    let opening = files.creating(&header, &TimeZone::system());
+    let journal = Journal::branch(header, &records, opening);
+    start.resumed = Some(restore_left(records));
+    Ok(journal)
 }
 
 /// What a branch is made from.
@@ -112,7 +139,7 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
     let records = before(&reading.records, &message)
         .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
-    let header = header(start, Some(Parent { session: file.session, before: message }))?;
+    let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
     let opening = files.creating(&header, &TimeZone::system());
     let journal = Journal::branch(header, &records, opening);
     hide_variables(&journal);
@@ -130,9 +157,10 @@ fn hide_variables(journal: &Journal) {
     secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
 }
 
-fn header(start: &Start, parent: Option<Parent>) -> Result<Header, String> {
+fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Result<Header, String> {
     let started = Timestamp::now();
-    let session = SessionId::new(started).map_err(|error| format!("the session gets no name: {error}"))?;
+    let session = named.map_or_else(|| SessionId::new(started), Ok);
+    let session = session.map_err(|error| format!("the session gets no name: {error}"))?;
     Ok(Header {
         schema: SCHEMA,
         program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),

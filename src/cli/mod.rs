@@ -192,12 +192,13 @@ pub enum Task {
 /// # Errors
 /// The exit code: done after help or version, usage after a mistake, which was reported.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
-    let line = CommandLine::try_parse_from(args).map_err(|error| match error.kind() {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let line = CommandLine::try_parse_from(&args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let _ = error.print();
             Exit::Done
         }
-        _ => usage(&sentence(&error)),
+        _ => exec::mistaken(&args, &sentence(&error)).unwrap_or_else(|| usage(&sentence(&error))),
     })?;
     let flags = line.flags;
     match (line.command, line.prompt) {

@@ -60,7 +60,14 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
 
 /// Returns the flags of a session that is not named.
 fn begun_anew(flags: &Flags) -> SessionFlags {
-    SessionFlags { resume: None, continues: false, ephemeral: false, ..flags.session.clone() }
+    SessionFlags {
+        resume: None,
+        continues: false,
+        fork: None,
+        session_id: None,
+        ephemeral: false,
+        ..flags.session.clone()
+    }
 }
 
 /// What comes after the screen.

@@ -252,6 +252,7 @@ async fn with_first_model(
 /// Returns the error for a missing list. A server that answered may have models without a list of them.
 fn no_list(error: ProviderError) -> StartError {
     match error {
+        ProviderError::Status { status: 401 | 403, .. } => StartError::Authentication(error.to_string()),
         ProviderError::Status { .. } | ProviderError::Malformed(_) => {
             StartError::Failed(format!("{error}; if the server has no list of models, name one with --model NAME"))
         }

@@ -7,10 +7,9 @@ use std::mem;
 
 use tokio::time::Instant;
 
-use super::result::TimeLeft;
 use super::steering::ExecRun;
 use super::{input, unwritten};
-use crate::cli::exit::Exit;
+use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::steer_stdin::Line;
 use crate::clock;
 use crate::event::{Delivery, Pending};
@@ -54,7 +53,7 @@ impl ExecRun<'_> {
     pub fn time_is_over(&mut self) {
         let sentence = "the time of --max-time is over";
         self.err.say(sentence);
-        (self.reason, self.time) = (Some(sentence.to_owned()), TimeLeft::None);
+        (self.reason, self.strict_end) = (Some(sentence.to_owned()), Some(StrictEnd::UsedUp));
         self.stop(Exit::Failed);
     }
 

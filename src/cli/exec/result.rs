@@ -11,20 +11,11 @@ use crate::cli::exit::{Exit, StrictEnd};
 use crate::event::{Outcome, TurnFaultKind, TurnFinish};
 use crate::session::stream::RunRecord;
 
-/// Whether the time of the run is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TimeLeft {
-    /// It is not.
-    Some,
-    /// It is: that stopped the run.
-    None,
-}
-
-/// Returns the exit under `--strict`.
-pub(super) fn strict(exit: Exit, record: &RunRecord, time: TimeLeft) -> Exit {
+/// Returns the exit under `--strict`; `known` is what stopped the run, where that was no turn.
+pub(super) fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
     let last = record.last_turn();
     let end = match exit {
-        Exit::Failed if time == TimeLeft::None => Some(StrictEnd::UsedUp),
+        Exit::Failed if known.is_some() => known,
         Exit::Failed => match last.and_then(|last| last.fault).map(|fault| fault.kind) {
             Some(TurnFaultKind::Budget | TurnFaultKind::Steps | TurnFaultKind::Rounds) => Some(StrictEnd::UsedUp),
             Some(TurnFaultKind::Authentication) => Some(StrictEnd::Authentication),

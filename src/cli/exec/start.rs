@@ -1,15 +1,17 @@
 //! The checks before `exec` runs, its JSON output with the first and the last event, and its result.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::Parser as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::{ExecArgs, OutputForm};
-use crate::cli::args::Flags;
+use crate::cli::args::{Command, CommandLine, Flags};
 use crate::cli::exit::{Exit, say};
 use crate::cli::first_start::look;
 use crate::config::Config;
@@ -54,6 +56,21 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
         Some(OutputForm::Answer | OutputForm::Progress) | None => {}
     }
     exit
+}
+
+/// Reports a mistake in the arguments of `exec`, also in the output for programs that they ask for; `None` when they ask
+/// for none.
+pub(in crate::cli) fn mistaken(args: &[OsString], sentence: &str) -> Option<Exit> {
+    let words: Vec<&str> = args.iter().skip(1).map_while(|arg| arg.to_str()).collect();
+    let own = words.split(|word| *word == "exec").nth(1)?;
+    let named = own.windows(2).find_map(|pair| (pair[0] == "--output").then_some(pair[1]));
+    let form = own.iter().find_map(|word| word.strip_prefix("--output=")).or(named);
+    let form = if own.contains(&"--json") { "json" } else { form.filter(|form| ["json", "result"].contains(form))? };
+    let line = CommandLine::try_parse_from(["steersman", "exec", "--output", form, "-"]).ok()?;
+    match line.command? {
+        Command::Exec(args) => Some(refuse(&line.flags, &args, sentence, Exit::Usage)),
+        _ => None,
+    }
 }
 
 /// Returns the writer of the JSON output.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::args::{ExecArgs, OutputForm};
 use super::ending::ExecStop;
+use super::input;
 use super::progress::Progress;
-use super::result::TimeLeft;
-use crate::cli::exit::Exit;
+use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
 use crate::cli::questions::{Questions, RefusedCalls};
 use crate::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
@@ -39,7 +39,8 @@ pub(super) struct ExecRun<'a> {
     /// Where they are answered.
     pub replies: Option<Arc<JsonLines>>,
     pub(super) record: RunRecord,
-    pub time: TimeLeft,
+    /// What `--strict` tells of a run that no turn stopped.
+    pub strict_end: Option<StrictEnd>,
     /// True when a failed or stopped turn holds the queue back.
     pub(super) is_paused: bool,
     /// The agents that run.
@@ -87,7 +88,7 @@ impl<'a> ExecRun<'a> {
             input: args.line_form(),
             replies: None,
             record,
-            time: TimeLeft::Some,
+            strict_end: None,
             is_paused: false,
             waiting: VecDeque::new(),
             unsent: Vec::new(),
@@ -253,6 +254,14 @@ impl<'a> ExecRun<'a> {
     pub(super) fn end_of_requests(&mut self) {
         if let Some(lines) = self.lines.take() {
             lines.close();
+            // What stands behind `end` is returned.
+            while let Some(read) = lines.take() {
+                if let Line::Json(line) = read.line
+                    && let Some((text, delivery)) = input::text_of(&line)
+                {
+                    self.keep(text, delivery);
+                }
+            }
         }
         // Nobody can answer any more.
         self.client.send(Request::UserLeft);
@@ -302,10 +311,14 @@ impl<'a> ExecRun<'a> {
             Post::Notice(Notice::BuildFailed(error)) => {
                 self.err.say(&error.to_string());
                 self.reason = Some(error.to_string());
-                self.stop(match error {
+                let exit = match error {
                     StartError::Configuration(_) => Exit::Usage,
-                    StartError::Failed(_) => Exit::Failed,
-                });
+                    StartError::Authentication(_) | StartError::Failed(_) => Exit::Failed,
+                };
+                if let StartError::Authentication(_) = error {
+                    self.strict_end = Some(StrictEnd::Authentication);
+                }
+                self.stop(exit);
                 self.progress.give_up();
             }
             Post::Notice(Notice::Info(sentence)) => self.err.say(sentence),

@@ -24,6 +24,11 @@ pub fn before(records: &[Record], message: &MessageId) -> Option<Vec<Record>> {
             kept = earlier;
         }
     }
+    Some(carried_over(kept))
+}
+
+/// Returns what a session that begins with all of another takes from it.
+pub fn carried_over(kept: &[Record]) -> Vec<Record> {
     let entered: HashSet<&MessageId> = kept.iter().filter_map(entered).collect();
     let stays = |record: &&Record| match record {
         Record::Accepted { entry, .. } => entered.contains(&entry.id),
@@ -33,7 +38,7 @@ pub fn before(records: &[Record], message: &MessageId) -> Option<Vec<Record>> {
             false
         }
     };
-    Some(kept.iter().filter(stays).cloned().collect())
+    kept.iter().filter(stays).cloned().collect()
 }
 
 fn is_main_turn(record: &Record) -> bool {

@@ -8,6 +8,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -49,6 +50,21 @@ impl SessionId {
     /// Returns the name as it is written.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = &'static str;
+
+    /// Reads a UUID of any version, in lower case as names are.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.to_ascii_lowercase();
+        let has_form = |(at, c): (usize, char)| match at {
+            8 | 13 | 18 | 23 => c == '-',
+            _ => c.is_ascii_hexdigit(),
+        };
+        let is_uuid = text.len() == 36 && text.chars().enumerate().all(has_form);
+        if is_uuid { Ok(Self(text)) } else { Err("it must be a UUID, such as 0198c9a2-6e1b-7abc-8def-0123456789ab") }
     }
 }
 

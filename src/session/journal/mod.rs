@@ -24,7 +24,7 @@ mod restore;
 mod texts;
 mod writer;
 
-pub use branch::before;
+pub use branch::{before, carried_over};
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
 pub use outline::{Outline, Preview, SessionState};
 pub use reader::{Damage, Reading, read};

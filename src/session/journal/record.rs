@@ -94,8 +94,9 @@ pub struct Header {
 pub struct Parent {
     /// The other session.
     pub session: SessionId,
-    /// The message of it just before which the branch begins.
-    pub before: MessageId,
+    /// The message of it just before which the branch begins; `None` when it begins with all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<MessageId>,
 }
 
 impl Record {

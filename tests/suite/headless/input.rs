@@ -222,3 +222,19 @@ fn a_project_is_trusted_for_one_run_by_the_hash_that_the_warning_names() {
     let output = project(exec(&server).args(["--trust-project", hash])).output();
     assert_eq!(steps(&stdout(&output)), 7, "{}", stderr(&output));
 }
+
+#[test]
+fn what_stands_behind_the_end_is_returned() {
+    let server = Server::start([Reply::text("one")]);
+    let mut run = requests(&server, &[]);
+    let first = json!({"id": 1, "type": "send", "text": "first"});
+    run.write(&format!(
+        "{first}\n{}\n{}\n",
+        json!({"id": 2, "type": "end"}),
+        json!({"id": 3, "type": "send", "text": "too late"})
+    ));
+    let end = run.end();
+    let result = result(&end);
+    assert_eq!((&result["exit_code"], &result["unsent"][0]["text"]), (&json!(0), &json!("too late")), "{result}");
+    assert_eq!(server.chats()[0].texts("user"), ["first"]);
+}

@@ -3,6 +3,7 @@
 mod input;
 mod output;
 mod schema;
+mod sessions;
 
 use serde_json::Value;
 

@@ -126,6 +126,17 @@ fn a_server_that_does_not_take_the_key_is_named_as_that() {
 }
 
 #[test]
+fn strict_names_a_key_that_is_refused_before_there_is_a_model() {
+    for (flag, code) in [("--json", 1), ("--strict", 6)] {
+        let server = Server::start([]);
+        server.on("/v1/models", Reply::json(401, json!({"error": {"message": "no such key"}})));
+        let args = ["exec", "--base-url", &server.url(), "--sandbox", "off", flag, "hello"];
+        let output = Program::new().args(args).output();
+        assert_eq!(exit_code(&output), code, "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_run_ends_when_its_time_is_over() {
     for (args, code) in [(vec!["--json"], 1), (vec!["--json", "--strict"], 5)] {
         let gate = Gate::new();
@@ -196,3 +207,23 @@ fn pieces_can_be_left_out_and_a_cut_text_carries_its_size_and_hash() {
 }
 
 const SHA256_OF_LONG: &str = "52b73dcd3b8083ba34777ab11ee46577ce0e1b560adac250a2805c6e3c3126e2";
+
+#[test]
+fn a_mistake_in_the_arguments_ends_the_output_for_programs_too() {
+    for (args, form) in [
+        (vec!["exec", "--json", "--nonsense", "hello"], "json"),
+        (vec!["exec", "--output", "json", "--max-time", "never", "hello"], "json"),
+        (vec!["exec", "--output=result", "--nonsense"], "result"),
+    ] {
+        let output = Program::new().args(args.iter().copied()).output();
+        assert_eq!(exit_code(&output), 2, "{args:?}");
+        assert!(!stderr(&output).is_empty());
+        let lines = lines(&stdout(&output));
+        let last = lines.last().unwrap();
+        let end = if form == "json" { &last["event"] } else { last };
+        assert_eq!(end["exit_code"], 2, "{args:?}: {lines:?}");
+        assert_eq!(form == "json", lines[0]["event"]["type"] == "session_started");
+    }
+    let output = Program::new().args(["exec", "--nonsense", "hello"]).output();
+    assert_eq!((exit_code(&output), stdout(&output).as_str()), (2, ""));
+}
