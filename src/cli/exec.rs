@@ -39,6 +39,7 @@ use crate::config::RuleLists;
 use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
+use crate::protocol::Request;
 use crate::session::stream::{self, RunRecord};
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
@@ -133,6 +134,11 @@ async fn serve(
         journal::attach(journal, host.handle());
     }
     let hub = Hub::new(host.handle().clone());
+    let answers = record.clone();
+    hub.on_request(move |by, request| match request {
+        Request::Answer { id, .. } if !by.is_first() => answers.answering(id.0, by.as_str()),
+        _ => {}
+    });
     // Nobody looks at an `exec` for such a sentence; the log has it.
     let server = listening.and_then(|listening| listening.begin(&hub).ok());
     let client = hub.first();

@@ -89,15 +89,16 @@ impl JsonLines {
 
     /// Writes a line that is no event: `event` is its own part, its number is that of the event before.
     pub fn append_line(&self, agent: AgentId, parent: Option<AgentId>, event: Map<String, Value>) {
-        let seq = self.out.lock().unwrap_or_else(PoisonError::into_inner).seq;
-        // The event stands for none; it is replaced below.
-        let envelope = Envelope { seq, at: clock::now(), agent, parent, event: Event::Cancelled {} };
+        // The number and the event stand for none; they are replaced below.
+        let envelope = Envelope { seq: 0, at: clock::now(), agent, parent, event: Event::Cancelled {} };
         let Ok(Value::Object(mut members)) = serde_json::to_value(&envelope) else { return };
         if let Some(add) = &self.add {
             add(&envelope, &mut members);
         }
         members.insert("event".to_owned(), Value::Object(event));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only here nothing can come between.
+        members.insert("seq".to_owned(), out.seq.into());
         if out.seq == 0 {
             out.early.push(members);
         } else {

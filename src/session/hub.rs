@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
@@ -25,7 +25,10 @@ pub struct Hub {
     /// The newest clients, each with the token that it came with.
     names: Mutex<VecDeque<(Option<String>, ClientId)>>,
     is_over: AtomicBool,
+    on_request: OnceLock<Box<OnRequest>>,
 }
+
+type OnRequest = dyn Fn(&ClientId, &Request) + Send + Sync;
 
 /// The word for a client with a screen.
 pub const SCREEN: &str = "attach";
@@ -57,8 +60,13 @@ impl Hub {
         }));
         let distributing = Arc::clone(&members);
         let requests = Requests::distributing(handle.clone(), move |by, reply| distribute(&distributing, by, reply));
-        let (names, is_over) = (Mutex::default(), AtomicBool::new(false));
-        Arc::new(Self { handle, requests, members, joined: AtomicU64::new(0), names, is_over })
+        let (names, is_over, on_request) = (Mutex::default(), AtomicBool::new(false), OnceLock::new());
+        Arc::new(Self { handle, requests, members, joined: AtomicU64::new(0), names, is_over, on_request })
+    }
+
+    /// Sets what is called with each request before it is carried out, and with who asks; the first one stays.
+    pub fn on_request(&self, tell: impl Fn(&ClientId, &Request) + Send + Sync + 'static) {
+        let _ = self.on_request.set(Box::new(tell));
     }
 
     /// Keeps what the run says for clients that join later.
@@ -144,6 +152,9 @@ impl Hub {
     pub(super) fn carry_out(&self, member: &Member, number: u64, request: Request, tell: impl FnOnce(Option<Reply>)) {
         let client = member.name.clone().unwrap_or_else(ClientId::first);
         let mark = marks(&request);
+        if let Some(tell) = self.on_request.get() {
+            tell(&client, &request);
+        }
         tell(self.requests.carry_out(Numbered { client, number, request }));
         mark(member);
         member.wake(Waiting::Answers);

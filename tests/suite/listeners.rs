@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use jiff::Timestamp;
+use serde_json::{Map, Value};
 use steersman::event::{Envelope, Event, Outcome, Usage};
 use steersman::id::{AgentId, CallId};
 use steersman::listener::{
@@ -387,4 +389,32 @@ async fn while_a_listener_can_take_no_more_nothing_is_read_on() {
     slow.waker.lock().unwrap().take().unwrap().wake();
     reading.await.unwrap();
     assert!(begun.load(std::sync::atomic::Ordering::SeqCst));
+}
+
+#[test]
+fn the_number_of_a_line_that_is_no_event_is_that_of_the_event_that_stands_before_it() {
+    let lines = Arc::new(OnceLock::<JsonLines>::new());
+    let written = Sink::default();
+    let inner = Arc::clone(&lines);
+    let main = AgentId::main();
+    let event =
+        |seq| Envelope { seq, at: Timestamp::UNIX_EPOCH, agent: main.clone(), parent: None, event: Event::Reset {} };
+    let second = event(2);
+    // An event that comes while the other line is being made.
+    let add = move |envelope: &Envelope, _: &mut Map<String, Value>| {
+        if envelope.event == (Event::Cancelled {})
+            && let Some(lines) = inner.get()
+        {
+            lines.on_event(&second);
+        }
+    };
+    let lines = {
+        assert!(lines.set(JsonLines::new(written.clone()).adding(add)).is_ok());
+        lines.get().unwrap()
+    };
+    lines.on_event(&event(1));
+    lines.append_line(main.clone(), None, Map::from_iter([("type".to_owned(), "reply".into())]));
+    let number = |line: &str| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap();
+    let numbers: Vec<u64> = written.flushed().lines().map(number).collect();
+    assert_eq!(numbers, [1, 2, 2]);
 }

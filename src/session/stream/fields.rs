@@ -36,7 +36,7 @@ pub struct QuestionFields {
 /// What `answer` has beside the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerFields {
-    /// Who answered: `input`, `client` for another terminal, `nobody`.
+    /// Who answered: `input`, the name of another client, `nobody`.
     pub by: String,
 }
 

@@ -33,7 +33,7 @@ struct Inner {
     /// What was asked; kept until its answer is told, which can be long after it was given.
     requests: HashMap<u64, ApprovalRequest>,
     /// Who answers the questions of these numbers.
-    answerers: HashMap<u64, &'static str>,
+    answerers: HashMap<u64, String>,
     agents: HashMap<AgentId, AgentRecord>,
     calls: HashMap<(AgentId, CallId), CallRecord>,
     total: UsageSum,
@@ -118,8 +118,8 @@ impl RunRecord {
     }
 
     /// Notes who is about to answer a question.
-    pub fn answering(&self, number: u64, by: &'static str) {
-        self.lock().answerers.insert(number, by);
+    pub fn answering(&self, number: u64, by: &str) {
+        self.lock().answerers.insert(number, by.to_owned());
     }
 
     /// Returns how the last turn of the main agent ended.
@@ -265,11 +265,11 @@ impl Inner {
             Event::Answer { id, answer, .. } => {
                 self.requests.remove(&number_of(id));
                 let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
-                    ("withdrawn" | "denied" | "allowed", _) => "nobody",
+                    ("withdrawn" | "denied" | "allowed", _) => "nobody".to_owned(),
                     (_, Some(by)) => by,
-                    (_, None) => "client",
+                    (_, None) => "client".to_owned(),
                 };
-                insert(event, &AnswerFields { by: by.to_owned() });
+                insert(event, &AnswerFields { by });
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 let call = self.calls.get(&(envelope.agent.clone(), id.clone()));

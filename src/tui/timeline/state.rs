@@ -187,7 +187,7 @@ impl Timeline {
         self.steps.partition_point(|step| step.at.duration_since(first.at) <= elapsed)
     }
 
-    /// Plays from the place on, or pauses; at the end it plays from the beginning of the last turn.
+    /// Plays from the place on, or pauses.
     pub fn toggle(&mut self, now: Timestamp) {
         self.playing = match self.playing {
             Some(_) => None,

@@ -36,6 +36,22 @@ fn wait_for(run: &mut Running, name: &str) {
     run.wait_for_line(|line| line.contains(&part));
 }
 
+/// Sends a request and waits for its reply and for an event that it brings about, whichever comes first.
+fn ask_until(run: &mut Running, request: &Value, name: &str) -> Value {
+    check("input", request);
+    run.write(&format!("{request}\n"));
+    let (mut reply, mut has_come) = (Value::Null, false);
+    run.wait_for_line(|line| {
+        let event = serde_json::from_str::<Value>(line).unwrap()["event"].take();
+        has_come |= event["type"] == name;
+        if event["type"] == "reply" && event["id"] == request["id"] {
+            reply = event;
+        }
+        has_come && !reply.is_null()
+    });
+    reply
+}
+
 fn result(end: &End) -> Value {
     lines(&end.stdout).pop().unwrap()["event"].clone()
 }
@@ -101,9 +117,8 @@ fn a_question_is_answered_by_a_request_and_a_yes_before_it_approves_nothing() {
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it.")]);
     let mut run = requests(&server, &["hello"]);
-    let early = ask(&mut run, &json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"}));
-    assert_eq!(early["ok"], false);
-    wait_for(&mut run, "question");
+    let early = json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"});
+    assert_eq!(ask_until(&mut run, &early, "question")["ok"], false);
     let no = json!({"id": 2, "type": "answer", "question": 1, "answer": "no", "words": "keep it"});
     assert_eq!(ask(&mut run, &no)["ok"], true);
     ask(&mut run, &json!({"id": 3, "type": "end"}));
@@ -120,9 +135,8 @@ fn cancel_stops_the_turn_returns_what_waits_and_leaves_the_session_open() {
     let mut run = requests(&server, &["hello"]);
     gate.wait_reached();
     ask(&mut run, &json!({"id": 1, "type": "send", "text": "later", "delivery": "follow_up"}));
-    let stopped = ask(&mut run, &json!({"id": 2, "type": "cancel"}));
+    let stopped = ask_until(&mut run, &json!({"id": 2, "type": "cancel"}), "turn_ended");
     assert_eq!(stopped["returned"][0]["text"], "later");
-    wait_for(&mut run, "turn_ended");
     ask(&mut run, &json!({"id": 3, "type": "send", "text": "once more"}));
     ask(&mut run, &json!({"id": 4, "type": "budget", "max_tokens": 1_000_000}));
     ask(&mut run, &json!({"id": 5, "type": "end"}));
@@ -137,8 +151,7 @@ fn a_paused_agent_waits_for_a_decision() {
     let server = Server::start([call, Reply::text("skipped")]);
     let mut run = requests(&server, &[]);
     assert_eq!(ask(&mut run, &json!({"id": 1, "type": "pause", "agent": ""}))["ok"], true);
-    ask(&mut run, &json!({"id": 2, "type": "send", "text": "hello"}));
-    wait_for(&mut run, "parked");
+    ask_until(&mut run, &json!({"id": 2, "type": "send", "text": "hello"}), "parked");
     let skip = json!({"id": 3, "type": "decide", "call": "c1", "decision": "skip", "reason": "no sums"});
     assert_eq!(ask(&mut run, &skip)["ok"], true);
     ask(&mut run, &json!({"id": 4, "type": "pause", "agent": "", "paused": false}));

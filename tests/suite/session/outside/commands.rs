@@ -166,13 +166,15 @@ fn a_question_is_declined_with_words_for_the_model() {
     let remove = r#"{"command":"rm kept"}"#;
     let server = Server::start([Reply::calls(&[("c1", "bash", remove)]), Reply::text("I leave it.")]);
     let url = server.url();
-    let args = ["exec", "--base-url", &url, "--model", "scripted", "--steer-stdin", "--sandbox", "off", "hello"];
+    let args =
+        ["exec", "--base-url", &url, "--model", "scripted", "--json", "--steer-stdin", "--sandbox", "off", "hello"];
     let mut run = Program::new().file("work/kept", "").args(args).piped().run();
     run.wait_for_error("answer: /yes 1");
     let (code, out, err) = beside(&run, &["decline", "1", "keep it"]);
     assert_eq!((code, out.ends_with("declined\n")), (0, true), "{err}");
     let (end, home) = run.end_with_home();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stdout.contains(r#""by":"approve 1""#), "{}", end.stdout);
     assert!(home.path().join("work/kept").exists() && server.chats()[1].texts("tool")[0].contains("keep it"));
 }
 
