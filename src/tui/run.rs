@@ -155,7 +155,8 @@ async fn show<'a, S: Surface<'a>>(
         surface.keep_drafts(Instant::now());
         if let Some(ending) = surface.core().ending.take() {
             let core = surface.core();
-            if let Some(request) = core.drafts.last(core.app.message.unsent()) {
+            core.app.end_replay();
+            if let Some(request) = core.drafts.last(core.app.unsent()) {
                 core.client.send(request);
             }
             *farewell = surface.close().await;

@@ -20,6 +20,7 @@ use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
+use crate::protocol::DraftText;
 use crate::session::fold::agents::AgentNode;
 use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
 use crate::tui::agents::{AgentsPane, Room};
@@ -111,6 +112,23 @@ impl App {
         };
         app.fit_composer();
         app
+    }
+
+    /// Returns what the user has written and not sent, also behind a replay.
+    pub fn unsent(&self) -> Vec<DraftText> {
+        let live = self.replay.as_ref().and_then(|replay| replay.live.as_ref());
+        live.map_or_else(|| self.message.unsent(), |live| live.message.unsent())
+    }
+
+    /// Brings back the screen of the run behind a replay; returns false when there is none.
+    pub fn end_replay(&mut self) -> bool {
+        match self.replay.take().and_then(|replay| replay.live) {
+            Some(live) => {
+                *self = *live;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Puts the keys in force into a text that names the usual ones.

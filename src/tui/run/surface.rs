@@ -165,7 +165,7 @@ pub(super) trait Surface<'a>: Sized {
     /// Has the session keep what is being written, when that is due.
     fn keep_drafts(&mut self, now: Instant) {
         let core = self.core();
-        if let Some(request) = core.drafts.keep(now, || core.app.message.unsent()) {
+        if let Some(request) = core.drafts.keep(now, || core.app.unsent()) {
             core.client.send(request);
         }
     }

@@ -263,11 +263,5 @@ fn go(app: &mut App, place: usize) {
 
 /// Ends the replay: the run's own screen comes back, or the program ends.
 fn leave(app: &mut App) -> Vec<Effect> {
-    match app.replay.take().and_then(|replay| replay.live) {
-        Some(live) => {
-            *app = *live;
-            carry_out(app, vec![PaneEffect::Quiet])
-        }
-        None => vec![Effect::Quit],
-    }
+    if app.end_replay() { carry_out(app, vec![PaneEffect::Quiet]) } else { vec![Effect::Quit] }
 }

@@ -140,6 +140,7 @@ fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     stage.turn("").keys("half a thought");
     stage.tell(Msg::Replayed(Ok(session())));
     stage.effects.clear();
+    assert_eq!(stage.app.unsent()[0].text, "half a thought", "a draft behind it is kept on");
     stage.keys("what?<enter><f5><c-up>").paste("text").keys("<a-z>");
     let requests: Vec<_> = stage.effects.iter().filter(|effect| matches!(effect, Effect::Request(_))).collect();
     assert!(requests.is_empty(), "{requests:?}");
