@@ -21,7 +21,8 @@ pub struct RemoteClient {
     lines: Sender<String>,
     number: AtomicU64,
     shared: Arc<Shared>,
-    stream: UnixStream,
+    /// Closed once everything is written.
+    writing: Mutex<Receiver<()>>,
 }
 
 #[derive(Default)]
@@ -84,8 +85,11 @@ impl RemoteClient {
         let (mut read, write, number) = caller.split()?;
         let shared = Arc::new(Shared::default());
         let (lines, written) = channel();
-        let stream = write.try_clone()?;
-        thread::Builder::new().name("to session".to_owned()).spawn(move || write_all(write, &written))?;
+        let (done, writing) = channel();
+        thread::Builder::new().name("to session".to_owned()).spawn(move || {
+            write_all(write, &written);
+            drop::<Sender<()>>(done);
+        })?;
         let told = Arc::clone(&shared);
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
             let sentence = loop {
@@ -109,7 +113,7 @@ impl RemoteClient {
             };
             told.push(Post::Notice(Notice::Over(sentence)));
         })?;
-        Ok(Self { lines, number: AtomicU64::new(number), shared, stream })
+        Ok(Self { lines, number: AtomicU64::new(number), shared, writing: Mutex::new(writing) })
     }
 
     /// Ends the session, if it was served without a screen and nobody else looks at it.
@@ -125,11 +129,11 @@ impl RemoteClient {
 
     /// Closes the connection once what was sent is written.
     pub fn close(self) {
-        let Self { lines, stream, shared, .. } = self;
+        let Self { lines, shared, writing, .. } = self;
         *lock(&shared.wake) = None;
         drop(lines);
-        // The session closes its side behind the last answer; a dead one does not.
-        let _ = stream.set_read_timeout(Some(limits::CLIENT_FAREWELL));
+        // A session that reads nothing any more is not waited for.
+        let _ = lock(&writing).recv_timeout(limits::OUTSIDE_PATIENCE);
     }
 }
 
