@@ -14,7 +14,7 @@ mod result;
 mod start;
 mod steering;
 
-pub(super) use start::mistaken;
+pub(super) use start::report_mistake;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZeroU32;

@@ -198,7 +198,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
             let _ = error.print();
             Exit::Done
         }
-        _ => exec::mistaken(&args, &sentence(&error)).unwrap_or_else(|| usage(&sentence(&error))),
+        _ => exec::report_mistake(&args, &sentence(&error)).unwrap_or_else(|| usage(&sentence(&error))),
     })?;
     let flags = line.flags;
     match (line.command, line.prompt) {

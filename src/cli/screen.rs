@@ -129,7 +129,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
 pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Vec<Step>) -> Result<Exit, String> {
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
     if uses_lines(&start) {
-        return Err("a replay is drawn; --print writes one screen of it as text".to_owned());
+        return Err("a replay needs the full screen; --print writes one screen of it as text".to_owned());
     }
     if steps.is_empty() {
         return Err("nothing is recorded of this session".to_owned());

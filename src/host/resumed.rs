@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::details::UndoneFile;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
@@ -18,6 +19,8 @@ pub struct Resumed {
     pub closing: Vec<Closing>,
     /// What waits for the user; each text is held until the user says that it still holds.
     pub unfinished: Unfinished,
+    /// Undos that the model was not told of: the turn, and what was done about each file.
+    pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
     /// Where the numbering goes on.
     pub numbers: Numbers,
 }

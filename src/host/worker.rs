@@ -183,6 +183,9 @@ impl Worker {
                 }
                 self.mailbox.push(Post::Envelope(envelope));
             }
+            for (turn, files) in std::mem::take(&mut resumed.undone) {
+                self.changes.note_undone(turn, &files);
+            }
             let unfinished = std::mem::take(&mut resumed.unfinished);
             self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
             self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));

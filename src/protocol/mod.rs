@@ -32,4 +32,4 @@ pub use request::{
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
 
 /// The version of the protocol; another one is not understood.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

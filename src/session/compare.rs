@@ -1,12 +1,13 @@
 //! Two sessions side by side: where they part, and what each did from there.
 //!
-//! They part where the main agents first heard, said or called something else. Everything behind that place counts, the
+//! They part where the main agents first got another message, gave another answer or made another call. Everything behind that place counts, the
 //! sub-agents' work included.
 
 use serde::Serialize;
 
 use crate::event::{Event, Outcome};
-use crate::session::fold::FileChanges;
+use crate::message::Arguments;
+use crate::session::fold::{ChangedFile, FileChanges};
 use crate::session::journal::Record;
 use crate::summary;
 
@@ -61,53 +62,53 @@ pub struct ComparedFile {
 
 /// Compares two sessions.
 pub fn compare(first: &[Record], second: &[Record]) -> Comparison {
-    let (one, other) = (heard(first), heard(second));
-    let shared = one.iter().zip(&other).take_while(|(one, other)| one.what == other.what).count();
-    let behind = |of: &[Heard<'_>], records: &[Record]| {
-        of.get(shared).map_or(records.len(), |heard| turn_of(records, heard.place))
+    let (one, other) = (steps_of(first), steps_of(second));
+    let shared = one.iter().zip(&other).take_while(|(one, other)| one.content == other.content).count();
+    let behind = |of: &[MainStep<'_>], records: &[Record]| {
+        of.get(shared).map_or(records.len(), |step| turn_of(records, step.index))
     };
     let common = one.get(..shared).unwrap_or_default();
-    let message = |heard: &&Heard<'_>| matches!(heard.what, What::Message(_));
+    let message = |step: &&MainStep<'_>| matches!(step.content, StepContent::Message(_));
     Comparison {
         shared_messages: common.iter().filter(message).count() as u64,
-        shared_calls: common.iter().filter(|heard| matches!(heard.what, What::Call(..))).count() as u64,
-        last_shared: common.iter().rev().find_map(|heard| match heard.what {
-            What::Message(text) => Some(text.to_owned()),
-            What::Answer(_) | What::Call(..) => None,
+        shared_calls: common.iter().filter(|step| matches!(step.content, StepContent::Call(..))).count() as u64,
+        last_shared: common.iter().rev().find_map(|step| match step.content {
+            StepContent::Message(text) => Some(text.to_owned()),
+            StepContent::Answer(_) | StepContent::Call(..) => None,
         }),
         sides: [side(first, behind(&one, first)), side(second, behind(&other, second))],
     }
 }
 
-/// One thing of the main agent that can be another one in another session.
-struct Heard<'a> {
-    /// The place of its record.
-    place: usize,
-    what: What<'a>,
+/// A message, an answer or a call of the main agent.
+struct MainStep<'a> {
+    /// The index of its record.
+    index: usize,
+    content: StepContent<'a>,
 }
 
 #[derive(PartialEq)]
-enum What<'a> {
+enum StepContent<'a> {
     Message(&'a str),
     Answer(&'a str),
-    Call(&'a str, String),
+    Call(&'a str, &'a Arguments),
 }
 
-fn heard(records: &[Record]) -> Vec<Heard<'_>> {
-    let mut heard = Vec::new();
-    for (place, record) in records.iter().enumerate() {
+fn steps_of(records: &[Record]) -> Vec<MainStep<'_>> {
+    let mut steps = Vec::new();
+    for (index, record) in records.iter().enumerate() {
         let Record::Event(envelope) = record else { continue };
-        let what = match &envelope.event {
-            Event::UserTurn { content, .. } => What::Message(content),
-            Event::Assistant { text, .. } => What::Answer(text),
-            Event::ToolCall { name, arguments, .. } => What::Call(name, summary::call(name, arguments)),
+        let content = match &envelope.event {
+            Event::UserTurn { content, .. } => StepContent::Message(content),
+            Event::Assistant { text, .. } => StepContent::Answer(text),
+            Event::ToolCall { name, arguments, .. } => StepContent::Call(name, arguments),
             _ => continue,
         };
         if envelope.agent.is_main() {
-            heard.push(Heard { place, what });
+            steps.push(MainStep { index, content });
         }
     }
-    heard
+    steps
 }
 
 /// Returns where the turn begins that begins with a record, or the record's own place: a turn that begins with the other
@@ -151,12 +152,10 @@ fn side(records: &[Record], from: usize) -> ComparedSession {
             _ => {}
         }
     }
-    for change in changes.standing() {
-        let (added, removed) = (u64::from(change.diff.added), u64::from(change.diff.removed));
-        match side.files.iter_mut().find(|file| file.path == change.diff.path) {
-            Some(file) => (file.added, file.removed) = (file.added + added, file.removed + removed),
-            None => side.files.push(ComparedFile { path: change.diff.path.clone(), added, removed }),
-        }
-    }
+    let file = |file: ChangedFile<'_>| {
+        let (added, removed) = file.lines();
+        ComparedFile { path: file.path.to_owned(), added, removed }
+    };
+    side.files = changes.files(None, None).into_iter().map(file).collect();
     side
 }

@@ -76,7 +76,7 @@ pub enum Verb {
     Rules,
     /// Goes on with another session.
     Resume,
-    /// Shows the session again from its beginning, as far as it has come.
+    /// Replays the session as far as it has come.
     Replay,
     /// Branches from just before one of the user's messages.
     Branch,
@@ -216,7 +216,7 @@ pub const COMMANDS: &[Command] = &[
         "b",
         "a new session from just before one of your messages, its text to be edited",
     ),
-    row(Verb::Replay, "replay", "/replay", Nothing, "", "the session again, event by event; the run goes on behind it"),
+    row(Verb::Replay, "replay", "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
     row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
     row(
         Verb::Compact,
@@ -241,7 +241,7 @@ pub const COMMANDS: &[Command] = &[
         "/diff",
         Nothing,
         "Alt+G",
-        "the files that tools changed, with their changes; undo of one",
+        "the files that tools changed, with diffs; undo one file or one turn",
     ),
     row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),

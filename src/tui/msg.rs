@@ -15,7 +15,7 @@ use crate::tui::fuzzy::Hits;
 use crate::tui::highlight::Coloured;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
-use crate::tui::overlay::Places;
+use crate::tui::overlay::OverlayPosition;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, SessionsFor};
@@ -113,8 +113,8 @@ impl From<Envelope> for Msg {
 pub struct Drawn {
     /// The transcript that was shown, and its place.
     pub transcript: TranscriptDrawn,
-    /// The places in the overlay on top.
-    pub overlay: Places,
+    /// The position in the overlay on top.
+    pub overlay: OverlayPosition,
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.

@@ -107,6 +107,13 @@ impl Changes {
         let _ = self.undone.set(Box::new(tell));
     }
 
+    /// Notes an undo that the model is to be told of: the turn whose changes were undone, or `None` for all of a file.
+    pub fn note_undone(&self, turn: Option<u32>, files: &[UndoneFile]) {
+        let since = turn.map_or_else(|| "its first change".to_owned(), |turn| format!("turn {turn}"));
+        let undone = files.iter().filter(|file| file.undo.is_done());
+        self.lock().untold.extend(undone.map(|file| format!("{} is as it was before {since}", file.path)));
+    }
+
     /// Takes what the model is to be told of undos since it was last told; `None` when there was none.
     pub fn take_note(&self) -> Option<String> {
         let undone = std::mem::take(&mut self.lock().untold);
@@ -144,7 +151,7 @@ impl Changes {
     pub fn undo(&self, scope: &UndoScope) -> Vec<UndoneFile> {
         let mut inner = self.lock();
         let mut changed = inner.changed(scope);
-        let report = take_back(&mut changed);
+        let report = undo_all(&mut changed);
         let turn = match scope {
             UndoScope::LastTurn => Some(inner.changed_in),
             UndoScope::Turn(turn) => Some(*turn),
@@ -154,11 +161,8 @@ impl Changes {
         let is_last = turn.is_none_or(|turn| turn == inner.changed_in);
         inner.entries.retain(|entry| !(is_last && done(&entry.shown)));
         inner.log.undone(turn, done);
-        for file in report.iter().filter(|file| file.undo.is_done()) {
-            let since = turn.map_or_else(|| "its first change".to_owned(), |turn| format!("turn {turn}"));
-            inner.untold.push(format!("{} is as it was before {since}", file.path));
-        }
         drop(inner);
+        self.note_undone(turn, &report);
         if let Some(tell) = self.undone.get()
             && !report.is_empty()
         {
@@ -185,7 +189,7 @@ impl Changes {
         let mut changed = inner.log.since(message);
         inner.log.forget(message);
         inner.entries.clear();
-        take_back(&mut changed)
+        undo_all(&mut changed)
     }
 
     /// Records a change that was made.
@@ -235,7 +239,7 @@ impl Changes {
 }
 
 /// Takes changes back, the newest first, and then removes the directories made for them that are empty.
-fn take_back(changed: &mut [ChangedFile]) -> Vec<UndoneFile> {
+fn undo_all(changed: &mut [ChangedFile]) -> Vec<UndoneFile> {
     let mut report = Vec::new();
     for entry in changed.iter().rev() {
         report.push(UndoneFile { path: entry.shown.clone(), undo: entry.undo() });

@@ -276,3 +276,11 @@ fn a_file_is_compared_with_what_it_was_before_the_first_change() {
     assert_eq!((diffs[0].path.as_str(), diffs[0].added, diffs[0].removed), ("a", 2, 2));
     assert!(diffs[0].hunks.contains("-one\n-two\n+1\n+2"), "{}", diffs[0].hunks);
 }
+
+#[test]
+fn a_file_is_named_by_its_path_as_it_is_shown() {
+    let site = Site::new();
+    site.write("b\u{202e}.rs", "new");
+    let scope = UndoScope::File("b<U+202E>.rs".to_owned());
+    assert_eq!(pairs(site.workspace.changes().undo(&scope)), [("b<U+202E>.rs".to_owned(), Undo::Removed)]);
+}

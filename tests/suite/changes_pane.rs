@@ -80,7 +80,7 @@ fn a_file_or_a_turn_is_taken_back_after_a_question_and_leaves_the_list() {
     assert!(screen.contains("1 file changed") && screen.contains("notes.md"), "{screen}");
     assert!(!screen.contains("let a = 2;"), "{screen}");
     stage.keys("U");
-    assert!(stage.screen().contains("Left shows one turn"), "{}", stage.screen());
+    assert!(stage.screen().contains("choose a turn first"), "{}", stage.screen());
     stage.keys("<left>U");
     let scope = UndoScope::Turn(1);
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::PreviewUndo { scope })));
@@ -115,11 +115,24 @@ fn a_change_opens_in_the_editor_and_a_long_one_scrolls() {
 fn without_a_change_it_says_what_it_is_for_and_in_lines_every_file_is_told() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/diff<enter>");
-    assert!(stage.screen().contains("Tools have changed no file here."), "{}", stage.screen());
+    assert!(stage.screen().contains("No tool has changed a file."), "{}", stage.screen());
     stage.keys("u<esc>");
     assert!(!stage.app.focus.overlays.is_on::<ChangesPane>());
     let mut stage = Stage::in_lines();
     changed(&mut stage, "", "a.rs", "@@ -1 +1 @@\n-a\n+b\n", false);
     stage.line("/diff");
     assert!(stage.written().contains("changed: a.rs: +1 −1, by main"));
+}
+
+#[test]
+fn an_undone_change_leaves_the_details_too() {
+    let mut stage = Stage::new(160, 40);
+    stage.turn("");
+    changed(&mut stage, "", "b<U+202E>.rs", "@@ -1 +1 @@\n-a\n+b\n", false);
+    stage.turn_ended("", Outcome::Completed, None);
+    assert!(stage.screen().contains("b<U+202E>.rs +1 −1"), "{}", stage.screen());
+    let files = vec![UndoneFile { path: "b<U+202E>.rs".to_owned(), undo: Undo::Restored { bytes: 2 } }];
+    stage.event("", Event::ChangesUndone { turn: Some(1), files });
+    assert!(!stage.screen().contains("b<U+202E>.rs +1 −1"), "{}", stage.screen());
+    assert!(stage.keys("/diff<enter>").screen().contains("No tool has changed a file."), "{}", stage.screen());
 }

@@ -54,9 +54,9 @@ fn table(names: &[String; 2], comparison: &Comparison) -> String {
     let Comparison { shared_messages, shared_calls, last_shared, sides } = comparison;
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let mut text = match last_shared {
-        None => "They have nothing in common.\n\n".to_owned(),
+        None => "The sessions share nothing.\n\n".to_owned(),
         Some(last) => format!(
-            "They share {} and {}, and part behind: {}\n\n",
+            "The sessions share {} and {}. The last shared message: {}\n\n",
             count(number(*shared_messages), "message"),
             count(number(*shared_calls), "call"),
             clip(&visible_line(last), SIDE)

@@ -58,9 +58,9 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
     exit
 }
 
-/// Reports a mistake in the arguments of `exec`, also in the output for programs that they ask for; `None` when they ask
-/// for none.
-pub(in crate::cli) fn mistaken(args: &[OsString], sentence: &str) -> Option<Exit> {
+/// Reports a mistake in the arguments of `exec` in the output for programs that they ask for too; `None` when they ask for
+/// none.
+pub(in crate::cli) fn report_mistake(args: &[OsString], sentence: &str) -> Option<Exit> {
     let words: Vec<&str> = args.iter().skip(1).map_while(|arg| arg.to_str()).collect();
     let own = words.split(|word| *word == "exec").nth(1)?;
     let named = own.windows(2).find_map(|pair| (pair[0] == "--output").then_some(pair[1]));

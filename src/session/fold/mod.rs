@@ -30,7 +30,7 @@ mod receipts;
 
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
-pub use changes::{FileChange, FileChanges};
+pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::agent::NotRunReason;
+use crate::details::UndoneFile;
 use crate::event::{Decided, Envelope, Event, Outcome, Pending};
 use crate::host::{Closing, Numbers, Resumed};
 use crate::id::{AgentId, CallId, MessageId};
@@ -36,10 +37,11 @@ fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
     }
     let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
     let closing = fold.open.iter().rev().map(|open| open.closing(why)).collect();
-    let mut pending: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
-    pending.extend(fold.returned);
-    let unfinished = Unfinished { drafts: fold.drafts, pending, agents: interrupted };
-    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, unfinished, numbers: fold.numbers }
+    let mut pending: Vec<Pending> = std::mem::take(&mut fold.waiting).into_iter().map(|(_, entry)| entry).collect();
+    pending.append(&mut fold.returned);
+    let unfinished = Unfinished { drafts: std::mem::take(&mut fold.drafts), pending, agents: interrupted };
+    let Fold { messages, envelopes, undone, numbers, .. } = fold;
+    Resumed { messages, envelopes, closing, unfinished, undone, numbers }
 }
 
 #[derive(Default)]
@@ -56,6 +58,8 @@ struct Fold {
     /// Texts that are no longer pending, and those that a list of the queue has shown.
     settled: HashSet<MessageId>,
     listed: HashSet<MessageId>,
+    /// Undos behind the last message, with which the model would have been told.
+    undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
     numbers: Numbers,
 }
 
@@ -111,8 +115,15 @@ impl Fold {
                 let next = self.numbers.agents.entry(persona.to_owned()).or_default();
                 *next = (*next).max(number.saturating_add(1));
             }
-        } else if let Event::UserTurn { injection: Some(id), .. } = event {
-            self.settle(id);
+        } else if let Event::UserTurn { injection, .. } = event {
+            if agent.is_main() {
+                self.undone.clear();
+            }
+            if let Some(id) = injection {
+                self.settle(id);
+            }
+        } else if let Event::ChangesUndone { turn, files } = event {
+            self.undone.push((*turn, files.clone()));
         } else if let Event::Pending { entries } = event {
             self.list(agent, entries);
         } else if let Event::Returned { entries } = event {

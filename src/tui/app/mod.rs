@@ -214,9 +214,9 @@ impl App {
         if !follows && self.focus.pane.whole() != Pane::Tree {
             return;
         }
-        let is_of_use =
-            |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
-        let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
+        let shown = self.tree.selected();
+        let has_output = self.reader().is_some_and(|reader| reader.transcript.last_printed().is_some());
+        let details = !shown.is_main() || has_output || self.facts.run.changes.agents().contains(&shown);
         self.tree.viewport.room = Room { agents: self.tree.rows(&self.facts.run.agents).len(), details };
     }
 

@@ -13,4 +13,4 @@
 mod state;
 mod view;
 
-pub use state::{ChangedRow, ChangesPane, changed_files};
+pub use state::ChangesPane;

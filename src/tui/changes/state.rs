@@ -8,12 +8,12 @@ use super::view;
 use crate::details::FileDiff;
 use crate::id::AgentId;
 use crate::protocol::{Request, UndoScope};
-use crate::session::fold::{FileChange, FileChanges};
+use crate::session::fold::{ChangedFile, FileChange};
 use crate::target::name_of;
 use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, ChangesKey, Chord, Context};
-use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition, selected_row};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -31,57 +31,6 @@ pub struct ChangesPane {
     whole: Vec<FileDiff>,
 }
 
-/// A file of the list with its changes.
-#[derive(Debug)]
-pub struct ChangedRow<'a> {
-    /// Its path (untrusted).
-    pub path: &'a str,
-    /// Its changes, the oldest first.
-    pub changes: Vec<&'a FileChange>,
-}
-
-impl ChangedRow<'_> {
-    /// Tells whether the file is new.
-    pub fn is_new(&self) -> bool {
-        self.changes.first().is_some_and(|change| change.diff.created)
-    }
-
-    /// Returns the lines that came and went, all changes together.
-    pub fn lines(&self) -> (u64, u64) {
-        let sum = |count: fn(&FileDiff) -> u32| self.changes.iter().map(|change| u64::from(count(&change.diff))).sum();
-        (sum(|diff| diff.added), sum(|diff| diff.removed))
-    }
-
-    /// Returns the names of the agents that changed it, each once.
-    pub fn agents(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.changes.iter().map(|change| name_of(&change.agent)).collect();
-        let mut seen = Vec::new();
-        names.retain(|name| {
-            !seen.contains(name) && {
-                seen.push(name.clone());
-                true
-            }
-        });
-        names
-    }
-}
-
-/// Returns the files whose changes stand, the newest change last, of one turn or all and of one agent or all.
-pub fn changed_files<'a>(changes: &'a FileChanges, turn: Option<u32>, agent: Option<&AgentId>) -> Vec<ChangedRow<'a>> {
-    let mut rows: Vec<ChangedRow<'a>> = Vec::new();
-    let is_shown = |change: &&FileChange| {
-        turn.is_none_or(|turn| change.turn == turn) && agent.is_none_or(|agent| change.agent == *agent)
-    };
-    for change in changes.standing().filter(is_shown) {
-        let path = change.diff.path.as_str();
-        let known = rows.iter().position(|row| row.path == path).map(|at| rows.remove(at));
-        let mut row = known.unwrap_or(ChangedRow { path, changes: Vec::new() });
-        row.changes.push(change);
-        rows.push(row);
-    }
-    rows
-}
-
 impl ChangesPane {
     /// Takes how files differ from what they were at the start.
     pub fn take(&mut self, whole: Vec<FileDiff>) {
@@ -89,15 +38,15 @@ impl ChangesPane {
     }
 
     /// Returns the rows, the newest change first.
-    pub(super) fn rows<'a>(&self, facts: &'a Facts) -> Vec<ChangedRow<'a>> {
-        let mut rows = changed_files(&facts.run.changes, self.turn, self.agent.as_ref());
+    pub(super) fn rows<'a>(&self, facts: &'a Facts) -> Vec<ChangedFile<'a>> {
+        let mut rows = facts.run.changes.files(self.turn, self.agent.as_ref());
         rows.reverse();
         rows
     }
 
     /// Returns the parts of a file's change with a heading for each: the whole difference to the start where that is
     /// wanted and known, else change by change.
-    pub(super) fn parts<'a>(&'a self, row: &ChangedRow<'a>) -> Vec<(String, &'a FileDiff)> {
+    pub(super) fn parts<'a>(&'a self, row: &ChangedFile<'a>) -> Vec<(String, &'a FileDiff)> {
         let whole = self.whole.iter().find(|diff| diff.path == row.path);
         if let Some(whole) = whole.filter(|_| self.turn.is_none() && self.agent.is_none()) {
             return vec![("since the start of the session".to_owned(), whole)];
@@ -118,8 +67,7 @@ impl ChangesPane {
     }
 
     fn act(&mut self, key: ChangesKey, facts: &Facts) -> Outcome {
-        let mut turns: Vec<u32> = facts.run.changes.standing().map(|change| change.turn).collect();
-        turns.dedup();
+        let turns = facts.run.changes.turns();
         let rows = self.rows(facts);
         let row = rows.get(self.selected.min(rows.len().saturating_sub(1)));
         match (key, row) {
@@ -133,21 +81,16 @@ impl ChangesPane {
                 self.show(later, self.agent.clone())
             }
             (ChangesKey::NextAgent, _) => {
-                let mut agents: Vec<AgentId> = Vec::new();
-                for change in facts.run.changes.standing() {
-                    if !agents.contains(&change.agent) {
-                        agents.push(change.agent.clone());
-                    }
-                }
-                let place = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| agent == shown));
-                let next = agents.into_iter().nth(place.map_or(0, |place| place + 1));
+                let agents = facts.run.changes.agents();
+                let shown = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| *agent == shown));
+                let next = agents.get(shown.map_or(0, |shown| shown + 1)).map(|agent| (*agent).clone());
                 self.show(self.turn, next)
             }
             (ChangesKey::UndoTurn, _) => match self.turn {
                 Some(turn) => undo(UndoScope::Turn(turn), facts),
-                None => say("Left shows one turn; U takes that back"),
+                None => say("choose a turn first: Left shows one, U undoes it"),
             },
-            (_, None) => say("no file is changed"),
+            (_, None) => say("no tool has changed a file"),
             (ChangesKey::Open, Some(row)) => {
                 let part = |(heading, diff): (String, &FileDiff)| format!("{heading}\n{}", diff.hunks);
                 let parts: Vec<String> = self.parts(row).into_iter().map(part).collect();
@@ -155,14 +98,14 @@ impl ChangesPane {
                 Outcome::one(PaneEffect::Outside(Effect::Edit { subject: EditorSubject::Entry, text }))
             }
             (ChangesKey::UndoFile, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
-                say("u takes a file back to the start of the session: show all turns and agents first")
+                say("u undoes all changes of a file: show all turns (Right) and all agents (a) first")
             }
             (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), facts),
         }
     }
 }
 
-/// Asks what an undo would do; the question comes with the reply, and has to be seen.
+/// Asks the run what an undo would do; its reply becomes a question, which the list must not cover.
 fn undo(scope: UndoScope, facts: &Facts) -> Outcome {
     if facts.run.is_busy() {
         return say("not undone: a turn runs; stop it first, or wait for its end");
@@ -179,7 +122,7 @@ impl Overlay for ChangesPane {
         Context::Changes
     }
 
-    fn way_out(&self) -> &'static str {
+    fn closing_words(&self) -> &'static str {
         "Esc closes the list"
     }
 
@@ -191,14 +134,13 @@ impl Overlay for ChangesPane {
         let last = self.rows(facts).len().saturating_sub(1);
         let page = usize::from(facts.size.height / 3).max(1);
         match facts.keymap.lookup(Context::Changes, key) {
-            Some(Action::Previous) => self.select(self.selected.saturating_sub(1)),
-            Some(Action::Next) => self.select(last.min(self.selected + 1)),
-            Some(Action::First) => self.select(0),
-            Some(Action::Last) => self.select(last),
             Some(Action::PageUp) => self.top = self.top.saturating_sub(page),
             Some(Action::PageDown) => self.top = self.top.saturating_add(page),
             Some(Action::InChanges(key)) => return self.act(key, facts),
-            Some(_) | None => return Outcome::Ignored,
+            action => match selected_row(action, self.selected, last, page) {
+                Some(row) => self.select(row),
+                None => return Outcome::Ignored,
+            },
         }
         Outcome::DONE
     }
@@ -212,11 +154,11 @@ impl Overlay for ChangesPane {
     }
 
     fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        OverlayDrawn { cursor: None, places: view::draw(self, facts, screen, regions, buffer) }
+        OverlayDrawn { cursor: None, position: view::draw(self, facts, screen, regions, buffer) }
     }
 
-    fn drawn(&mut self, places: Places) {
-        if let Places::List { selected, top } = places {
+    fn drawn(&mut self, position: OverlayPosition) {
+        if let OverlayPosition::List { selected, top } = position {
             (self.selected, self.top) = (selected, top);
         }
     }

@@ -3,13 +3,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::state::{ChangedRow, ChangesPane};
+use super::state::ChangesPane;
+use crate::session::fold::ChangedFile;
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
-use crate::tui::overlay::{Places, frame};
+use crate::tui::overlay::{OverlayPosition, frame};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::diff::{self, Diff};
@@ -26,8 +27,14 @@ const KEYS: [&str; 4] = [
     " Esc closes ",
 ];
 
-/// Draws the list; returns the places as they were shown.
-pub fn draw(pane: &ChangesPane, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Places {
+/// Draws the list; returns the position as they were shown.
+pub fn draw(
+    pane: &ChangesPane,
+    facts: &Facts,
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> OverlayPosition {
     let theme = &facts.theme;
     let rows = pane.rows(facts);
     let shown = match pane.turn {
@@ -40,9 +47,9 @@ pub fn draw(pane: &ChangesPane, facts: &Facts, screen: Rect, regions: &mut Regio
     let keys: Vec<_> = KEYS.iter().map(|keys| facts.spell(Context::Changes, keys)).collect();
     frame::foot(theme, &keys, screen, buffer);
     let Some(last) = rows.len().checked_sub(1) else {
-        put(buffer, row(inner, 0), "Tools have changed no file here.", theme.dim);
-        put(buffer, row(inner, 1), "What commands change is not on record.", theme.dim);
-        return Places::None;
+        put(buffer, row(inner, 0), "No tool has changed a file.", theme.dim);
+        put(buffer, row(inner, 1), "What commands changed is not recorded.", theme.dim);
+        return OverlayPosition::None;
     };
     let selected = pane.selected.min(last);
     let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min((inner.height / 3).max(1));
@@ -67,15 +74,14 @@ pub fn draw(pane: &ChangesPane, facts: &Facts, screen: Rect, regions: &mut Regio
     for (line, y) in lines.iter().skip(top).zip(below.y..below.bottom()) {
         line.draw(buffer, below.x, y, below.width);
     }
-    Places::List { selected, top }
+    OverlayPosition::List { selected, top }
 }
 
 /// Draws a row: the path, then lines, turns and agents as far as there is room.
-fn draw_row(file: &ChangedRow<'_>, theme: &Theme, line: Rect, buffer: &mut Buffer) {
+fn draw_row(file: &ChangedFile<'_>, theme: &Theme, line: Rect, buffer: &mut Buffer) {
     let room = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
     let (added, removed) = file.lines();
-    let mut turns: Vec<String> = file.changes.iter().map(|change| change.turn.to_string()).collect();
-    turns.dedup();
+    let turns: Vec<String> = file.turns().iter().map(u32::to_string).collect();
     let turns = if turns.len() > 4 { format!("{} turns", turns.len()) } else { format!("turn {}", turns.join(", ")) };
     let new = if file.is_new() { "new " } else { "" };
     let all = [format!("{new}+{added} −{removed}"), turns, file.agents().join(", ")];
@@ -87,7 +93,7 @@ fn draw_row(file: &ChangedRow<'_>, theme: &Theme, line: Rect, buffer: &mut Buffe
 }
 
 /// Returns the lines of a file's change.
-fn lines(pane: &ChangesPane, file: &ChangedRow<'_>, width: u16, theme: &Theme) -> Vec<Line> {
+fn lines(pane: &ChangesPane, file: &ChangedFile<'_>, width: u16, theme: &Theme) -> Vec<Line> {
     let none = Line::default();
     let wrap = Wrap { width: width.into(), at: Break::Anywhere, first: &none, rest: &none };
     let mut shown = Vec::new();

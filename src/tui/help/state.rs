@@ -1,21 +1,18 @@
 //! What help holds: the filter, what it finds in the manual, the place in the list, and the page that is open over it.
 //!
-//! Nothing else changes it. What a frame found out about places comes back as [`Places`](crate::tui::overlay::Places).
-
-use unicode_segmentation::UnicodeSegmentation;
+//! Nothing else changes it. What a frame found out about position comes back as [`OverlayPosition`](crate::tui::overlay::OverlayPosition).
 
 use crate::manual::{ManualMatch, ManualPage, manual_page, search_manual};
 use crate::tui::keymap::WriteKey;
+use crate::tui::overlay::FilterText;
 
-/// Most characters that are taken at once.
-const TYPED: usize = 200;
 /// Characters below which the pages are not searched: fewer stand in nearly every line.
 const SEARCHED: usize = 2;
 
 /// Help, from its opening to its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Help {
-    filter: String,
+    filter: FilterText,
     /// The lines of the manual that hold the words of the filter.
     found: Vec<ManualMatch>,
     pub(super) list: ListPlace,
@@ -66,7 +63,7 @@ impl Help {
 
     /// Returns what the list is filtered by.
     pub fn filter(&self) -> &str {
-        &self.filter
+        self.filter.text()
     }
 
     /// Tells whether a page lies over the list.
@@ -76,7 +73,7 @@ impl Help {
 
     /// Returns the words of the filter, in lower case.
     pub(super) fn words(&self) -> Vec<String> {
-        self.filter.split_whitespace().map(str::to_lowercase).collect()
+        self.filter.words()
     }
 
     pub(super) fn found(&self) -> &[ManualMatch] {
@@ -90,25 +87,20 @@ impl Help {
 
     /// Types into the filter.
     pub(super) fn type_text(&mut self, text: &str) {
-        self.filter.extend(text.chars().filter(|c| !c.is_control()).take(TYPED));
+        self.filter.type_text(text);
         self.search();
     }
 
     /// Deletes at the end of the filter.
-    pub(super) fn rub_out(&mut self, key: WriteKey) {
-        let kept = match key {
-            WriteKey::RubOut => self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
-            WriteKey::RubOutWord => self.filter.trim_end().rfind(' ').map_or(0, |at| at + 1),
-            WriteKey::RubOutAll => 0,
-            WriteKey::Redo | WriteKey::Expand | WriteKey::Search | WriteKey::TakeText => return,
-        };
-        self.filter.truncate(kept);
-        self.search();
+    pub(super) fn delete(&mut self, key: WriteKey) {
+        if self.filter.delete(key) {
+            self.search();
+        }
     }
 
     fn search(&mut self) {
         self.list = ListPlace::default();
-        let is_searched = self.filter.trim().chars().count() >= SEARCHED;
+        let is_searched = self.filter.text().trim().chars().count() >= SEARCHED;
         self.found = if is_searched { search_manual(&self.words()) } else { Vec::new() };
         // The list has the titles of the pages and these rows already.
         let is_row = |found: &ManualMatch| found.text.starts_with('|');

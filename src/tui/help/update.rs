@@ -11,7 +11,7 @@ use super::view;
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context, WriteKey};
-use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -23,7 +23,7 @@ impl Overlay for Help {
         Context::Help
     }
 
-    fn way_out(&self) -> &'static str {
+    fn closing_words(&self) -> &'static str {
         "F1 closes help"
     }
 
@@ -39,7 +39,7 @@ impl Overlay for Help {
         match (facts.keymap.lookup(Context::Help, key), key.typed()) {
             (Some(Action::Jump), _) => open_entry(self, self.list.selected, facts),
             (Some(Action::Write(WriteKey::RubOut)), _) if self.is_on_page() => self.page = None,
-            (Some(Action::Write(key)), _) if !self.is_on_page() => self.rub_out(key),
+            (Some(Action::Write(key)), _) if !self.is_on_page() => self.delete(key),
             (
                 Some(
                     action @ (Action::Previous
@@ -79,14 +79,16 @@ impl Overlay for Help {
         view::draw(self, facts, screen, regions, buffer)
     }
 
-    fn drawn(&mut self, places: Places) {
-        match (places, &mut self.page) {
-            (Places::List { selected, top }, None) => {
+    fn drawn(&mut self, position: OverlayPosition) {
+        match (position, &mut self.page) {
+            (OverlayPosition::List { selected, top }, None) => {
                 self.list = ListPlace { selected, top, leader: Leader::Selected };
             }
-            (Places::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
+            (OverlayPosition::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
             // A key has changed it since.
-            (Places::List { .. }, Some(_)) | (Places::Page { .. }, None) | (Places::None, _) => {}
+            (OverlayPosition::List { .. }, Some(_))
+            | (OverlayPosition::Page { .. }, None)
+            | (OverlayPosition::None, _) => {}
         }
     }
 }

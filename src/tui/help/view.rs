@@ -11,7 +11,7 @@ use super::state::{Help, Leader, ListPlace, OpenPage};
 use crate::manual::nearest_topic;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
-use crate::tui::overlay::{OverlayDrawn, Places, frame};
+use crate::tui::overlay::{OverlayDrawn, OverlayPosition, frame};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, put, row};
@@ -53,7 +53,7 @@ struct Line {
     indent: u16,
 }
 
-/// Draws help; returns the places as they are shown, and where the cursor of the filter stands.
+/// Draws help; returns the position as they are shown, and where the cursor of the filter stands.
 pub fn draw(help: &Help, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
     let theme = &facts.theme;
     let title = match &help.page {
@@ -69,14 +69,14 @@ pub fn draw(help: &Help, facts: &Facts, screen: Rect, regions: &mut Regions, buf
     let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Help, keys)).collect();
     frame::foot(theme, &keys, screen, buffer);
     if let Some(open) = &help.page {
-        let places = Places::Page { top: draw_page(open, &help.words(), theme, inner, buffer) };
-        return OverlayDrawn { cursor: None, places };
+        let position = OverlayPosition::Page { top: draw_page(open, &help.words(), theme, inner, buffer) };
+        return OverlayDrawn { cursor: None, position };
     }
     let prompt = put(buffer, row(inner, 0), "/", theme.accent);
     let rest = put(buffer, prompt, help.filter(), theme.text);
     let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
     let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
-    OverlayDrawn { cursor: Some(cursor), places: draw_list(help, facts, below, regions, buffer) }
+    OverlayDrawn { cursor: Some(cursor), position: draw_list(help, facts, below, regions, buffer) }
 }
 
 /// Draws a page from its place; returns the first row that is shown.
@@ -123,8 +123,8 @@ fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Bu
     }
 }
 
-/// Draws the list; returns its places as they are shown.
-fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Places {
+/// Draws the list; returns its position as they are shown.
+fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayPosition {
     let theme = &facts.theme;
     let (lines, spans) = lines(list::sections(help, &facts.keymap), area.width);
     if lines.is_empty() {
@@ -147,7 +147,7 @@ fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buff
         put(buffer, right_of(whole, MARK), &line.name, theme.accent);
         put(buffer, right_of(whole, line.indent), &line.words, theme.text);
     }
-    Places::List { selected, top }
+    OverlayPosition::List { selected, top }
 }
 
 fn right_of(area: Rect, indent: u16) -> Rect {

@@ -199,8 +199,8 @@ pub enum ReplayKey {
     Slower,
     /// Type a time to go to.
     Time,
-    /// Leave the replay.
-    Leave,
+    /// End the replay.
+    End,
 }
 
 impl ReplayKey {
@@ -221,7 +221,7 @@ impl ReplayKey {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::Time => "go-to-time",
-            Self::Leave => "leave-replay",
+            Self::End => "end-replay",
         }
     }
 }

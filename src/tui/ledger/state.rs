@@ -8,7 +8,7 @@ use crate::session::fold::Receipts;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context};
-use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition, selected_row};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -33,7 +33,7 @@ impl Overlay for LedgerPane {
         Context::Ledger
     }
 
-    fn way_out(&self) -> &'static str {
+    fn closing_words(&self) -> &'static str {
         "F4 closes the ledger"
     }
 
@@ -45,22 +45,17 @@ impl Overlay for LedgerPane {
         let page = usize::from(facts.size.height / 2).max(1);
         let receipts = facts.run.receipts.list();
         let last = receipts.len().saturating_sub(1);
-        let to = match facts.keymap.lookup(Context::Ledger, key) {
-            Some(Action::Previous) => self.selected.saturating_sub(1),
-            Some(Action::Next) => self.selected.saturating_add(1),
-            Some(Action::PageUp) => self.selected.saturating_sub(page),
-            Some(Action::PageDown) => self.selected.saturating_add(page),
-            Some(Action::Last) => last,
-            Some(Action::First) => 0,
-            Some(Action::Jump) => {
-                let shown = receipts.get(self.selected);
-                let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
-                return Outcome::Consumed(shown.into_iter().collect());
-            }
-            Some(_) | None => return Outcome::Ignored,
-        };
-        self.selected = to.min(last);
-        Outcome::DONE
+        let action = facts.keymap.lookup(Context::Ledger, key);
+        if let Some(row) = selected_row(action, self.selected, last, page) {
+            self.selected = row;
+            return Outcome::DONE;
+        }
+        if action != Some(Action::Jump) {
+            return Outcome::Ignored;
+        }
+        let shown = receipts.get(self.selected);
+        let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
+        Outcome::Consumed(shown.into_iter().collect())
     }
 
     fn press(&mut self, row: usize, _: Presses, _: &Facts) {
@@ -72,11 +67,11 @@ impl Overlay for LedgerPane {
     }
 
     fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        OverlayDrawn { cursor: None, places: view::draw(self, facts, screen, regions, buffer) }
+        OverlayDrawn { cursor: None, position: view::draw(self, facts, screen, regions, buffer) }
     }
 
-    fn drawn(&mut self, places: Places) {
-        if let Places::List { selected, top } = places {
+    fn drawn(&mut self, position: OverlayPosition) {
+        if let OverlayPosition::List { selected, top } = position {
             (self.selected, self.top) = (selected, top);
         }
     }

@@ -10,7 +10,7 @@ use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_
 use crate::summary::tokens as count;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
-use crate::tui::overlay::{Places, frame};
+use crate::tui::overlay::{OverlayPosition, frame};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::receipt::style;
@@ -41,8 +41,14 @@ const COLUMNS: [Column; 6] = [
 /// The columns in the order in which they are left out.
 const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
 
-/// Draws the ledger; returns the places as they were shown.
-pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Places {
+/// Draws the ledger; returns the position as they were shown.
+pub fn draw(
+    pane: &LedgerPane,
+    facts: &Facts,
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> OverlayPosition {
     let theme = &facts.theme;
     let receipts = facts.run.receipts.list();
     let count = texts(receipts.len());
@@ -54,7 +60,7 @@ pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Region
     let mut inner = frame::open(theme, &titles, screen, regions, buffer);
     let Some(last) = receipts.len().checked_sub(1) else {
         put(buffer, inner, "Nothing was sent yet.", theme.dim);
-        return Places::None;
+        return OverlayPosition::None;
     };
     let selected = pane.selected.min(last);
     if let Some(receipt) = receipts.get(selected).filter(|_| inner.height >= 8) {
@@ -75,7 +81,7 @@ pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Region
         regions.add(area, Region::OverlayRow(index));
         draw_row(facts, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
     }
-    Places::List { selected, top }
+    OverlayPosition::List { selected, top }
 }
 
 /// Whether a row is the selected one.

@@ -5,9 +5,10 @@
 //!
 //! # Where things are
 //!
-//! - what an overlay is, and the stack: `mod.rs`; its place and border: `frame.rs`; stories: `tui_shell.rs`, `escape.rs`
+//! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
 //! - the overlays: `src/tui/help`, `src/tui/ledger`, `src/tui/sessions`, `src/tui/changes`
 
+mod filter;
 pub mod frame;
 
 use std::any::Any;
@@ -18,17 +19,19 @@ use ratatui::layout::{Position, Rect};
 
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Chord, Context};
+use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
+
+pub use filter::FilterText;
 
 /// One thing that lies over the panes.
 pub trait Overlay: Any + Debug {
     /// Returns where its keys are looked up.
     fn context(&self) -> Context;
 
-    /// Says how it is closed, for the status line.
-    fn way_out(&self) -> &'static str;
+    /// Returns the key that closes it, in words for the status line.
+    fn closing_words(&self) -> &'static str;
 
     /// Returns what Esc does in words, the longest first; each begins with the key.
     fn escape_words(&self) -> &'static [&'static str];
@@ -50,8 +53,8 @@ pub trait Overlay: Any + Debug {
     /// Draws it.
     fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
 
-    /// Takes the places that a frame has shown.
-    fn drawn(&mut self, places: Places);
+    /// Takes the position that a frame has shown.
+    fn drawn(&mut self, position: OverlayPosition);
 }
 
 /// What a frame shows of an overlay.
@@ -59,13 +62,13 @@ pub trait Overlay: Any + Debug {
 pub struct OverlayDrawn {
     /// Where the cursor stands, if something can be typed.
     pub cursor: Option<Position>,
-    /// The places, within their bounds.
-    pub places: Places,
+    /// The position, within its bounds.
+    pub position: OverlayPosition,
 }
 
-/// The places in an overlay as a frame has shown them.
+/// The selection and the scroll position of an overlay, as a frame has shown them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Places {
+pub enum OverlayPosition {
     /// Nothing is to be remembered.
     #[default]
     None,
@@ -81,6 +84,20 @@ pub enum Places {
         /// The first row that is shown.
         top: usize,
     },
+}
+
+/// Returns the row that a key of a list selects, of rows up to `last` with so many on a page; `None` for other keys.
+pub fn selected_row(action: Option<Action>, selected: usize, last: usize, page: usize) -> Option<usize> {
+    let row = match action? {
+        Action::Previous => selected.saturating_sub(1),
+        Action::Next => selected.saturating_add(1),
+        Action::PageUp => selected.saturating_sub(page),
+        Action::PageDown => selected.saturating_add(page),
+        Action::First => 0,
+        Action::Last => last,
+        _ => return None,
+    };
+    Some(row.min(last))
 }
 
 /// What lies over the panes, the uppermost last.

@@ -4,19 +4,15 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::view;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Chord, Context, WriteKey};
-use crate::tui::overlay::{Overlay, OverlayDrawn, Places};
+use crate::tui::keymap::{Action, Chord, Context};
+use crate::tui::overlay::{FilterText, Overlay, OverlayDrawn, OverlayPosition, selected_row};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, ChoiceSubject};
-
-/// Most characters of the filter.
-const TYPED: usize = 200;
 
 /// The list, from its opening to its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +20,7 @@ pub struct Choices {
     subject: ChoiceSubject,
     /// `None` until they are known.
     rows: Option<Result<Vec<Choice>, String>>,
-    filter: String,
+    filter: FilterText,
     selected: usize,
 }
 
@@ -51,7 +47,7 @@ impl Choices {
 
     /// Returns what the list is filtered by.
     pub fn filter(&self) -> &str {
-        &self.filter
+        self.filter.text()
     }
 
     /// Returns the rows, or why there are none; `None` until they are known.
@@ -61,7 +57,7 @@ impl Choices {
 
     /// Returns the rows that the filter leaves, and the place of the selected one among them.
     pub fn found(&self) -> (Vec<&Choice>, usize) {
-        let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
+        let words = self.filter.words();
         let holds = |row: &&Choice| {
             let all = format!("{} {} {} {}", row.id, row.title, row.facts, row.preview).to_lowercase();
             words.iter().all(|word| all.contains(word))
@@ -70,23 +66,6 @@ impl Choices {
         let selected = self.selected.min(found.len().saturating_sub(1));
         (found, selected)
     }
-
-    /// Types into the filter.
-    fn type_text(&mut self, text: &str) {
-        let room = TYPED.saturating_sub(self.filter.chars().count());
-        self.filter.extend(text.chars().filter(|c| !c.is_control()).take(room));
-        self.selected = 0;
-    }
-
-    fn rub_out(&mut self, key: WriteKey) {
-        let kept = match key {
-            WriteKey::RubOut => self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
-            WriteKey::RubOutWord => self.filter.trim_end().rfind(' ').map_or(0, |at| at + 1),
-            WriteKey::RubOutAll => 0,
-            WriteKey::Redo | WriteKey::Expand | WriteKey::Search | WriteKey::TakeText => return,
-        };
-        self.filter.truncate(kept);
-    }
 }
 
 impl Overlay for Choices {
@@ -94,7 +73,7 @@ impl Overlay for Choices {
         Context::Choices
     }
 
-    fn way_out(&self) -> &'static str {
+    fn closing_words(&self) -> &'static str {
         "Esc closes the list"
     }
 
@@ -106,27 +85,21 @@ impl Overlay for Choices {
         let page = usize::from(facts.size.height / 2).max(1);
         let (found, selected) = self.found();
         let last = found.len().saturating_sub(1);
-        self.selected = match (facts.keymap.lookup(Context::Choices, key), key.typed()) {
+        let action = facts.keymap.lookup(Context::Choices, key);
+        if let Some(row) = selected_row(action, selected, last, page) {
+            self.selected = row;
+            return Outcome::DONE;
+        }
+        match (action, key.typed()) {
             (Some(Action::Jump), _) => {
                 let chosen = found.get(selected).map(|row| PaneEffect::Chosen(self.subject, (*row).clone()));
                 return Outcome::Consumed(chosen.into_iter().collect());
             }
-            (Some(Action::Previous), _) => selected.saturating_sub(1),
-            (Some(Action::Next), _) => last.min(selected + 1),
-            (Some(Action::First), _) => 0,
-            (Some(Action::Last), _) => last,
-            (Some(Action::PageUp), _) => selected.saturating_sub(page),
-            (Some(Action::PageDown), _) => last.min(selected + page),
-            (Some(Action::Write(key)), _) => {
-                self.rub_out(key);
-                0
-            }
-            (None, Some(c)) => {
-                self.type_text(c.encode_utf8(&mut [0; 4]));
-                0
-            }
+            (Some(Action::Write(key)), _) => _ = self.filter.delete(key),
+            (None, Some(c)) => self.filter.type_text(c.encode_utf8(&mut [0; 4])),
             (Some(_), _) | (None, None) => return Outcome::Ignored,
-        };
+        }
+        self.selected = 0;
         Outcome::DONE
     }
 
@@ -140,8 +113,8 @@ impl Overlay for Choices {
     }
 
     fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        OverlayDrawn { cursor: Some(view::draw(self, facts, screen, regions, buffer)), places: Places::None }
+        OverlayDrawn { cursor: Some(view::draw(self, facts, screen, regions, buffer)), position: OverlayPosition::None }
     }
 
-    fn drawn(&mut self, _: Places) {}
+    fn drawn(&mut self, _: OverlayPosition) {}
 }

@@ -11,5 +11,5 @@
 mod state;
 mod view;
 
-pub use state::{Jump, Mark, Step, Timeline, Way};
+pub use state::{Direction, Jump, Mark, Step, Timeline};
 pub use view::{draw, hints};

@@ -1,4 +1,4 @@
-//! Where a replay stands: the steps of the session, the places to jump to, and the clock that plays them.
+//! Where a replay stands: the steps of the session, the positions to jump to, and the clock that plays them.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,7 +8,7 @@ use crate::protocol::Post;
 /// The fastest that a replay plays.
 const FASTEST: u32 = 64;
 
-/// One thing that the screen was told.
+/// One thing that the run said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The number of the event, or of the one before.
@@ -45,34 +45,34 @@ impl Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jump {
     /// To the event before or after.
-    Event(Way),
+    Event(Direction),
     /// To the beginning of a round of the main agent.
-    Round(Way),
+    Round(Direction),
     /// To the beginning of a turn.
-    Turn(Way),
+    Turn(Direction),
     /// To a message, a failure or a new agent.
-    Mark(Way),
+    Mark(Direction),
     /// To the beginning.
     First,
     /// To the end.
     Last,
 }
 
-/// Which way.
+/// The direction of a jump, or of a change of the speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Towards the beginning.
     Back,
     /// Towards the end.
-    On,
+    Forward,
 }
 
-/// The steps of a session, and the place among them.
+/// The steps of a session, and the position among them.
 #[derive(Debug)]
 pub struct Timeline {
     steps: Vec<Step>,
-    /// How many steps the screen was told.
-    place: usize,
+    /// How many steps the screen has taken.
+    position: usize,
     rounds: Vec<usize>,
     turns: Vec<usize>,
     marks: Vec<(usize, Mark)>,
@@ -90,108 +90,112 @@ impl Timeline {
         let (mut rounds, mut turns, mut marks) = (Vec::new(), Vec::new(), Vec::new());
         for (index, step) in steps.iter().enumerate() {
             let Post::Envelope(envelope) = &step.post else { continue };
-            let place = index + 1;
+            let position = index + 1;
             let is_main = envelope.agent.is_main();
             match &envelope.event {
-                Event::TurnStarted { .. } if is_main => turns.push(place),
-                Event::RoundStarted { .. } if is_main => rounds.push(place),
-                Event::UserTurn { .. } => marks.push((place, Mark::Message)),
+                Event::TurnStarted { .. } if is_main => turns.push(position),
+                Event::RoundStarted { .. } if is_main => rounds.push(position),
+                Event::UserTurn { .. } => marks.push((position, Mark::Message)),
                 Event::ToolResult { is_error: true, .. } | Event::TurnEnded { outcome: Outcome::Failed, .. } => {
-                    marks.push((place, Mark::Error));
+                    marks.push((position, Mark::Error));
                 }
-                Event::AgentSpawned { .. } => marks.push((place, Mark::Agent)),
+                Event::AgentSpawned { .. } => marks.push((position, Mark::Agent)),
                 _ => {}
             }
         }
-        Self { steps, place: 0, rounds, turns, marks, speed: 1, playing: None, typed: None }
+        Self { steps, position: 0, rounds, turns, marks, speed: 1, playing: None, typed: None }
     }
 
-    /// Returns how many steps the screen was told, and how many there are.
-    pub fn place(&self) -> (usize, usize) {
-        (self.place, self.steps.len())
+    /// Returns how many steps the screen has taken, and how many there are.
+    pub fn position(&self) -> (usize, usize) {
+        (self.position, self.steps.len())
     }
 
-    /// Notes that the screen was told so many steps.
-    pub fn set_place(&mut self, place: usize) {
-        self.place = place.min(self.steps.len());
+    /// Notes that the screen has taken so many steps.
+    pub fn set_position(&mut self, position: usize) {
+        self.position = position.min(self.steps.len());
     }
 
-    /// Returns the steps from one place to another.
+    /// Returns the steps from one position to another.
     pub fn between(&self, from: usize, to: usize) -> Vec<Step> {
         self.steps.get(from..to.min(self.steps.len())).unwrap_or_default().to_vec()
     }
 
-    /// Returns the marks with their places.
+    /// Returns the marks with their positions.
     pub fn marks(&self) -> &[(usize, Mark)] {
         &self.marks
     }
 
-    /// Returns the time of the session at the place; the beginning of the session before the first step.
+    /// Returns the time of the session at the position; the beginning of the session before the first step.
     pub fn time(&self) -> Timestamp {
         self.step().or(self.steps.first()).map(|step| step.at).unwrap_or_default()
     }
 
-    /// Returns how long the session had gone on at the place, and how long it went on.
+    /// Returns how long the session had gone on at the position, and how long it went on.
     pub fn elapsed(&self) -> (SignedDuration, SignedDuration) {
         let Some((first, last)) = self.steps.first().zip(self.steps.last()) else { return Default::default() };
         (self.time().duration_since(first.at), last.at.duration_since(first.at))
     }
 
-    /// Returns the number of the event at the place, and of the last one.
+    /// Returns the number of the event at the position, and of the last one.
     pub fn events(&self) -> (u64, u64) {
         (self.step().map_or(0, |step| step.seq), self.steps.last().map_or(0, |step| step.seq))
     }
 
     fn step(&self) -> Option<&Step> {
-        self.steps.get(self.place.checked_sub(1)?)
+        self.steps.get(self.position.checked_sub(1)?)
     }
 
-    /// Returns the place that a jump leads to; the present one where there is none further.
+    /// Returns the position that a jump leads to; the present one where there is none further.
     pub fn target(&self, jump: Jump) -> usize {
         match jump {
             Jump::First => 0,
             Jump::Last => self.steps.len(),
-            Jump::Event(Way::On) => self.whole(self.place + 1),
-            Jump::Event(Way::Back) => {
+            Jump::Event(Direction::Forward) => self.whole(self.position + 1),
+            Jump::Event(Direction::Back) => {
                 let here = self.step().map(|step| step.seq);
                 let seq_of =
-                    |place: &usize| place.checked_sub(1).and_then(|at| self.steps.get(at)).map(|step| step.seq);
-                (0..self.place).rev().find(|place| seq_of(place) != here).unwrap_or(0)
+                    |position: &usize| position.checked_sub(1).and_then(|at| self.steps.get(at)).map(|step| step.seq);
+                (0..self.position).rev().find(|position| seq_of(position) != here).unwrap_or(0)
             }
-            Jump::Round(way) => self.next(self.rounds.iter().copied(), way),
-            Jump::Turn(way) => self.next(self.turns.iter().copied(), way),
-            Jump::Mark(way) => self.next(self.marks.iter().map(|(place, _)| *place), way),
+            Jump::Round(direction) => self.next(self.rounds.iter().copied(), direction),
+            Jump::Turn(direction) => self.next(self.turns.iter().copied(), direction),
+            Jump::Mark(direction) => self.next(self.marks.iter().map(|(position, _)| *position), direction),
         }
     }
 
-    fn next(&self, mut places: impl DoubleEndedIterator<Item = usize>, way: Way) -> usize {
-        let (back, end) = (self.place, self.steps.len());
-        match way {
-            Way::Back => places.rev().find(|place| self.whole(*place) < back).map_or(0, |place| self.whole(place)),
-            Way::On => places.find(|place| *place > back).map_or(end, |place| self.whole(place)),
+    fn next(&self, mut positions: impl DoubleEndedIterator<Item = usize>, direction: Direction) -> usize {
+        let (back, end) = (self.position, self.steps.len());
+        match direction {
+            Direction::Back => {
+                positions.rev().find(|position| self.whole(*position) < back).map_or(0, |position| self.whole(position))
+            }
+            Direction::Forward => {
+                positions.find(|position| *position > back).map_or(end, |position| self.whole(position))
+            }
         }
     }
 
-    /// Returns a place behind everything that belongs to its event.
-    fn whole(&self, place: usize) -> usize {
-        let Some(step) = place.checked_sub(1).and_then(|at| self.steps.get(at)) else {
-            return place.min(self.steps.len());
+    /// Returns a position behind everything that belongs to its event.
+    fn whole(&self, position: usize) -> usize {
+        let Some(step) = position.checked_sub(1).and_then(|at| self.steps.get(at)) else {
+            return position.min(self.steps.len());
         };
-        let same = self.steps.iter().skip(place).take_while(|next| next.seq == step.seq).count();
-        place + same
+        let same = self.steps.iter().skip(position).take_while(|next| next.seq == step.seq).count();
+        position + same
     }
 
-    /// Returns the place at a time since the beginning.
+    /// Returns the position at a time since the beginning.
     pub fn at(&self, elapsed: SignedDuration) -> usize {
         let Some(first) = self.steps.first() else { return 0 };
         self.steps.partition_point(|step| step.at.duration_since(first.at) <= elapsed)
     }
 
-    /// Plays from the place on, or pauses.
+    /// Plays from the position on, or pauses.
     pub fn toggle(&mut self, now: Timestamp) {
         self.playing = match self.playing {
             Some(_) => None,
-            None => (self.place < self.steps.len()).then(|| (now, self.time())),
+            None => (self.position < self.steps.len()).then(|| (now, self.time())),
         };
     }
 
@@ -211,11 +215,11 @@ impl Timeline {
     }
 
     /// Plays twice as fast, or half as fast.
-    pub fn hurry(&mut self, way: Way, now: Timestamp) {
+    pub fn hurry(&mut self, direction: Direction, now: Timestamp) {
         let here = self.clock(now);
-        self.speed = match way {
-            Way::On => (self.speed * 2).min(FASTEST),
-            Way::Back => (self.speed / 2).max(1),
+        self.speed = match direction {
+            Direction::Forward => (self.speed * 2).min(FASTEST),
+            Direction::Back => (self.speed / 2).max(1),
         };
         if self.playing.is_some() {
             self.playing = Some((now, here));
@@ -229,21 +233,22 @@ impl Timeline {
         from.checked_add(elapsed).unwrap_or(from)
     }
 
-    /// Returns the place that playing has come to at this moment; pauses at the end.
+    /// Returns the position that playing has come to at this moment; pauses at the end.
     pub fn due(&mut self, now: Timestamp) -> usize {
         let clock = self.clock(now);
-        let due = self.steps.get(self.place..).unwrap_or_default().iter().take_while(|step| step.at <= clock).count();
-        let place = self.place + if self.playing.is_some() { due } else { 0 };
-        if place == self.steps.len() {
+        let due =
+            self.steps.get(self.position..).unwrap_or_default().iter().take_while(|step| step.at <= clock).count();
+        let position = self.position + if self.playing.is_some() { due } else { 0 };
+        if position == self.steps.len() {
             self.playing = None;
         }
-        place
+        position
     }
 
     /// Returns when the next step is due; none while it is paused.
     pub fn next_due(&self) -> Option<Timestamp> {
         let (since, from) = self.playing?;
-        let wait = self.steps.get(self.place)?.at.duration_since(from);
+        let wait = self.steps.get(self.position)?.at.duration_since(from);
         since.checked_add(wait / i32::try_from(self.speed).unwrap_or(1)).ok()
     }
 

@@ -1,4 +1,4 @@
-//! Draws the timeline in the place of the message: whether it plays, the marks, and where it stands.
+//! Draws the timeline instead of the message: whether it plays, the marks, and where it stands.
 
 use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
@@ -13,10 +13,10 @@ use crate::tui::widgets::fit::{columns, put, put_right, row};
 const LINE: u16 = 8;
 
 const KEYS: [&str; 4] = [
-    "Left/Right event · Shift round · Ctrl turn · [ ] mark · Space plays · +/- speed · g time · Esc leaves",
-    "Left/Right event · Shift round · Ctrl turn · Space plays · Esc leaves",
-    "Left/Right · Space plays · Esc leaves",
-    "Esc leaves",
+    "Left/Right event · Shift round · Ctrl turn · [ ] mark · Space plays · +/- speed · g time · Esc ends",
+    "Left/Right event · Shift round · Ctrl turn · Space plays · Esc ends",
+    "Left/Right · Space plays · Esc ends",
+    "Esc ends",
 ];
 
 /// Returns what the keys do, the longest first.
@@ -35,19 +35,21 @@ pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer)
     };
     let rest = put(buffer, line, &head, theme.accent);
     let ((elapsed, whole), (event, last)) = (timeline.elapsed(), timeline.events());
-    let place = [
+    let position = [
         format!(" {} of {} · event {event} of {last}", clock(elapsed), clock(whole)),
         format!(" {} of {}", clock(elapsed), clock(whole)),
         format!(" {event}/{last}"),
     ];
-    let Some(words) = place.iter().find(|words| columns(words) + LINE <= rest.width).or(place.last()) else { return };
+    let Some(words) = position.iter().find(|words| columns(words) + LINE <= rest.width).or(position.last()) else {
+        return;
+    };
     put_right(buffer, rest, words, theme.text);
     let width = rest.width.saturating_sub(columns(words));
     if width < LINE {
         return;
     }
-    let (here, steps) = timeline.place();
-    let column = |place: usize| u16::try_from(place * usize::from(width - 1) / steps.max(1)).unwrap_or(0);
+    let (here, steps) = timeline.position();
+    let column = |position: usize| u16::try_from(position * usize::from(width - 1) / steps.max(1)).unwrap_or(0);
     for x in 0..width {
         let (sign, style) = if x <= column(here) { ("━", theme.accent) } else { ("─", theme.border) };
         put(buffer, Rect { x: rest.x + x, width: 1, ..rest }, sign, style);

@@ -51,21 +51,8 @@ pub struct Transcript {
     window: Option<u64>,
     /// The files that the system prompt was last said to hold.
     context_files: Vec<String>,
-    /// The files that the agent changed, in the order of their first change.
-    changed: Vec<ChangedFile>,
     /// The call that printed last.
     printed: Option<CellId>,
-}
-
-/// A file that an agent changed, with all its changes together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
-    /// Its path, sanitised.
-    pub path: String,
-    /// Lines that came.
-    pub added: u64,
-    /// Lines that went.
-    pub removed: u64,
 }
 
 impl Transcript {
@@ -82,11 +69,6 @@ impl Transcript {
     /// Returns the cells, oldest first.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
-    }
-
-    /// Returns the files that the agent changed.
-    pub fn changed(&self) -> &[ChangedFile] {
-        &self.changed
     }
 
     /// Returns the call that printed something last.

@@ -92,7 +92,7 @@ pub fn ask_undo(
     if changes.is_empty() {
         let what = match &scope {
             UndoScope::LastTurn => "the tools of the last turn changed no file; commands are not on record",
-            UndoScope::Turn(_) | UndoScope::File(_) => "this change is not on record in this process",
+            UndoScope::Turn(_) | UndoScope::File(_) => "another process made this change, or it was undone already",
         };
         return Some(PaneEffect::Reply(format!("nothing to undo: {what}")));
     }

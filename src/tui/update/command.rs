@@ -2,11 +2,12 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request, UndoScope};
+use crate::session::fold::ChangedFile;
 use crate::target::ALL;
 use crate::text::visible_line;
 use crate::tui::agents::focus_details;
 use crate::tui::approval::{self, Subject};
-use crate::tui::changes::{ChangedRow, ChangesPane, changed_files};
+use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
 use crate::tui::effect::PaneEffect;
 use crate::tui::help::Help;
@@ -58,9 +59,11 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             return carry_out_outcome(app, outcome);
         }
         Verb::Changes if app.facts.medium == Medium::Lines => {
-            wanted = changed_files(&app.facts.run.changes, None, None).iter().map(in_words).collect();
+            wanted = app.facts.run.changes.files(None, None).iter().map(in_words).collect();
             if wanted.is_empty() {
-                wanted.push(PaneEffect::Say("tools have changed no file; commands are not on record".to_owned()));
+                wanted.push(PaneEffect::Say(
+                    "no tool has changed a file; what commands changed is not recorded".to_owned(),
+                ));
             }
         }
         Verb::Replay => match &app.facts.session {
@@ -214,8 +217,8 @@ fn stop(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Tells in a line what was changed in a file.
-fn in_words(file: &ChangedRow<'_>) -> PaneEffect {
+/// Returns a line about a changed file.
+fn in_words(file: &ChangedFile<'_>) -> PaneEffect {
     let (added, removed) = file.lines();
     let told = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
     PaneEffect::Note(AgentId::main(), told)

@@ -1,7 +1,7 @@
-//! A replay: the same screen, told again what a recorded session told it, as far as the timeline stands.
+//! A replay: the same screen, which takes the posts of a recorded session up to the position of the timeline.
 //!
-//! Always holds: nothing reaches a run from a replay. Where one goes on behind it, that screen takes everything that the
-//! run says, and is as it would have been when the replay ends.
+//! Always holds: nothing is sent to a run from a replay. Where a run goes on behind it, the screen of that run takes
+//! everything that the run says, so that nothing is missed when the replay ends.
 
 use jiff::Timestamp;
 
@@ -10,17 +10,17 @@ use super::{carry_out, fold};
 use crate::tui::alerts::AlertWhen;
 use crate::tui::app::{App, Replay};
 use crate::tui::effect::PaneEffect;
-use crate::tui::keymap::{Action, Chord, Context, ReplayKey};
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
+use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::Status;
-use crate::tui::timeline::{Jump, Step, Timeline, Way};
+use crate::tui::state::status::{HostState, Status};
+use crate::tui::timeline::{Direction, Jump, Step, Timeline};
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
-const NOT_SENT: &str = "this is a replay: nothing reaches the run; Esc leaves it";
+const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
-/// Begins a replay at its end; `None` behind it when no run goes on here.
+/// Begins a replay at the end of the session. The screen of a run that is saved is kept behind it.
 pub fn begin(app: &mut App, steps: Vec<Step>) {
     if steps.is_empty() {
         app.status.say("nothing is recorded yet", app.facts.now);
@@ -46,7 +46,7 @@ fn fresh(app: &App) -> App {
     fresh.facts.run.agents.prices = facts.run.agents.prices.clone();
     fresh.pointer.mode = app.pointer.mode;
     fresh.alerts.when = AlertWhen::Never;
-    fresh.status.host = crate::tui::state::status::HostState::Ready;
+    fresh.status.host = HostState::Ready;
     fresh
 }
 
@@ -61,6 +61,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::History(_)
         | Msg::NotRemembered(_)
         | Msg::Sessions(..)
+        | Msg::Paths(_)
+        | Msg::Matched(_)
         | Msg::Written { .. }
         | Msg::Attention(_) => return replay.live.as_mut().map(|live| fold(live, msg)).unwrap_or_default(),
         Msg::Coloured(_) | Msg::Resize(_) | Msg::Background(_) | Msg::Tick(_) => {
@@ -73,8 +75,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     };
     let now = moment(&msg);
     if let Some(now) = now {
-        let place = replay.timeline.due(now);
-        go(app, place);
+        let position = replay.timeline.due(now);
+        go(app, position);
     }
     if let (Msg::Key(key, _), Some(now)) = (&msg, now)
         && let Some(wanted) = press(app, Chord::of(key), now)
@@ -89,16 +91,20 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let msg = at_session_time(app, msg);
     let wanted = fold(app, msg);
     let before = wanted.len();
-    effects.extend(wanted.into_iter().filter(|effect| !reaches_the_run(effect)));
-    if effects.len() < before {
+    let allowed: Vec<Effect> = wanted.into_iter().filter(is_allowed).collect();
+    if allowed.len() < before || !app.message.is_empty() {
         app.status.say(NOT_SENT, app.facts.now);
+        app.message.clear();
     }
-    app.message.clear();
+    effects.extend(allowed);
     effects
 }
 
-fn reaches_the_run(effect: &Effect) -> bool {
-    matches!(effect, Effect::Request(_) | Effect::Remember(_) | Effect::Switch(_) | Effect::ListSessions(_))
+/// Returns whether an effect is carried out in a replay: it sends nothing and writes no message.
+fn is_allowed(effect: &Effect) -> bool {
+    let writes = matches!(effect, Effect::Edit { subject: EditorSubject::Draft, .. } | Effect::Remember(_));
+    let leads_elsewhere = matches!(effect, Effect::Switch(_) | Effect::ListSessions(_));
+    !writes && !leads_elsewhere && !matches!(effect, Effect::Request(_))
 }
 
 /// Returns when a message was.
@@ -121,52 +127,57 @@ fn at_session_time(app: &App, msg: Msg) -> Msg {
     }
 }
 
-/// Carries out a key of the timeline; `None` when it means what it means elsewhere.
+/// Carries out a key of the timeline, or refuses one that would write or send; `None` when it has its usual meaning.
 fn press(app: &mut App, chord: Chord, now: Timestamp) -> Option<Vec<Effect>> {
-    if !app.focus.is_on(Pane::Composer) {
-        return None;
-    }
     if app.replay.as_ref().is_some_and(|replay| replay.timeline.typed().is_some()) {
         type_time(app, chord);
         return Some(Vec::new());
     }
-    let action = app.facts.keymap.lookup(Context::Replay, chord);
-    match action {
-        Some(Action::InReplay(key)) => Some(act(app, key, now)),
-        Some(Action::Escape | Action::Clear) => Some(leave(app)),
-        Some(action) if shows(action) => None,
-        None | Some(_) => {
-            app.status.say(NOT_SENT, app.facts.now);
-            Some(Vec::new())
-        }
+    if !app.focus.overlays.is_empty() {
+        return None;
     }
+    let is_on_timeline = app.focus.is_on(Pane::Composer);
+    let context = if is_on_timeline { Context::Replay } else { app.focus.context() };
+    match app.facts.keymap.lookup(context, chord) {
+        Some(Action::InReplay(key)) => return Some(act(app, key, now)),
+        Some(Action::Escape) if is_on_timeline => return Some(end(app)),
+        Some(Action::Clear) => return Some(end(app)),
+        Some(action) if is_reading(action) => return None,
+        // A filter or a search is typed.
+        None if context.takes_text() => return None,
+        None | Some(_) => app.status.say(NOT_SENT, app.facts.now),
+    }
+    Some(Vec::new())
 }
 
-/// Tells whether an action has its usual meaning in a replay.
-fn shows(action: Action) -> bool {
-    let goes = matches!(action, Action::FocusTree | Action::FocusTranscript | Action::FocusPending | Action::Changes);
-    let ends =
-        matches!(action, Action::Quit | Action::QuitOrDelete | Action::Suspend | Action::NextTheme | Action::Mouse);
-    goes || ends || action.only_shows()
+/// Returns whether an action has its usual meaning in a replay.
+fn is_reading(action: Action) -> bool {
+    let focuses = matches!(
+        action,
+        Action::FocusTree | Action::FocusTranscript | Action::FocusPending | Action::FocusComposer | Action::Escape
+    );
+    let reads = matches!(action, Action::Changes | Action::Read(ReadKey::Copy | ReadKey::Open | ReadKey::Write));
+    let ends = matches!(action, Action::Quit | Action::QuitOrDelete | Action::Suspend);
+    focuses || reads || ends || matches!(action, Action::NextTheme | Action::Mouse) || action.only_shows()
 }
 
 fn act(app: &mut App, key: ReplayKey, now: Timestamp) -> Vec<Effect> {
     let to = match key {
-        ReplayKey::EventBack => Jump::Event(Way::Back),
-        ReplayKey::EventOn => Jump::Event(Way::On),
-        ReplayKey::RoundBack => Jump::Round(Way::Back),
-        ReplayKey::RoundOn => Jump::Round(Way::On),
-        ReplayKey::TurnBack => Jump::Turn(Way::Back),
-        ReplayKey::TurnOn => Jump::Turn(Way::On),
-        ReplayKey::MarkBack => Jump::Mark(Way::Back),
-        ReplayKey::MarkOn => Jump::Mark(Way::On),
+        ReplayKey::EventBack => Jump::Event(Direction::Back),
+        ReplayKey::EventOn => Jump::Event(Direction::Forward),
+        ReplayKey::RoundBack => Jump::Round(Direction::Back),
+        ReplayKey::RoundOn => Jump::Round(Direction::Forward),
+        ReplayKey::TurnBack => Jump::Turn(Direction::Back),
+        ReplayKey::TurnOn => Jump::Turn(Direction::Forward),
+        ReplayKey::MarkBack => Jump::Mark(Direction::Back),
+        ReplayKey::MarkOn => Jump::Mark(Direction::Forward),
         ReplayKey::First => Jump::First,
         ReplayKey::Last => Jump::Last,
-        ReplayKey::Leave => return leave(app),
+        ReplayKey::End => return end(app),
         ReplayKey::Play => {
             let is_over = app.replay.as_ref().is_some_and(|replay| {
-                let (place, steps) = replay.timeline.place();
-                place == steps
+                let (position, steps) = replay.timeline.position();
+                position == steps
             });
             if is_over {
                 go(app, 0);
@@ -175,11 +186,11 @@ fn act(app: &mut App, key: ReplayKey, now: Timestamp) -> Vec<Effect> {
             return Vec::new();
         }
         ReplayKey::Faster => {
-            with_timeline(app, |timeline| timeline.hurry(Way::On, now));
+            with_timeline(app, |timeline| timeline.hurry(Direction::Forward, now));
             return Vec::new();
         }
         ReplayKey::Slower => {
-            with_timeline(app, |timeline| timeline.hurry(Way::Back, now));
+            with_timeline(app, |timeline| timeline.hurry(Direction::Back, now));
             return Vec::new();
         }
         ReplayKey::Time => {
@@ -207,8 +218,8 @@ fn type_time(app: &mut App, chord: Chord) {
             replay.timeline.set_typed(None);
             replay.timeline.pause();
             match to {
-                Some(place) => go(app, place),
-                None => app.status.say("not a time: minutes and seconds are 2:30", app.facts.now),
+                Some(position) => go(app, position),
+                None => app.status.say("not a time; write it as 2:30", app.facts.now),
             }
             return;
         }
@@ -223,26 +234,26 @@ fn type_time(app: &mut App, chord: Chord) {
 fn jump(app: &mut App, to: Jump) {
     let Some(replay) = &mut app.replay else { return };
     replay.timeline.pause();
-    let place = replay.timeline.target(to);
-    go(app, place);
+    let position = replay.timeline.target(to);
+    go(app, position);
 }
 
-/// Brings the screen to a place: on from where it is, or from the beginning.
-fn go(app: &mut App, place: usize) {
+/// Brings the screen to a position: on from where it is, or from the beginning.
+fn go(app: &mut App, position: usize) {
     let Some(replay) = &app.replay else { return };
-    let mut here = replay.timeline.place().0;
-    if place == here {
+    let mut here = replay.timeline.position().0;
+    if position == here {
         return;
     }
     let shown = app.tree.selected().clone();
-    if place < here {
+    if position < here {
         here = 0;
         let mut fresh = fresh(app);
         fresh.replay = app.replay.take();
         std::mem::swap(&mut fresh.focus, &mut app.focus);
         *app = fresh;
     }
-    let steps = app.replay.as_ref().map(|replay| replay.timeline.between(here, place)).unwrap_or_default();
+    let steps = app.replay.as_ref().map(|replay| replay.timeline.between(here, position)).unwrap_or_default();
     for Step { at, post, .. } in steps {
         app.facts.now = at;
         // What comes back would be done outside, and was done then.
@@ -250,7 +261,7 @@ fn go(app: &mut App, place: usize) {
             app.pending.follow(&app.facts.run.pending);
         }
     }
-    with_timeline(app, |timeline| timeline.set_place(place));
+    with_timeline(app, |timeline| timeline.set_position(position));
     app.facts.now = app.replay.as_ref().map(|replay| replay.timeline.time()).unwrap_or_default();
     app.facts.run.agents.tick(app.facts.now);
     app.message.clear();
@@ -261,7 +272,7 @@ fn go(app: &mut App, place: usize) {
     app.settle_panes();
 }
 
-/// Ends the replay: the run's own screen comes back, or the program ends.
-fn leave(app: &mut App) -> Vec<Effect> {
+/// Ends the replay: the screen of the run comes back, or the program ends.
+fn end(app: &mut App) -> Vec<Effect> {
     if app.end_replay() { carry_out(app, vec![PaneEffect::Quiet]) } else { vec![Effect::Quit] }
 }

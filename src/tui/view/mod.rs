@@ -209,7 +209,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             cells: metrics.cells,
             wanted: cache.of(app.tree.selected()).take_wanted(),
         },
-        overlay: overlay.places,
+        overlay: overlay.position,
         question,
         gate,
         regions,

@@ -71,7 +71,7 @@ fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
 pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
     let way = match app.focus.overlays.top() {
-        Some(overlay) => overlay.way_out(),
+        Some(overlay) => overlay.closing_words(),
         None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
         None => "make the terminal larger",
     };

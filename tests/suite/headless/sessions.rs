@@ -1,9 +1,12 @@
 //! Sessions of scripts: a name given by the script, a new session with all of an old one.
 
+use steersman::details::{Undo, UndoneFile};
+use steersman::event::{Event, Outcome};
 use steersman::session::journal::{SessionFile, SessionFiles};
 use tempfile::TempDir;
 
 use super::{exec, lines};
+use crate::session::saved::Saved;
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 
@@ -53,4 +56,30 @@ fn a_fork_begins_with_all_of_a_session_that_stays_as_it_is() {
     assert_eq!(exit_code(&output), 2);
     let output = exec(&server).args(["--fork", NAME, "--ephemeral", "hello"]).output();
     assert_eq!(exit_code(&output), 2);
+}
+
+#[test]
+fn an_undo_that_the_model_was_not_told_of_is_told_when_the_session_goes_on() {
+    let saved = Saved::new();
+    let undone = |path: &str| Event::ChangesUndone {
+        turn: Some(1),
+        files: vec![UndoneFile { path: path.to_owned(), undo: Undo::Removed }],
+    };
+    let file = saved.session(|play| {
+        play.event("", Event::TurnStarted { turn: 1 });
+        play.event("", undone("told.rs"));
+        play.user("m1", "write it", None);
+        play.answer("", "Written.");
+        play.event("", Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None });
+        play.event("", undone("a.rs"));
+    });
+    let server = Server::start([Reply::text("I see.")]);
+    let program = exec(&server);
+    let sessions = program.home().join(".local/state/steersman/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    std::fs::copy(&file.path, sessions.join(file.path.file_name().unwrap())).unwrap();
+    let output = program.args(["--fork", file.session.as_str(), "go on"]).output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let told = server.chats()[0].texts("system").join("\n");
+    assert!(told.contains("a.rs is as it was before turn 1") && !told.contains("told.rs"), "{told}");
 }

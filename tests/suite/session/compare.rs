@@ -75,7 +75,8 @@ fn both_stand_side_by_side_as_text_and_as_json() {
     let output = Program::new().args(["diff", &first, &second]).output();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let text = stdout(&output);
-    for words in ["share 1 message and 1 call, and part behind: find the parser", "now the lexer", "src/lex.rs +2 −0"]
+    for words in
+        ["share 1 message and 1 call. The last shared message: find the parser", "now the lexer", "src/lex.rs +2 −0"]
     {
         assert!(text.contains(words), "{words}\n{text}");
     }

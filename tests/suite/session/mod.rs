@@ -12,7 +12,7 @@ mod outside;
 mod read_only;
 mod replay;
 mod resume;
-mod saved;
+pub mod saved;
 mod screen;
 mod search;
 mod timeline;

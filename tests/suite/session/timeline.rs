@@ -6,7 +6,7 @@ use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::timeline::{Jump, Step, Timeline, Way};
+use steersman::tui::timeline::{Direction, Jump, Step, Timeline};
 
 use crate::support::stage::Stage;
 
@@ -206,10 +206,29 @@ fn jumps_keep_what_belongs_to_one_event_together() {
     let queues = Post::Queues { queues: Vec::new(), paused: false };
     steps.insert(2, Step { post: queues, ..steps[1].clone() });
     let mut timeline = Timeline::new(steps);
-    timeline.set_place(1);
-    assert_eq!(timeline.target(Jump::Event(Way::On)), 3);
-    timeline.set_place(3);
-    assert_eq!(timeline.target(Jump::Event(Way::Back)), 1);
-    assert_eq!(timeline.target(Jump::Mark(Way::Back)), 0);
-    assert_eq!(timeline.target(Jump::Turn(Way::On)), 11);
+    timeline.set_position(1);
+    assert_eq!(timeline.target(Jump::Event(Direction::Forward)), 3);
+    timeline.set_position(3);
+    assert_eq!(timeline.target(Jump::Event(Direction::Back)), 1);
+    assert_eq!(timeline.target(Jump::Mark(Direction::Back)), 0);
+    assert_eq!(timeline.target(Jump::Turn(Direction::Forward)), 11);
+}
+
+#[test]
+fn in_no_pane_of_a_replay_is_anything_written_or_stopped() {
+    let mut stage = Stage::new(100, 30);
+    stage.app.facts.session = Some("0198".to_owned());
+    stage.tell(Msg::Replayed(Ok(session())));
+    // A turn runs there.
+    stage.keys("<left><c-o>x");
+    assert!(stage.screen().contains("this is a replay"), "{}", stage.screen());
+    stage.effects.clear();
+    stage.keys("<c-g><a-h><f9>");
+    assert_eq!(stage.effects, []);
+    assert!(!stage.screen().contains("Start a new conversation"), "{}", stage.screen());
+    stage.keys("/answer<enter>");
+    assert!(stage.screen().contains("/answer"), "the transcript can be searched: {}", stage.screen());
+    stage.keys("<esc><c-c>");
+    assert!(stage.app.replay.is_none(), "the key that stops or quits ends the replay alone");
+    assert_eq!(stage.effects, []);
 }

@@ -12,6 +12,7 @@ use super::words::{ending, look, money, reasons, share, tokens};
 use crate::session::fold::agents::Totals;
 use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
+use crate::text::visible_line;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::transcript::fold::Transcript;
@@ -159,10 +160,11 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     let more = if cut < node.task.len() { " …" } else { "" };
     add("task", &format!("{}{more}", one_line(task)), theme.text);
     let transcript = view.transcript;
-    let changed = transcript.map(Transcript::changed).unwrap_or_default();
+    let changed = view.facts.run.changes.files(None, Some(&node.id));
     for (number, file) in changed.iter().rev().take(FILES).enumerate() {
         let label = if number == 0 { "changed" } else { "" };
-        add(label, &format!("{} +{} −{}", file.path, file.added, file.removed), theme.text);
+        let (added, removed) = file.lines();
+        add(label, &format!("{} +{added} −{removed}", visible_line(file.path)), theme.text);
     }
     if changed.len() > FILES {
         add("", &format!("… {}", count(changed.len() - FILES, "more file")), theme.dim);

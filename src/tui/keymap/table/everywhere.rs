@@ -63,7 +63,7 @@ pub const ROWS: &[Binding] = &[
         "pause the shown agent before its next call or request, or let it go on; Ctrl+P outside the message",
     ),
     also(CTRL, K::Char('p'), A::HoldOrGoOn),
-    row(ALT, K::Char('g'), A::Changes, "Alt+G", "the files that tools changed, with their changes"),
+    row(ALT, K::Char('g'), A::Changes, "Alt+G", "the files that tools changed, with diffs"),
     row(NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
     row(NONE, K::F(7), A::Prefill("/export "), "F7", "export the transcript or the ledger"),

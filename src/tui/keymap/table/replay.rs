@@ -24,5 +24,5 @@ pub const ROWS: &[Binding] = &[
         "g",
         "type a time since the beginning, such as 2:30; Enter goes there",
     ),
-    row(NONE, K::Char('q'), A::InReplay(R::Leave), "q", "leave the replay, as Esc"),
+    row(NONE, K::Char('q'), A::InReplay(R::End), "q", "end the replay, as Esc"),
 ];

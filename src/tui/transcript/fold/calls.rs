@@ -5,24 +5,14 @@
 
 use jiff::Timestamp;
 
-use super::{ChangedFile, Transcript};
-use crate::details::{Details, FileDiff};
+use super::Transcript;
+use crate::details::Details;
 use crate::id::CallId;
 use crate::limits::PROGRESS_BYTES;
 use crate::message::Arguments;
 use crate::text::{self, CommandOutput};
 use crate::tui::transcript::cell::{Answered, Asked, Body, CallCell, CallState, Cell, CellId, Level, WentOn};
 use crate::tui::transcript::result::Shown;
-
-/// Adds a change to those of its file.
-fn note_change(changed: &mut Vec<ChangedFile>, diff: &FileDiff) {
-    let path = text::visible_line(&diff.path);
-    let (added, removed) = (u64::from(diff.added), u64::from(diff.removed));
-    match changed.iter_mut().find(|file| file.path == path) {
-        Some(file) => (file.added, file.removed) = (file.added + added, file.removed + removed),
-        None => changed.push(ChangedFile { path: path.into_owned(), added, removed }),
-    }
-}
 
 impl Transcript {
     /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
@@ -67,9 +57,6 @@ impl Transcript {
 
     pub(super) fn details(&mut self, id: &CallId, details: &Details) -> bool {
         let (Some(shown), Some(cell)) = (Shown::of(details), self.find_call(id)) else { return false };
-        if let Details::Diff(diff) = details {
-            note_change(&mut self.changed, diff);
-        }
         if matches!(shown, Shown::Command { .. }) {
             self.printed = Some(cell);
         }
