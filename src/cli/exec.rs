@@ -146,6 +146,7 @@ async fn serve(
     run.replies = json.clone();
     let limit = args.max_time.map(|time| Instant::now() + time);
     let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
+    run.end_model_switches();
     let is_stopped = run.stop.is_some();
     let (unsent, reason, strict_end) = (run.unsent, run.reason, run.strict_end);
     let farewell = async {

@@ -3,8 +3,7 @@
 //! Each errand is a task of its own of a few seconds at most; the worker and its agent never wait for one. A key that
 //! must be got first is got there too.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -17,7 +16,7 @@ use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
 use crate::limits;
 use crate::provider::{
-    ChatTransport, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
+    ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
 };
 
 /// Carries out commands with what is known of the agent since it was built.
@@ -34,10 +33,23 @@ pub(super) struct Errands {
     approvals: Arc<Approvals>,
     /// What the server that answers listed when it was last asked.
     listed: Arc<Mutex<Vec<String>>>,
-    /// The number of the last wish for a model: an earlier one that takes its time is void.
-    wishes: Arc<AtomicU64>,
-    /// The errand of that wish; its question goes with it.
-    switching: Arc<Mutex<Option<AbortHandle>>>,
+    connector: Arc<dyn Connector>,
+    switches: Arc<Mutex<ModelSwitches>>,
+}
+
+/// The requests for another model.
+#[derive(Debug, Default)]
+struct ModelSwitches {
+    count: u64,
+    open: Option<OpenSwitch>,
+}
+
+/// The one that is not answered yet. A later one ends it, and its question with it.
+#[derive(Debug)]
+struct OpenSwitch {
+    number: u64,
+    name: String,
+    task: AbortHandle,
 }
 
 /// What only the owner of the agent can do.
@@ -78,8 +90,8 @@ impl Errands {
             commands: Arc::clone(commands),
             approvals: Arc::clone(approvals),
             listed: Arc::default(),
-            wishes: Arc::default(),
-            switching: Arc::default(),
+            connector: Arc::clone(agent.connector()),
+            switches: Arc::default(),
         }
     }
 
@@ -99,36 +111,50 @@ impl Errands {
     }
 
     fn switch(&self, name: &str) {
-        let wish = self.wishes.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut switches = self.switches();
+        if let Some(earlier) = switches.open.take() {
+            earlier.task.abort();
+            self.answer_switch(earlier.name, Err("another model was asked for meanwhile".to_owned()));
+        }
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let wanted = self.sources.resolve(&self.current(), &listed, name);
         let RequestedModel { transport, .. } = &wanted;
         // Nobody is asked where there is nobody to ask, or where what is known is enough.
         let at_once =
             transport.api_base.is_none() || (transport.assume_model_exists && self.is_known(transport, &listed));
-        let task = if at_once && wanted.is_open() && transport.model.is_some() {
-            let transport = transport.clone();
-            self.choose(&transport);
-            let errands = self.clone();
-            tokio::spawn(async move { errands.look_up(&transport, PlainAnswer::Nobody).await })
-        } else {
-            let (errands, name) = (self.clone(), name.to_owned());
-            tokio::spawn(async move {
-                match errands.settle(wanted, &name).await {
-                    Ok((transport, answer)) if errands.wishes.load(Ordering::SeqCst) == wish => {
-                        errands.choose(&transport);
+        if at_once && wanted.is_open() && transport.model.is_some() {
+            if self.choose(transport, name.to_owned()) {
+                let (errands, transport) = (self.clone(), transport.clone());
+                tokio::spawn(async move { errands.look_up(&transport, PlainAnswer::Nobody).await });
+            }
+            return;
+        }
+        switches.count += 1;
+        let (errands, number, asked) = (self.clone(), switches.count, name.to_owned());
+        let task = tokio::spawn(async move {
+            let settled = errands.settle(wanted, &asked).await;
+            if errands.switches().open.take_if(|open| open.number == number).is_none() {
+                return;
+            }
+            match settled {
+                Ok((transport, answer)) => {
+                    if errands.choose(&transport, asked) {
                         errands.commands.wake();
                         errands.look_up(&transport, answer).await;
                     }
-                    Ok(_) => {}
-                    Err(sentence) => errands.say(sentence),
                 }
-            })
-        };
-        let earlier = self.switching.lock().unwrap_or_else(PoisonError::into_inner).replace(task.abort_handle());
-        if let Some(earlier) = earlier {
-            earlier.abort();
-        }
+                Err(sentence) => errands.answer_switch(asked, Err(sentence)),
+            }
+        });
+        switches.open = Some(OpenSwitch { number, name: name.to_owned(), task: task.abort_handle() });
+    }
+
+    fn switches(&self) -> MutexGuard<'_, ModelSwitches> {
+        self.switches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer_switch(&self, name: String, outcome: Result<String, String>) {
+        self.mailbox.push(Post::Notice(Notice::ModelSwitch { name, outcome }));
     }
 
     /// Tells whether a model is known without asking its server: that has listed it, the user's configuration names it, or
@@ -144,9 +170,17 @@ impl Errands {
             || self.registry.card(model).is_some()
     }
 
-    fn choose(&self, transport: &ChatTransport) {
+    /// Chooses a model for the next request, unless it cannot be connected, and answers who asked for it. Returns whether it
+    /// is chosen.
+    fn choose(&self, transport: &ChatTransport, name: String) -> bool {
+        if let Err(error) = self.connector.connect(transport) {
+            self.answer_switch(name, Err(error.to_string()));
+            return false;
+        }
         self.choice.choose(transport.clone());
         self.listed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.answer_switch(name, Ok(transport.model_name().to_owned()));
+        true
     }
 
     /// Gets the key, and the model when none was named. A model that nobody knows is refused, or the user is asked about

@@ -219,7 +219,11 @@ impl Worker {
                     Command::ListModels => {
                         self.mailbox.push(Post::Notice(Notice::Models(Err(reason.clone()))));
                     }
-                    Command::Reset | Command::Retry | Command::SwitchModel(_) | Command::Compact(_) => {}
+                    Command::SwitchModel(name) => {
+                        let outcome = Err(reason.clone());
+                        self.mailbox.push(Post::Notice(Notice::ModelSwitch { name, outcome }));
+                    }
+                    Command::Reset | Command::Retry | Command::Compact(_) => {}
                 }
             }
             tokio::select! {

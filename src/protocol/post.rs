@@ -242,6 +242,13 @@ pub enum Notice {
     LocalServer(LocalServer),
     /// What an earlier process of the session left for the user to decide.
     Unfinished(Unfinished),
+    /// What came of a request to use another model: it answers from the next request on, or a sentence says why not.
+    ModelSwitch {
+        /// The name that was asked for.
+        name: String,
+        /// The model's name, or why the model is the same as before.
+        outcome: Result<String, String>,
+    },
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
 }

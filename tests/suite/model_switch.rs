@@ -99,7 +99,11 @@ impl Ship {
         for _ in 0..4_000 {
             all.extend(self.host.handle().mailbox().take());
             said = all.iter().find_map(|post| match post {
-                Post::Notice(Notice::Info(sentence)) if sentence.contains(part) => Some(sentence.clone()),
+                Post::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. })
+                    if sentence.contains(part) =>
+                {
+                    Some(sentence.clone())
+                }
                 _ => None,
             });
             if said.is_some() {

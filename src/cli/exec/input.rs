@@ -22,6 +22,11 @@ impl ExecRun<'_> {
             _ => return,
         };
         let reply = match parsed {
+            Ok(InputLine { id, request: InputRequest::Model { name } }) => {
+                self.switches.push((id, name.clone()));
+                self.client.send(Request::SwitchModel { name });
+                return;
+            }
             Ok(InputLine { id, request }) => self.request(id, request, read.began),
             Err((id, reason)) => failed(id, reason),
         };
@@ -70,6 +75,24 @@ impl ExecRun<'_> {
         }
         self.posts.extend(posts);
         reply.unwrap_or_else(|| done(id))
+    }
+
+    /// Answers the oldest request for this model. Returns whether there was one.
+    pub(super) fn model_switched(&mut self, name: &str, outcome: &Result<String, String>) -> bool {
+        let Some(place) = self.switches.iter().position(|(_, asked)| asked == name) else { return false };
+        let (id, _) = self.switches.remove(place);
+        self.reply(&match outcome {
+            Ok(_) => done(id),
+            Err(reason) => failed(id, reason.clone()),
+        });
+        true
+    }
+
+    /// Answers the requests for a model of which nothing is known when the run ends.
+    pub(super) fn end_model_switches(&mut self) {
+        for (id, _) in std::mem::take(&mut self.switches) {
+            self.reply(&failed(id, "the run has ended".to_owned()));
+        }
     }
 
     fn reply(&self, reply: &ReplyLine) {

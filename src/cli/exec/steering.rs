@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::args::{ExecArgs, OutputForm};
 use super::ending::ExecStop;
 use super::input;
@@ -58,6 +60,8 @@ pub(super) struct ExecRun<'a> {
     pub unsent: Vec<Pending>,
     /// The reason of its failure.
     pub reason: Option<String>,
+    /// The requests for a model, with their `id`, that are not answered yet.
+    pub(super) switches: Vec<(Value, String)>,
     /// The number of refused lines.
     pub(super) refused: usize,
     pub stop: Option<ExecStop>,
@@ -93,6 +97,7 @@ impl<'a> ExecRun<'a> {
             waiting: VecDeque::new(),
             unsent: Vec::new(),
             reason: None,
+            switches: Vec::new(),
             refused: 0,
             stop: None,
         }
@@ -322,6 +327,13 @@ impl<'a> ExecRun<'a> {
                 self.progress.give_up();
             }
             Post::Notice(Notice::Info(sentence)) => self.err.say(sentence),
+            Post::Notice(Notice::ModelSwitch { name, outcome }) => {
+                if !self.model_switched(name, outcome)
+                    && let Err(sentence) = outcome
+                {
+                    self.err.say(sentence);
+                }
+            }
             Post::Notice(Notice::Returned(entries)) => {
                 for entry in entries {
                     self.progress.returned(&entry.id);

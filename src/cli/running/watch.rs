@@ -47,7 +47,9 @@ fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
                 shown = open.iter().map(|request| request.id).collect();
                 write(&lines.concat())
             }
-            (Post::Notice(Notice::Info(sentence)), false) => write(&line(sentence)),
+            (Post::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. }), false) => {
+                write(&line(sentence))
+            }
             (Post::Notice(_) | Post::Approvals { .. } | Post::Reply(_) | Post::Queues { .. } | Post::Budget(_), _) => {
                 Ok(())
             }

@@ -166,7 +166,9 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.status.host = HostState::Failed(reason);
         }
-        Notice::Info(sentence) => app.reply(&sentence),
+        Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
+        // The event says the same when the agent takes it over.
+        Notice::ModelSwitch { outcome: Ok(_), .. } => {}
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);
             message::given_back(app, &entries);

@@ -113,6 +113,29 @@ fn a_line_that_is_no_request_is_answered_too() {
 }
 
 #[test]
+fn a_model_is_answered_when_it_is_known_whether_it_can_be_used() {
+    let listing = Gate::new();
+    let server = Server::start([Reply::text("by the other")]);
+    let list = Reply::json(200, json!({"data": [{"id": "m"}, {"id": "other"}]}));
+    server.on("/v1/models", list.gated(&listing));
+    let mut run = requests(&server, &[]);
+    for (id, name) in [(1, "missing"), (2, "nowhere/other"), (3, "other")] {
+        run.write(&format!("{}\n", json!({"id": id, "type": "model", "name": name})));
+    }
+    // A later request for a model ends an earlier one that is not answered yet.
+    let replaced = reply(&mut run, &json!(1));
+    assert!(replaced["reason"].as_str().unwrap().contains("another model"), "{replaced}");
+    assert_eq!(reply(&mut run, &json!(2))["ok"], false);
+    listing.open();
+    assert_eq!(reply(&mut run, &json!(3))["ok"], true);
+    ask(&mut run, &json!({"id": 4, "type": "send", "text": "hello"}));
+    wait_for(&mut run, "turn_ended");
+    ask(&mut run, &json!({"id": 5, "type": "end"}));
+    assert_eq!(run.end().code, Some(0));
+    assert_eq!(server.chats()[0].body["model"], "other");
+}
+
+#[test]
 fn a_question_is_answered_by_a_request_and_a_yes_before_it_approves_nothing() {
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it.")]);

@@ -197,7 +197,10 @@ async fn a_model_that_cannot_be_had_is_said_and_the_old_one_goes_on() {
     ship.host.handle().mailbox().take();
     ship.host.handle().request(Command::SwitchModel("gpt-9".to_owned()));
     settle().await;
-    let said = Post::Notice(Notice::Info("there is no model gpt-9".to_owned()));
+    let said = Post::Notice(Notice::ModelSwitch {
+        name: "gpt-9".to_owned(),
+        outcome: Err("there is no model gpt-9".to_owned()),
+    });
     assert_eq!(ship.host.handle().mailbox().take(), [said]);
     ship.send("a");
     assert_eq!(ship.settled().await, LastRun::Answered);
