@@ -16,6 +16,7 @@ use crate::limits;
 use crate::provider::ApiKey;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
+use crate::workspace::with_spawn_lock;
 
 /// Reads a key; `None` when none is configured.
 ///
@@ -62,16 +63,17 @@ async fn of_file(path: &Path) -> Result<ApiKey, String> {
 async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> {
     let (program, arguments) = words.split_first().ok_or("api_key_command names no program")?;
     let named = || format!("api_key_command ({})", visible_line(program));
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // Processes that it starts are stopped with it.
         .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("{} does not start: {error}", named()))?;
+        .kill_on_drop(true);
+    let child = with_spawn_lock(|| command.spawn());
+    let mut child = child.map_err(|error| format!("{} does not start: {error}", named()))?;
     let group = ProcessGroup(child.id());
     let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(format!("{} has no output", named()));

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 use tokio::process::Child;
 
 use crate::limits;
-use crate::workspace::processes;
+use crate::workspace::{processes, with_spawn_lock};
 
 /// The interval at which a program that takes a text is checked.
 const LOOK: Duration = Duration::from_millis(10);
@@ -28,14 +28,15 @@ const LOOK: Duration = Duration::from_millis(10);
 pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
     // A single command replaces the shell, so that a signal reaches the editor.
     let exec = if is_one_command(editor) { "exec " } else { "" };
-    tokio::process::Command::new("/bin/sh")
+    let mut command = tokio::process::Command::new("/bin/sh");
+    command
         .arg("-c")
         .arg(format!("{exec}{editor} \"$@\""))
         .arg(editor)
         .arg(file)
         .env(limits::JOB_MARK, mark())
-        .kill_on_drop(true)
-        .spawn()
+        .kill_on_drop(true);
+    with_spawn_lock(|| command.spawn())
 }
 
 /// Sends a signal to the editor with this process number and to all that it has started in this session. An editor
@@ -74,13 +75,14 @@ fn is_one_command(line: &str) -> bool {
 /// # Errors
 /// When it does not start, does not end in time, or ends badly.
 pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io::Result<()> {
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(args)
         .stdin(Stdio::piped())
         // Some stay in the background to serve the text, and would keep a pipe open.
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
+        .stderr(Stdio::null());
+    let mut child = with_spawn_lock(|| command.spawn())?;
     let pipe = child.stdin.take();
     let bytes = text.as_bytes().to_vec();
     // A program that does not read must not block the caller: its end closes the pipe.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -118,7 +118,8 @@ impl Spawner {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, sentence));
         }
         let mark = mark()?;
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .arg0("steersman")
             .arg(GUARD)
             .arg(memory.unwrap_or(0).to_string())
@@ -131,8 +132,8 @@ impl Spawner {
             .current_dir(&job.cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+            .stderr(Stdio::piped());
+        let mut child = with_spawn_lock(|| command.spawn())?;
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         let (Some(pid), Some(control), Some(output), Some(status)) =
             (pid, child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -294,4 +295,15 @@ fn mark() -> io::Result<String> {
         let _ = write!(mark, "{byte:02x}");
         mark
     }))
+}
+
+/// Held while a process is started, and while the group is stopped.
+static SPAWN_LOCK: Mutex<()> = Mutex::new(());
+
+/// Does something while no other process is being started. Everything that starts a process in the group of this program,
+/// and the stop of that group, goes through here: a stop that met a child between `vfork` and `exec` would never be
+/// complete, as the thread that waits for that child cannot stop, and the shell would not be told.
+pub fn with_spawn_lock<T>(act: impl FnOnce() -> T) -> T {
+    let _lock = SPAWN_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    act()
 }

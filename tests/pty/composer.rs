@@ -71,7 +71,7 @@ fn texts_in_quick_succession_are_so_many_texts_and_no_enter_is_swallowed() {
         // Text and Enter in one write, the next right behind it.
         terminal.send(&format!("{text}\r"));
     }
-    terminal.wait_for("+ ");
+    terminal.wait_for("20 pending come back");
     terminal.wait_for("Type a message");
     server.reply_text("done");
     gate.open();

@@ -402,6 +402,33 @@ fn a_stop_signal_from_outside_gives_the_terminal_back_before_the_stop() {
 }
 
 #[test]
+fn a_stop_signal_while_commands_start_all_the_time_stops_the_program() {
+    let calls: Vec<(String, &str, &str)> = (0..8).map(|n| (format!("c{n}"), "bash", r#"{"command":"true"}"#)).collect();
+    let calls: Vec<(&str, &str, &str)> = calls.iter().map(|(id, name, call)| (id.as_str(), *name, *call)).collect();
+    let round = Reply::calls(&calls);
+    let server = Server::routed(move |_| round.clone());
+    let mut terminal =
+        Start::against(&server).arg("--mode").arg("auto").arg("--max-steps").arg("100000").run_in_shell();
+    let children = format!("/proc/{0}/task/{0}/children", terminal.pid());
+    let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
+    let child = rustix::process::Pid::from_raw(child).unwrap();
+    terminal.send("start\r");
+    for cycle in 1..=8 {
+        // Each round of calls starts eight commands, so that there is nearly always one that is just being started.
+        let rounds = server.chats().len();
+        terminal.wait_until("another round", |_| server.chats().len() > rounds);
+        let before = terminal.written();
+        rustix::process::kill_process(child, Signal::TSTP).unwrap();
+        terminal.wait_written(before, b"\x1b[?1049l");
+        terminal.send(&format!("echo in-shell-{cycle}-$((1+1))\r"));
+        terminal.wait_for(&format!("in-shell-{cycle}-2"));
+        let before = terminal.written();
+        terminal.send("fg\r");
+        terminal.wait_written(before, b"\x1b[?1049h");
+    }
+}
+
+#[test]
 fn a_stop_signal_that_nobody_would_end_does_not_stop_the_program() {
     let server = Server::start([]);
     let mut terminal = Start::against(&server).run();

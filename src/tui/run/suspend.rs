@@ -12,6 +12,7 @@ use rustix::process::{Signal, kill_current_process_group};
 use tokio::time::timeout;
 
 use crate::tui::terminal::signals::Signals;
+use crate::workspace::with_spawn_lock;
 
 /// Time in which the stop comes.
 const STOP: Duration = Duration::from_millis(300);
@@ -43,7 +44,7 @@ pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
 pub fn stop_group() -> io::Result<bool> {
     let has_shell = has_shell();
     if has_shell {
-        kill_current_process_group(Signal::STOP)?;
+        with_spawn_lock(|| kill_current_process_group(Signal::STOP))?;
     }
     Ok(has_shell)
 }

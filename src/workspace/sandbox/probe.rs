@@ -10,7 +10,7 @@ use tokio::process::Command;
 use crate::limits;
 use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
-use crate::workspace::{Confinement, Job, Network, programs};
+use crate::workspace::{Confinement, Job, Network, programs, with_spawn_lock};
 
 /// Returns a job that does nothing.
 pub(super) fn job(cwd: &Path) -> Job {
@@ -28,7 +28,8 @@ pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String
     let mut command = Command::new(program);
     command.args(arguments).env_clear().env("PATH", path).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    match tokio::time::timeout(limits::SANDBOX_PROBE, command.output()).await {
+    let ending = async { with_spawn_lock(|| command.spawn())?.wait_with_output().await };
+    match tokio::time::timeout(limits::SANDBOX_PROBE, ending).await {
         Ok(Ok(output)) if output.status.success() => Ok(()),
         Ok(Ok(output)) => {
             let said = String::from_utf8_lossy(&output.stderr);
@@ -50,7 +51,8 @@ pub(super) async fn git_settings(around: &Surroundings) -> Option<String> {
     let path = programs::search_path(&around.path, &around.writable);
     command.env_clear().env("PATH", path).env("HOME", around.home.as_ref()?).current_dir("/").kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let output = tokio::time::timeout(limits::SANDBOX_PROBE, command.output()).await.ok()?.ok()?;
+    let child = with_spawn_lock(|| command.spawn()).ok()?;
+    let output = tokio::time::timeout(limits::SANDBOX_PROBE, child.wait_with_output()).await.ok()?.ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let settings = text.split('\0').filter_map(|entry| entry.split_once('\n')).filter_map(|(name, value)| {
         let (section, key) = name.split_once('.')?;
