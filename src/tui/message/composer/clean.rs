@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Is where the signs begin that stand for themselves nowhere; chips are marked with them.
+/// The first of the private-use characters that mark chips.
 const INTERNAL: std::ops::RangeInclusive<char> = '\u{FDD0}'..='\u{FDEF}';
 
 use crate::text::is_invisible;
