@@ -36,8 +36,53 @@ pub struct QuestionFields {
 /// What `answer` has beside the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerFields {
+    /// The number of the question.
+    pub number: u64,
     /// Who answered: `input`, the name of another client, `nobody`.
     pub by: String,
+    /// The user's words for the model; the same as `words`.
+    pub reason: Option<String>,
+}
+
+/// What `user_turn` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserTurnFields {
+    /// The message; the same as `injection`.
+    pub id: Option<MessageId>,
+    /// The text; the same as `content`.
+    pub text: String,
+}
+
+/// What `seen` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenFields {
+    /// The messages; the same as `injections`.
+    pub ids: Vec<MessageId>,
+}
+
+/// What `agent_spawned` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSpawnedFields {
+    /// The new agent; the same as `child`.
+    pub agent: AgentId,
+    /// Its task; the same as `task`.
+    pub text: String,
+}
+
+/// What `agent_finished` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentFinishedFields {
+    /// The agent that ended; the same as `child`.
+    pub agent: AgentId,
+    /// Why it failed; the same as `message`.
+    pub reason: Option<String>,
+}
+
+/// What `compacted` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactedFields {
+    /// The summary; the same as `summary`.
+    pub text: String,
 }
 
 /// What `tool_result` has beside the event.

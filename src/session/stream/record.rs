@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fields::{
-    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult,
-    ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
+    LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields,
+    UnsentText, UsageSum, UserTurnFields,
 };
 use crate::approval::Approvals;
 use crate::details::Details;
@@ -262,14 +263,15 @@ impl Inner {
                 let number = number_of(id);
                 insert(event, &question_fields(number, question, self.requests.get(&number)));
             }
-            Event::Answer { id, answer, .. } => {
-                self.requests.remove(&number_of(id));
-                let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
+            Event::Answer { id, answer, words } => {
+                let number = number_of(id);
+                self.requests.remove(&number);
+                let by = match (answer.as_str(), self.answerers.remove(&number)) {
                     ("withdrawn" | "denied" | "allowed", _) => "nobody".to_owned(),
                     (_, Some(by)) => by,
                     (_, None) => "client".to_owned(),
                 };
-                insert(event, &AnswerFields { by });
+                insert(event, &AnswerFields { number, by, reason: words.clone() });
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 let call = self.calls.get(&(envelope.agent.clone(), id.clone()));
@@ -295,22 +297,21 @@ impl Inner {
                 agent.round = None;
                 insert(event, &fields);
             }
-            Event::UserTurn { .. } => {
-                copy(event, "content", "text");
-                copy(event, "injection", "id");
+            Event::UserTurn { content, injection, .. } => {
+                insert(event, &UserTurnFields { id: injection.clone(), text: content.clone() });
             }
+            Event::Seen { injections, .. } => insert(event, &SeenFields { ids: injections.clone() }),
+            Event::AgentSpawned { child, task, .. } => {
+                insert(event, &AgentSpawnedFields { agent: child.clone(), text: task.clone() });
+            }
+            Event::AgentFinished { child, message, .. } => {
+                insert(event, &AgentFinishedFields { agent: child.clone(), reason: message.clone() });
+            }
+            Event::Compacted { summary, .. } => insert(event, &CompactedFields { text: summary.clone() }),
             Event::SessionEnded { .. } => {
                 if let Some(result) = &self.result {
                     insert(event, result);
                 }
-            }
-            Event::AgentFinished { .. } => {
-                copy(event, "message", "reason");
-                copy(event, "child", "agent");
-            }
-            Event::AgentSpawned { .. } => {
-                copy(event, "child", "agent");
-                copy(event, "task", "text");
             }
             _ => {}
         }
@@ -344,12 +345,6 @@ impl Listener for RunRecord {
 pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) {
     if let Ok(Value::Object(fields)) = serde_json::to_value(fields) {
         members.extend(fields);
-    }
-}
-
-fn copy(event: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = event.get(from).cloned() {
-        event.insert(to.to_owned(), value);
     }
 }
 
