@@ -146,13 +146,15 @@ pub struct ModelUsage {
     pub usage: UsageSum,
 }
 
-/// A line of its own: files that a call changed.
+/// A line of its own: files that a call changed; of a command, those that changed while it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesChanged {
     /// The call.
     pub id: CallId,
     /// The files.
     pub files: Vec<ChangedFile>,
+    /// Whether there may be more: the search behind a command ended early.
+    pub partial: bool,
 }
 
 /// A file that a call changed.
@@ -160,12 +162,12 @@ pub struct FilesChanged {
 pub struct ChangedFile {
     /// Its path, as it is shown.
     pub path: String,
-    /// Whether it is new.
-    pub created: bool,
-    /// Added lines.
-    pub added: u32,
-    /// Removed lines.
-    pub removed: u32,
+    /// Whether it is new; null behind a command, where that is not known.
+    pub created: Option<bool>,
+    /// Added lines; null behind a command.
+    pub added: Option<u32>,
+    /// Removed lines; null behind a command.
+    pub removed: Option<u32>,
 }
 
 /// A line of its own: what came of a request of `--input json`.
@@ -229,8 +231,10 @@ pub struct RunResult {
     pub cost_nanos: Option<u64>,
     /// The same by the model that answered.
     pub by_model: Vec<ModelUsage>,
-    /// The files that tools changed, as they are shown.
+    /// The files that tools changed, and those that changed while commands ran, as they are shown.
     pub files: Vec<String>,
+    /// Whether there may be more of them.
+    pub files_partial: bool,
     /// The calls that were refused, at most 100.
     pub refused: Vec<RefusedCall>,
     /// The texts that were read and not delivered.

@@ -7,6 +7,9 @@ use steersman::id::{AgentId, MessageId};
 use steersman::listener::Listener as _;
 use steersman::session::stream::{InputLine, RunRecord};
 
+/// An event with the names of its members, each with the older name of the same.
+type Case<'a> = (Event, &'a [(&'a str, &'a str)]);
+
 /// Returns the wire form of an event of a run.
 fn wire(event: Event) -> Value {
     let envelope = Envelope { seq: 1, at: clock::now(), agent: AgentId::main(), parent: None, event };
@@ -22,7 +25,6 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
     let child = AgentId::new("researcher 0");
     let ids = vec![MessageId::new("m1")];
     let words = || Some("why".to_owned());
-    type Case<'a> = (Event, &'a [(&'a str, &'a str)]);
     let cases: [Case; 8] = [
         (
             Event::UserTurn {
