@@ -10,6 +10,7 @@
 mod fields;
 mod record;
 mod request;
+#[cfg(test)]
 mod schema;
 
 pub use fields::{
@@ -18,4 +19,3 @@ pub use fields::{
 };
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use schema::schema;

@@ -2,7 +2,6 @@
 //!
 //! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,7 +12,8 @@ use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
 
 /// One line of input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InputLine {
     /// Any value; the reply repeats it.
     #[serde(default)]
@@ -24,7 +24,8 @@ pub struct InputLine {
 }
 
 /// What a line asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputRequest {
     /// Put a text into the queue of an agent. The reply names the message.
@@ -110,7 +111,7 @@ pub enum InputRequest {
     Budget {
         /// US dollars.
         #[serde(default)]
-        #[schemars(with = "Option<f64>")]
+        #[cfg_attr(test, schemars(with = "Option<f64>"))]
         max_cost: Option<Money>,
         /// Tokens.
         #[serde(default)]
@@ -121,7 +122,8 @@ pub enum InputRequest {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputAnswer {
     /// This once.
@@ -135,7 +137,8 @@ pub enum InputAnswer {
 }
 
 /// How a paused agent goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputDecision {
     /// As it would have.
