@@ -15,7 +15,7 @@ use crate::config::KeyPlace;
 use crate::limits;
 use crate::provider::ApiKey;
 use crate::regular_file::read_own;
-use crate::spawn_lock::with_spawn_lock;
+use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 
 /// Reads a key; `None` when none is configured.

@@ -10,6 +10,7 @@
 mod fields;
 mod record;
 mod request;
+#[cfg(test)]
 mod schema;
 
 pub use fields::{
@@ -19,4 +20,3 @@ pub use fields::{
 };
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use schema::schema;

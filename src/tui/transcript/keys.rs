@@ -136,13 +136,6 @@ fn focus(reader: &mut Reader, regions: &Regions) -> Outcome {
     Outcome::one(PaneEffect::Focus(Pane::Transcript))
 }
 
-/// Selects a cell that is to come into view, with the focus on the transcript.
-pub fn go_to(reader: &mut Reader, cell: CellId) -> Outcome {
-    reader.selected = Some(cell);
-    reader.scroll.ask(ScrollRequest::Reveal(cell));
-    Outcome::one(PaneEffect::Focus(Pane::Transcript))
-}
-
 /// Takes what the layout answered.
 pub fn looked(pane: &mut TranscriptPane, looked: Looked) -> Outcome {
     let reader = pane.reader_mut(&looked.agent);

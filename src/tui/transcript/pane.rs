@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::cell::{CellId, Level};
+use super::cell::CellId;
 use super::fold::Transcript;
 use super::scroll::{Point, Position, Scroll};
 use super::search::{Search, SearchProgress};
@@ -169,11 +169,6 @@ impl TranscriptPane {
         if let Some(copy) = answer_for_spawner(envelope) {
             self.reader_mut(&copy.agent).transcript.apply(&copy);
         }
-    }
-
-    /// Adds a sentence of the program to the transcript of an agent.
-    pub fn tell(&mut self, agent: &AgentId, level: Level, sentence: &str) {
-        self.reader_mut(agent).transcript.tell(level, sentence);
     }
 
     /// Forgets all transcripts: a new conversation begins.
