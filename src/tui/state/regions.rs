@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::pane::Pane;
 use crate::id::{AgentId, MessageId};
 
-/// Is something that a pointer can point at.
+/// What a pointer can point at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Region {
     /// A pane with its title, where nothing more exact lies on it.
