@@ -59,7 +59,7 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         start::check_model(&start.config)?;
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
-        journal::close_unseen(&mut start);
+        journal::close_unseen(&mut start)?;
         Ok((start, prompt::read_prompt(args)?))
     });
     match loaded {
