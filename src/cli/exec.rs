@@ -8,6 +8,7 @@
 pub mod args;
 mod ending;
 mod input;
+mod permission;
 mod progress;
 mod prompt;
 mod result;
@@ -27,7 +28,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::journal;
-use crate::cli::load::{Start, load};
+use crate::cli::load::{Start, load, writable};
 use crate::cli::output::Output;
 use crate::cli::project::FrontEnd;
 use crate::cli::questions::Questions;
@@ -44,6 +45,7 @@ use crate::session::stream::{self, RunRecord};
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
+use permission::PermissionCommand;
 use start::ChangedFiles;
 use steering::ExecRun;
 
@@ -54,16 +56,21 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         let _ = writeln!(io::stdout(), "{schema}");
         return Exit::Done;
     }
-    let answerer = if args.steer_stdin || args.has_json_input() { Answerer::User } else { Answerer::Nobody };
+    let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();
+    let answerer = if can_answer { Answerer::User } else { Answerer::Nobody };
     let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
         start::check_model(&start.config)?;
+        if flags.yes && args.permission_command.is_some() {
+            return Err("--yes answers what --permission-command would be asked: use one of them".to_owned());
+        }
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
         journal::close_unseen(&mut start);
-        Ok((start, prompt::read_prompt(args)?))
+        let permission = permission(&start, args)?;
+        Ok((start, permission, prompt::read_prompt(args)?))
     });
     match loaded {
-        Ok((start, prompt)) => run_loaded(start, flags, args, prompt.as_deref()),
+        Ok((start, permission, prompt)) => run_loaded(start, flags, args, permission, prompt.as_deref()),
         Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
     }
 }
@@ -80,7 +87,20 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: Option<&str>) -> Exit {
+/// Returns the program that decides about permissions.
+fn permission(start: &Start, args: &ExecArgs) -> Result<Option<PermissionCommand>, String> {
+    let Some(line) = &args.permission_command else { return Ok(None) };
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    PermissionCommand::read(line, &writable(&start.cwd, &start.config), session).map(Some)
+}
+
+fn run_loaded(
+    start: Start,
+    flags: &Flags,
+    args: &ExecArgs,
+    permission: Option<PermissionCommand>,
+    prompt: Option<&str>,
+) -> Exit {
     // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (runtime, own) = match (runtime(), own) {
@@ -90,7 +110,7 @@ fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: Option<&str>
             return start::refuse(flags, args, &sentence, Exit::Failed);
         }
     };
-    let exit = own.block_on(serve(start, flags, args, prompt, runtime.handle()));
+    let exit = own.block_on(serve(start, flags, args, permission, prompt, runtime.handle()));
     runtime.shutdown_background();
     exit
 }
@@ -100,6 +120,7 @@ async fn serve(
     start: Start,
     flags: &Flags,
     args: &ExecArgs,
+    permission: Option<PermissionCommand>,
     prompt: Option<&str>,
     runtime: &tokio::runtime::Handle,
 ) -> Exit {
@@ -144,6 +165,7 @@ async fn serve(
     let client = hub.first();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
+    run.permission = permission;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     run.end_model_switches();
@@ -257,6 +279,9 @@ async fn steer(
             kind = out.failed(), if run.stop.is_none() => run.output_failed(kind),
             () = wake.notified() => {}
             () = until(deadline) => run.progress.give_up(),
+            decided = PermissionCommand::decided(run.permission.as_mut()), if run.stop.is_none() => {
+                run.permission_decided(decided);
+            }
             () = until(limit), if run.stop.is_none() => run.time_is_over(),
             () = next_lines(run.lines.as_ref(), &run.err), if run.has_room() => {
                 run.read_lines();

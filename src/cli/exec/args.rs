@@ -77,6 +77,10 @@ pub struct ExecArgs {
     /// A rule for what never runs.
     #[arg(long, value_name = "RULE", help_heading = "Permissions")]
     pub deny: Vec<String>,
+    /// A program that decides about what would be asked: it gets the question as JSON on standard input and prints
+    /// `{"answer": "yes"}`, or `no` with a `reason`. When it fails, that is a no. No shell reads the line.
+    #[arg(long, value_name = "CMD", help_heading = "Permissions")]
+    pub permission_command: Option<String>,
     /// The only tools that the main agent gets, separated by commas; `agent` spawns sub-agents.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Permissions")]
     pub tools: Option<Vec<String>>,

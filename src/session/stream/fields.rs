@@ -38,7 +38,7 @@ pub struct QuestionFields {
 pub struct AnswerFields {
     /// The number of the question.
     pub number: u64,
-    /// Who answered: `input`, the name of another client, `nobody`.
+    /// Who answered: `input`, the name of another client, `permission command`, `nobody`.
     pub by: String,
     /// The user's words for the model; the same as `words`.
     pub reason: Option<String>,

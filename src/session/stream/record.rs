@@ -11,16 +11,17 @@ use serde_json::{Map, Value};
 
 use super::fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
-    LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields,
-    UnsentText, UsageSum, UserTurnFields,
+    LineFields, ModelUsage, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UnsentText,
+    UsageSum, UserTurnFields,
 };
+use super::permission::question_fields;
 use crate::approval::Approvals;
 use crate::details::Details;
 use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
-use crate::protocol::{Act, ApprovalRequest, Subject};
+use crate::protocol::ApprovalRequest;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]
@@ -372,28 +373,6 @@ pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) 
 /// Returns the number in the name of a question.
 fn number_of(id: &str) -> u64 {
     id.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
-}
-
-fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
-    let (kind, directory) = match request.map(|request| &request.subject) {
-        Some(Subject::Act { act }) => match act {
-            Act::Command(act) => ("command", Some(act.cwd.as_path())),
-            Act::Write(act) => ("write", act.path.parent()),
-            Act::Fetch(_) => ("fetch", None),
-            Act::Search(_) => ("search", None),
-            Act::Clone(act) => ("clone", act.into.parent()),
-            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
-        },
-        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
-        Some(Subject::Plain { .. }) | None => ("program", None),
-    };
-    QuestionFields {
-        number,
-        kind: kind.to_owned(),
-        directory: directory.map(|directory| directory.display().to_string()),
-        reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
-        text: question.to_owned(),
-    }
 }
 
 fn add(sum: &mut UsageSum, usage: &Usage) {

@@ -8,16 +8,19 @@ use super::fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CompactedFields, FilesChanged, LineFields, QuestionFields,
     ReplyLine, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UserTurnFields,
 };
+use super::permission::{PermissionAnswer, PermissionQuestion};
 use super::request::InputLine;
 use crate::event::Envelope;
 
 /// Returns the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
-/// `--output result`.
+/// `--output result`, `permission_question` and `permission_answer` what `--permission-command` gets and prints.
 pub fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let envelope = generator.subschema_for::<Envelope>().to_value();
     let input = generator.subschema_for::<InputLine>().to_value();
     let result = generator.subschema_for::<RunResult>().to_value();
+    let question = generator.subschema_for::<PermissionQuestion>().to_value();
+    let answer = generator.subschema_for::<PermissionAnswer>().to_value();
     let added = [
         ("question", of::<QuestionFields>(&mut generator)),
         ("answer", of::<AnswerFields>(&mut generator)),
@@ -60,7 +63,13 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "steersman exec",
-        "properties": {"output": envelope, "input": input, "result": result},
+        "properties": {
+            "output": envelope,
+            "input": input,
+            "result": result,
+            "permission_question": question,
+            "permission_answer": answer,
+        },
         "$defs": definitions,
     })
 }
