@@ -197,7 +197,7 @@ pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
 /// `bash`: directory entries visited to find the files that a command changed.
 pub const TOUCHED_ENTRIES: usize = 50_000;
 /// `bash`: time of that.
-pub const TOUCHED_TIME: Duration = Duration::from_secs(2);
+pub const TOUCHED_TIME: Duration = Duration::from_millis(500);
 /// `bash`: files that are listed as changed by one command.
 pub const TOUCHED_FILES: usize = 1_000;
 /// `bash`: longest command, bytes; what the kernel takes as one argument, less what a sandbox may add.
