@@ -46,6 +46,7 @@ use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
 use permission::PermissionCommand;
+use result::Farewell;
 use start::ChangedFiles;
 use steering::ExecRun;
 
@@ -84,6 +85,7 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
     start.trust.clone_from(&args.trust_project);
     start.max_rounds = args.max_rounds.map(NonZeroU32::get);
     start.only_tools.clone_from(&args.tools);
+    start.output_schema = args.output_schema.as_deref().map(prompt::read_schema).transpose()?;
     Ok(())
 }
 
@@ -138,11 +140,13 @@ async fn serve(
     };
     let questions = Questions::new(err.apart(), lines.clone());
     let record = RunRecord::default();
+    record.set_schema(start.output_schema.clone());
     record.set_session(start.journal.as_ref().map(|journal| journal.session().to_string()));
     let written = out.apart();
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
-    let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), form, &questions, (&out, &err));
+    let json_lines = json.as_ref().map(|json| (json, &written));
+    let mut listeners = listeners(&record, json_lines, args, &questions, (&out, &err));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let journal = start.journal.clone();
@@ -170,28 +174,15 @@ async fn serve(
     let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     run.end_model_switches();
     let is_stopped = run.stop.is_some();
-    let (unsent, reason, strict_end) = (run.unsent, run.reason, run.strict_end);
+    let farewell = Farewell { args, record: &record, json, cwd: &cwd, strict_end: run.strict_end };
+    let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }
-        if args.strict {
-            exit = result::strict(exit, &record, strict_end);
-        }
-        let answer = record.last_turn().and_then(|last| last.answer);
-        if let (Some(path), Some(answer)) = (&args.output_last_message, answer)
-            && let Err(error) = result::write_answer(path, &answer)
-        {
-            err.say(&format!("cannot write {}: {error}", path.display()));
-            exit = if exit == Exit::Done { Exit::Failed } else { exit };
-        }
-        if let Some(json) = json {
-            start::end(&record, &json, &cwd, unsent, exit, reason);
-        } else if form == Some(OutputForm::Result) {
-            let _ = out.clone().write_all(start::object(&record.finish(exit.code(), reason, &unsent)).as_bytes());
-        }
+        exit = farewell.write(exit, reason, unsent, (&out, &err));
         let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
         let written = async {
             let all = out.drained(patience).await;
@@ -226,12 +217,12 @@ async fn serve(
 fn listeners(
     record: &RunRecord,
     json: Option<(&Arc<JsonLines>, &Output)>,
-    form: Option<OutputForm>,
+    args: &ExecArgs,
     questions: &Questions,
     (out, err): (&Output, &Output),
 ) -> Vec<Arc<dyn Listener>> {
     let mut listeners: Vec<Arc<dyn Listener>> = vec![Arc::new(record.clone())];
-    match (json, form) {
+    match (json, args.form()) {
         (Some((json, written)), _) => {
             listeners.push(Arc::new(questions.in_json(written.clone())));
             listeners.push(Arc::<JsonLines>::clone(json));
@@ -242,6 +233,9 @@ fn listeners(
             listeners.push(Arc::new(Terminal::framed(out.clone(), columns)));
         }
         (None, Some(OutputForm::Progress)) => listeners.push(Arc::new(Terminal::new(out.clone()))),
+        (None, None | Some(OutputForm::Answer | OutputForm::Json)) if args.output_schema.is_some() => {
+            listeners.push(Arc::new(Terminal::apart(io::sink(), err.clone())));
+        }
         (None, None | Some(OutputForm::Answer | OutputForm::Json)) => {
             listeners.push(Arc::new(Terminal::apart(out.clone(), err.clone())));
         }

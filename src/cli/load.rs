@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
@@ -32,6 +34,8 @@ pub struct Start {
     pub max_rounds: Option<u32>,
     /// The only tools of the main agent.
     pub only_tools: Option<Vec<String>>,
+    /// What the answer of the main agent must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
     /// Who answers questions.
     pub answerer: Answerer,
     /// The front end, which decides whether trust can be asked about.
@@ -121,6 +125,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         trust: None,
         max_rounds: None,
         only_tools: None,
+        output_schema: None,
         answerer,
         front,
         places,

@@ -108,6 +108,8 @@ pub struct CallError {
 pub struct TurnEndedFields {
     /// The answer; null without one. Never cut.
     pub answer: Option<String>,
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
+    pub structured: Option<Value>,
     /// Why the last reply ended; null without a reply.
     pub finish: Option<TurnFinish>,
     /// What the turn used: of the main agent with its sub-agents, else of the agent alone.
@@ -223,7 +225,7 @@ pub struct RunResult {
     pub outcome: Outcome,
     /// The answer of the last turn; null without one. Never cut.
     pub answer: Option<String>,
-    /// The answer as JSON, where `--output-schema` asked for that and it matches.
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
     pub structured: Option<Value>,
     /// What all agents used.
     pub usage: UsageSum,

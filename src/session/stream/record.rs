@@ -15,6 +15,7 @@ use super::fields::{
     UsageSum, UserTurnFields,
 };
 use super::permission::question_fields;
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
 use crate::details::Details;
 use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
@@ -32,6 +33,8 @@ pub struct RunRecord {
 struct Inner {
     began: Instant,
     session: Option<String>,
+    /// What the answers of the main agent are to match.
+    schema: Option<Arc<OutputSchema>>,
     /// What was asked; kept until its answer is told, which can be long after it was given.
     requests: HashMap<u64, ApprovalRequest>,
     /// Who answers the questions of these numbers.
@@ -108,6 +111,7 @@ impl Default for RunRecord {
             inner: Arc::new(Mutex::new(Inner {
                 began: Instant::now(),
                 session: None,
+                schema: None,
                 requests: HashMap::new(),
                 answerers: HashMap::new(),
                 agents: HashMap::new(),
@@ -132,6 +136,29 @@ impl RunRecord {
     /// Sets the session that every line names.
     pub fn set_session(&self, session: Option<String>) {
         self.lock().session = session;
+    }
+
+    /// Sets what the answers of the main agent are to match.
+    pub fn set_schema(&self, schema: Option<Arc<OutputSchema>>) {
+        self.lock().schema = schema;
+    }
+
+    /// Returns why the last answer does not match its schema; `None` when it does, and without a schema.
+    pub fn mismatch(&self) -> Option<String> {
+        let inner = self.lock();
+        let schema = inner.schema.as_ref()?;
+        match inner.last.as_ref().and_then(|last| last.answer.as_deref()) {
+            Some(answer) => schema.check(answer).err(),
+            None => Some("there is none".to_owned()),
+        }
+    }
+
+    /// Returns the last answer; where it matches its schema the JSON alone.
+    pub fn answer_text(&self) -> Option<String> {
+        let inner = self.lock();
+        let answer = inner.last.as_ref()?.answer.as_deref()?;
+        let structured = inner.schema.as_ref().and_then(|schema| schema.check(answer).ok());
+        Some(structured.map_or(answer, |structured| structured.text).to_owned())
     }
 
     /// Takes notice of every question from now on.
@@ -193,7 +220,7 @@ impl RunRecord {
             exit_code,
             outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
-            structured: None,
+            structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),
             usage: inner.total,
             cost_nanos: inner.total.cost_nanos,
             by_model: inner.by_model.iter().map(model).collect(),
@@ -269,6 +296,12 @@ impl Inner {
         }
     }
 
+    /// Returns an answer as JSON when it matches the schema.
+    fn structured(&self, answer: Option<&str>) -> Option<Value> {
+        let answer = self.schema.as_ref()?.check(answer?).ok()?;
+        Some(answer.value)
+    }
+
     /// Returns the answer of the turn that an agent ends; a rescue may have written it.
     fn answer(&self, agent: &AgentId, outcome: Outcome) -> Option<String> {
         let by = match outcome {
@@ -307,9 +340,11 @@ impl Inner {
             }
             Event::TurnEnded { outcome, message, .. } => {
                 let answer = self.answer(&envelope.agent, *outcome);
+                let structured = self.structured(answer.as_deref().filter(|_| envelope.agent.is_main()));
                 let Some(agent) = self.agents.get_mut(&envelope.agent) else { return };
                 let fields = TurnEndedFields {
                     answer,
+                    structured,
                     finish: agent.finish,
                     usage: agent.used,
                     error: agent.fault,
