@@ -12,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, Command};
 
 use crate::limits;
+use crate::spawn_lock::with_spawn_lock;
 use crate::text::visible_line;
-use crate::workspace::with_spawn_lock;
 
 /// A program with its arguments and what it gets on standard input.
 #[derive(Debug, Clone, Copy)]
