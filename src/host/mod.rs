@@ -34,7 +34,7 @@ pub use context_files::{
 };
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
-pub use resumed::{Closing, Numbers, Resumed};
+pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, LastRun, WorkerState, start, start_with};

@@ -20,6 +20,7 @@ const WORDS: &[&str] = &[
     "limits",
     "assets",
     "summary",
+    "packed",
     "sync",
     "regular_file",
     "fault",

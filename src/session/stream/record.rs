@@ -10,16 +10,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fields::{
-    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult,
-    ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
+    LineFields, ModelUsage, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UnsentText,
+    UsageSum, UserTurnFields,
 };
+use super::permission::question_fields;
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
 use crate::details::Details;
 use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
-use crate::protocol::{Act, ApprovalRequest, Subject};
+use crate::protocol::ApprovalRequest;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]
@@ -30,6 +33,8 @@ pub struct RunRecord {
 struct Inner {
     began: Instant,
     session: Option<String>,
+    /// What the answers of the main agent are to match.
+    schema: Option<Arc<OutputSchema>>,
     /// What was asked; kept until its answer is told, which can be long after it was given.
     requests: HashMap<u64, ApprovalRequest>,
     /// Who answers the questions of these numbers.
@@ -39,6 +44,7 @@ struct Inner {
     total: UsageSum,
     by_model: BTreeMap<Option<String>, UsageSum>,
     files: BTreeSet<String>,
+    files_partial: bool,
     refused: Vec<RefusedCall>,
     last: Option<LastTurn>,
     result: Option<RunResult>,
@@ -60,6 +66,28 @@ struct CallRecord {
     name: Option<String>,
     fault: Option<CallFault>,
     files: Vec<ChangedFile>,
+    files_partial: bool,
+}
+
+impl CallRecord {
+    /// Notes the files that a call changed.
+    fn changed(&mut self, details: &Details) {
+        match details {
+            Details::Diff(diff) => self.files.push(ChangedFile {
+                path: diff.path.clone(),
+                created: Some(diff.created),
+                added: Some(diff.added),
+                removed: Some(diff.removed),
+            }),
+            Details::Command(end) => {
+                let file =
+                    |path: &String| ChangedFile { path: path.clone(), created: None, added: None, removed: None };
+                self.files.extend(end.touched.paths.iter().map(file));
+                self.files_partial |= end.touched.partial;
+            }
+            Details::Page(_) | Details::Unknown => {}
+        }
+    }
 }
 
 /// How the last turn of the main agent ended.
@@ -83,6 +111,7 @@ impl Default for RunRecord {
             inner: Arc::new(Mutex::new(Inner {
                 began: Instant::now(),
                 session: None,
+                schema: None,
                 requests: HashMap::new(),
                 answerers: HashMap::new(),
                 agents: HashMap::new(),
@@ -90,6 +119,7 @@ impl Default for RunRecord {
                 total: UsageSum::default(),
                 by_model: BTreeMap::new(),
                 files: BTreeSet::new(),
+                files_partial: false,
                 refused: Vec::new(),
                 last: None,
                 result: None,
@@ -106,6 +136,29 @@ impl RunRecord {
     /// Sets the session that every line names.
     pub fn set_session(&self, session: Option<String>) {
         self.lock().session = session;
+    }
+
+    /// Sets what the answers of the main agent are to match.
+    pub fn set_schema(&self, schema: Option<Arc<OutputSchema>>) {
+        self.lock().schema = schema;
+    }
+
+    /// Returns why the last answer does not match its schema; `None` when it does, and without a schema.
+    pub fn mismatch(&self) -> Option<String> {
+        let inner = self.lock();
+        let schema = inner.schema.as_ref()?;
+        match inner.last.as_ref().and_then(|last| last.answer.as_deref()) {
+            Some(answer) => schema.check(answer).err(),
+            None => Some("there is none".to_owned()),
+        }
+    }
+
+    /// Returns the last answer; where it matches its schema the JSON alone.
+    pub fn answer_text(&self) -> Option<String> {
+        let inner = self.lock();
+        let answer = inner.last.as_ref()?.answer.as_deref()?;
+        let structured = inner.schema.as_ref().and_then(|schema| schema.check(answer).ok());
+        Some(structured.map_or(answer, |structured| structured.text).to_owned())
     }
 
     /// Takes notice of every question from now on.
@@ -148,7 +201,8 @@ impl RunRecord {
     pub fn files_of(&self, envelope: &Envelope) -> Option<FilesChanged> {
         let Event::ToolResult { id, .. } = &envelope.event else { return None };
         let call = self.lock().calls.remove(&(envelope.agent.clone(), id.clone()))?;
-        (!call.files.is_empty()).then(|| FilesChanged { id: id.clone(), files: call.files })
+        let is_line = !call.files.is_empty() || call.files_partial;
+        is_line.then(|| FilesChanged { id: id.clone(), files: call.files, partial: call.files_partial })
     }
 
     /// Returns how the run ended; the line of its end says the same from here on.
@@ -166,11 +220,12 @@ impl RunRecord {
             exit_code,
             outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
-            structured: None,
+            structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),
             usage: inner.total,
             cost_nanos: inner.total.cost_nanos,
             by_model: inner.by_model.iter().map(model).collect(),
             files: inner.files.iter().cloned().collect(),
+            files_partial: inner.files_partial,
             refused: inner.refused.clone(),
             unsent: unsent.iter().map(unsent_text).collect(),
             duration_ms: u64::try_from(inner.began.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -207,14 +262,8 @@ impl Inner {
             Event::ToolCall { id, name, .. } => {
                 self.calls.entry((envelope.agent.clone(), id.clone())).or_default().name = Some(name.clone());
             }
-            Event::ToolDetails { id, details: Details::Diff(diff) } => {
-                let call = self.calls.entry((envelope.agent.clone(), id.clone())).or_default();
-                call.files.push(ChangedFile {
-                    path: diff.path.clone(),
-                    created: diff.created,
-                    added: diff.added,
-                    removed: diff.removed,
-                });
+            Event::ToolDetails { id, details } => {
+                self.calls.entry((envelope.agent.clone(), id.clone())).or_default().changed(details);
             }
             Event::ToolResult { id, content, .. } => self.call_ended(&envelope.agent, id, content),
             Event::TurnEnded { outcome, message, .. } if envelope.agent.is_main() => {
@@ -235,6 +284,7 @@ impl Inner {
     fn call_ended(&mut self, agent: &AgentId, id: &CallId, content: &str) {
         let Some(call) = self.calls.get(&(agent.clone(), id.clone())) else { return };
         self.files.extend(call.files.iter().map(|file| file.path.clone()));
+        self.files_partial |= call.files_partial;
         if call.fault == Some(CallFault::Refused) && self.refused.len() < limits::REFUSED_KEPT {
             let reason = content.get(..content.floor_char_boundary(limits::REFUSED_BYTES)).unwrap_or_default();
             self.refused.push(RefusedCall {
@@ -244,6 +294,12 @@ impl Inner {
                 reason: reason.to_owned(),
             });
         }
+    }
+
+    /// Returns an answer as JSON when it matches the schema.
+    fn structured(&self, answer: Option<&str>) -> Option<Value> {
+        let answer = self.schema.as_ref()?.check(answer?).ok()?;
+        Some(answer.value)
     }
 
     /// Returns the answer of the turn that an agent ends; a rescue may have written it.
@@ -262,14 +318,15 @@ impl Inner {
                 let number = number_of(id);
                 insert(event, &question_fields(number, question, self.requests.get(&number)));
             }
-            Event::Answer { id, answer, .. } => {
-                self.requests.remove(&number_of(id));
-                let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
+            Event::Answer { id, answer, words } => {
+                let number = number_of(id);
+                self.requests.remove(&number);
+                let by = match (answer.as_str(), self.answerers.remove(&number)) {
                     ("withdrawn" | "denied" | "allowed", _) => "nobody".to_owned(),
                     (_, Some(by)) => by,
                     (_, None) => "client".to_owned(),
                 };
-                insert(event, &AnswerFields { by });
+                insert(event, &AnswerFields { number, by, reason: words.clone() });
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 let call = self.calls.get(&(envelope.agent.clone(), id.clone()));
@@ -283,9 +340,11 @@ impl Inner {
             }
             Event::TurnEnded { outcome, message, .. } => {
                 let answer = self.answer(&envelope.agent, *outcome);
+                let structured = self.structured(answer.as_deref().filter(|_| envelope.agent.is_main()));
                 let Some(agent) = self.agents.get_mut(&envelope.agent) else { return };
                 let fields = TurnEndedFields {
                     answer,
+                    structured,
                     finish: agent.finish,
                     usage: agent.used,
                     error: agent.fault,
@@ -295,22 +354,21 @@ impl Inner {
                 agent.round = None;
                 insert(event, &fields);
             }
-            Event::UserTurn { .. } => {
-                copy(event, "content", "text");
-                copy(event, "injection", "id");
+            Event::UserTurn { content, injection, .. } => {
+                insert(event, &UserTurnFields { id: injection.clone(), text: content.clone() });
             }
+            Event::Seen { injections, .. } => insert(event, &SeenFields { ids: injections.clone() }),
+            Event::AgentSpawned { child, task, .. } => {
+                insert(event, &AgentSpawnedFields { agent: child.clone(), text: task.clone() });
+            }
+            Event::AgentFinished { child, message, .. } => {
+                insert(event, &AgentFinishedFields { agent: child.clone(), reason: message.clone() });
+            }
+            Event::Compacted { summary, .. } => insert(event, &CompactedFields { text: summary.clone() }),
             Event::SessionEnded { .. } => {
                 if let Some(result) = &self.result {
                     insert(event, result);
                 }
-            }
-            Event::AgentFinished { .. } => {
-                copy(event, "message", "reason");
-                copy(event, "child", "agent");
-            }
-            Event::AgentSpawned { .. } => {
-                copy(event, "child", "agent");
-                copy(event, "task", "text");
             }
             _ => {}
         }
@@ -347,37 +405,9 @@ pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) 
     }
 }
 
-fn copy(event: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = event.get(from).cloned() {
-        event.insert(to.to_owned(), value);
-    }
-}
-
 /// Returns the number in the name of a question.
 fn number_of(id: &str) -> u64 {
     id.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
-}
-
-fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
-    let (kind, directory) = match request.map(|request| &request.subject) {
-        Some(Subject::Act { act }) => match act {
-            Act::Command(act) => ("command", Some(act.cwd.as_path())),
-            Act::Write(act) => ("write", act.path.parent()),
-            Act::Fetch(_) => ("fetch", None),
-            Act::Search(_) => ("search", None),
-            Act::Clone(act) => ("clone", act.into.parent()),
-            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
-        },
-        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
-        Some(Subject::Plain { .. }) | None => ("program", None),
-    };
-    QuestionFields {
-        number,
-        kind: kind.to_owned(),
-        directory: directory.map(|directory| directory.display().to_string()),
-        reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
-        text: question.to_owned(),
-    }
 }
 
 fn add(sum: &mut UsageSum, usage: &Usage) {

@@ -1,6 +1,7 @@
 //! What a program may send to a run, one JSON object per line (`exec --input json`).
 //!
-//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats.
+//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
+//! the events have; the earlier ones (`to`, `words`) are read too.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,8 +37,8 @@ pub enum InputRequest {
         #[serde(default)]
         delivery: Delivery,
         /// The agent; the main agent without one.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Answer a question. A yes counts only when the line was sent after the question was written.
     Answer {
@@ -45,17 +46,17 @@ pub enum InputRequest {
         question: u64,
         /// The answer.
         answer: InputAnswer,
-        /// Words for the model, with a no.
-        #[serde(default)]
-        words: Option<String>,
+        /// The reason for the model, with a no.
+        #[serde(default, alias = "words")]
+        reason: Option<String>,
     },
     /// Take a text out of the queue.
     Withdraw {
         /// The message.
         message: MessageId,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Give a text that waits other words.
     Edit {
@@ -67,8 +68,8 @@ pub enum InputRequest {
         #[serde(default)]
         delivery: Option<Delivery>,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Pause an agent before its next call or at its next boundary, or let it go on.
     Pause {
@@ -154,13 +155,13 @@ fn yes() -> bool {
 }
 
 impl InputAnswer {
-    /// Returns the answer with its words.
-    pub fn with(self, words: Option<String>) -> Answer {
+    /// Returns the answer with its reason for the model.
+    pub fn with(self, reason: Option<String>) -> Answer {
         match self {
             Self::Yes => Answer::Once,
             Self::Session => Answer::Session,
             Self::Always => Answer::Always,
-            Self::No => Answer::No(words),
+            Self::No => Answer::No(reason),
         }
     }
 }
@@ -172,16 +173,16 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, to } => Request::Inject { to, text, delivery },
-            Self::Answer { question, answer, words } => {
-                Request::Answer { id: ApprovalId(question), answer: answer.with(words) }
+            Self::Send { text, delivery, agent } => Request::Inject { to: agent, text, delivery },
+            Self::Answer { question, answer, reason } => {
+                Request::Answer { id: ApprovalId(question), answer: answer.with(reason) }
             }
-            Self::Withdraw { message, to } => {
+            Self::Withdraw { message, agent } => {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
-                Request::Queue { agent: to, id: message, act }
+                Request::Queue { agent, id: message, act }
             }
-            Self::Edit { message, text, delivery, to } => {
-                Request::Queue { agent: to, id: message, act: QueueAct::Commit { text, delivery } }
+            Self::Edit { message, text, delivery, agent } => {
+                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery } }
             }
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }

@@ -198,10 +198,9 @@ impl App {
         }
         self.status.quiet();
         let agent = self.tree.selected().clone();
-        let reader = self.reader_mut(&agent);
-        reader.transcript.tell(Level::Info, text);
-        let is_in_view =
-            reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
+        self.transcripts.tell(&agent, Level::Info, text);
+        let is_in_view = self.reader_mut(&agent).scroll.is_following()
+            && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {
             self.status.say("the reply is at the end of the transcript", self.facts.now);
         }

@@ -1,7 +1,11 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
+mod files;
 mod input;
+mod names;
 mod output;
+mod output_schema;
+mod permission_command;
 mod schema;
 mod sessions;
 
