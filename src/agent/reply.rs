@@ -49,6 +49,9 @@ impl Agent {
         if !waiting.is_empty() {
             return Ok(RequestOutcome::Cut(waiting));
         }
+        if let Some(interloper) = &self.handles.interloper {
+            interloper.began_request();
+        }
         self.emit_size();
         let schemas = self.toolbox.schemas();
         let model = self.tree.transport.model_name();

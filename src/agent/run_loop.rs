@@ -9,29 +9,36 @@ use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
 use crate::agent::compaction::CompactionResult;
+use crate::agent::frame::{FramedText, SentWhen, frame};
 use crate::agent::on_drop::OnDrop;
 use crate::agent::pause::Resume;
 use crate::agent::reply::RequestOutcome;
-use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason};
+use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason, UserTexts};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, EventFacts, Outcome, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
-use crate::message::{AssistantMessage, Message, ToolCall};
+use crate::message::{AssistantMessage, Message, ToolCall, UserAbout, UserText};
 use crate::provider::{Finish, ProviderError, UsageScope};
+use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind};
 use crate::text::is_blank;
 
 /// A user message that starts a turn.
+#[derive(Default)]
 struct TurnInput {
     text: String,
     injection: Option<MessageId>,
+    kind: TextKind,
+    scope: RuleScope,
+    during: Option<SentDuring>,
     sender: Option<ClientId>,
 }
 
 impl From<Pending> for TurnInput {
     fn from(entry: Pending) -> Self {
-        Self { text: entry.text, injection: Some(entry.id), sender: entry.sender }
+        let Pending { id, text, kind, scope, during, sender, .. } = entry;
+        Self { text, injection: Some(id), kind, scope, during, sender }
     }
 }
 
@@ -49,7 +56,7 @@ impl Agent {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(vec![TurnInput { text: user_message.to_owned(), injection: None, sender: None }]).await
+        self.turn(vec![TurnInput { text: user_message.to_owned(), ..TurnInput::default() }]).await
     }
 
     /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
@@ -145,6 +152,7 @@ impl Agent {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;
+        self.round = 0;
         self.finish = None;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
@@ -158,12 +166,11 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
-        let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
         self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
-                self.rescue(&question, exceeded).await?;
+                self.rescue(exceeded).await?;
                 Ok(Outcome::Synthesized)
             }
             Err(error) => Err(error),
@@ -188,6 +195,9 @@ impl Agent {
                 (Outcome::Failed, Some(error.to_string()))
             }
         };
+        if let Some(interloper) = &self.handles.interloper {
+            interloper.ended_turn();
+        }
         self.tell_history();
         let fault = result.as_ref().err().and_then(RunError::fault);
         let finish = self.finish.take().map(|finish| finish.word());
@@ -207,6 +217,7 @@ impl Agent {
                 return Err(RunError::MaxTurns { max_turns });
             }
             round += 1;
+            self.round = round;
             self.listeners.emit(Event::RoundStarted { turn, round });
             let mut open = OnDrop::new(self, move |agent| agent.end_round(turn, round));
             let next = open.round(empty_before).await;
@@ -244,6 +255,7 @@ impl Agent {
         self.make_room().await?;
         // A summary may have used up the budget.
         self.check_budget()?;
+        self.tell_rules();
         self.keep_what_was_typed().await;
         let mut reply = match self.ask_within_window().await? {
             RequestOutcome::Reply(reply) => *reply,
@@ -351,16 +363,21 @@ impl Agent {
 
     /// Appends one user message, emits it, and lets the extensions append their notes.
     fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
-        let TurnInput { text, injection, sender } = input;
-        self.history.push_user(&text);
+        let (content, about) = self.content_of(&input, point);
+        let TurnInput { text, injection, kind, scope, during: _, sender } = input;
+        self.history.push_user_about(content, UserAbout::Text(about));
         self.unseen.extend(injection.clone());
         let (mid_loop, after) = match point {
             DeliveryPoint::TurnStart => (false, None),
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
         };
-        let (content, step) = (text.clone(), self.steps);
-        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender });
+        let (content, step, id) = (text.clone(), self.steps, injection.clone());
+        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind });
         self.tell_history();
+        if let (TextKind::Rule, Some(id)) = (kind, id) {
+            let agent = self.id.clone();
+            self.tree.rules.set(Rule { id, agent, scope, text: text.clone(), version: 0 });
+        }
         for extension in &self.extensions {
             let context = AgentContext {
                 listeners: &self.listeners,
@@ -381,6 +398,29 @@ impl Agent {
         Ok(())
     }
 
+    /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
+    fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
+        let TurnInput { text, injection, kind, scope, during, sender: _ } = input;
+        let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
+        let round = match point {
+            DeliveryPoint::TurnStart => 1,
+            DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
+        };
+        let about = UserText { id: injection.clone(), kind: *kind, words: None, turn: self.turns, round, begins_turn };
+        let (Framing::Framed, false, Some(id)) = (self.tree.framing, begins_turn, injection) else {
+            return (text.clone(), about);
+        };
+        let sent = match (point, during, &self.handles.interloper) {
+            (DeliveryPoint::MidLoop { .. }, Some(during), Some(interloper)) => {
+                SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
+            }
+            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::TurnStart, _, _) => SentWhen::BeforeTurn,
+        };
+        let task = UserTexts::of(self.history.messages()).task_words();
+        let framed = FramedText { id, kind: *kind, scope: *scope, words: text, sent, task: Some(&task) };
+        (frame(&framed), UserText { words: Some(text.clone()), ..about })
+    }
+
     fn rescues(&self) -> bool {
         self.handles.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
             OnExhausted::Synthesize | OnExhausted::Ask => true,
@@ -389,12 +429,13 @@ impl Agent {
     }
 
     /// Lets a fresh conversation without tools answer from the evidence; its answer becomes this turn's.
-    async fn rescue(&mut self, question: &str, exceeded: Exceeded) -> Result<(), RunError> {
+    async fn rescue(&mut self, exceeded: Exceeded) -> Result<(), RunError> {
         self.history.close_open(NotRunReason::BudgetExhausted);
+        let question = UserTexts::of(self.history.messages()).task_words();
         let steps = exceeded.max_steps;
         let reason = format!("step limit ({steps}) reached: answering from what was found");
         self.listeners.emit(Event::FallbackNotice { reason });
-        let answer = self.synthesize(question).await?;
+        let answer = self.synthesize(&question).await?;
         if !answer.is_empty() {
             self.history.push_assistant(AssistantMessage { content: answer.clone(), ..Default::default() });
         }
@@ -407,6 +448,7 @@ impl Agent {
         self.steps = self.steps.saturating_add(1);
         if let Some(interloper) = &self.handles.interloper {
             interloper.count_step();
+            interloper.began_call(&call.name);
         }
         self.listeners.emit(Event::ToolCall {
             id: call.id.clone(),

@@ -7,6 +7,7 @@ use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
 use crate::protocol::Unfinished;
+use crate::steering::Rule;
 
 /// A session as its earlier process left it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Resumed {
     pub unfinished: Unfinished,
     /// Undos that the model was not told of: the turn, and what was done about each file.
     pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that held; `None` where none was ever set.
+    pub rules: Option<Vec<Rule>>,
     /// Where the numbering goes on.
     pub numbers: Numbers,
 }

@@ -13,6 +13,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Message;
 use crate::protocol::{DraftText, Unfinished};
 use crate::session::journal::record::Record;
+use crate::steering::{Rule, TextKind};
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
@@ -40,8 +41,8 @@ fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
     let mut pending: Vec<Pending> = std::mem::take(&mut fold.waiting).into_iter().map(|(_, entry)| entry).collect();
     pending.append(&mut fold.returned);
     let unfinished = Unfinished { drafts: std::mem::take(&mut fold.drafts), pending, agents: interrupted };
-    let Fold { messages, envelopes, undone, numbers, .. } = fold;
-    Resumed { messages, envelopes, closing, unfinished, undone, numbers }
+    let Fold { messages, envelopes, undone, rules, numbers, .. } = fold;
+    Resumed { messages, envelopes, closing, unfinished, undone, rules, numbers }
 }
 
 #[derive(Default)]
@@ -60,6 +61,8 @@ struct Fold {
     listed: HashSet<MessageId>,
     /// Undos behind the last message, with which the model would have been told.
     undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that hold; `None` while none was set.
+    rules: Option<Vec<Rule>>,
     numbers: Numbers,
 }
 
@@ -115,13 +118,18 @@ impl Fold {
                 let next = self.numbers.agents.entry(persona.to_owned()).or_default();
                 *next = (*next).max(number.saturating_add(1));
             }
-        } else if let Event::UserTurn { injection, .. } = event {
+        } else if let Event::UserTurn { content, injection, kind, .. } = event {
             if agent.is_main() {
                 self.undone.clear();
             }
             if let Some(id) = injection {
+                if *kind == TextKind::Rule {
+                    self.set_rule(agent, id, content);
+                }
                 self.settle(id);
             }
+        } else if let Event::Rules { rules } = event {
+            self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
         } else if let Event::Pending { entries } = event {
@@ -135,6 +143,14 @@ impl Fold {
             return;
         }
         self.envelopes.push(envelope);
+    }
+
+    /// Takes a rule that was delivered: the list that follows may be missing.
+    fn set_rule(&mut self, agent: &AgentId, id: &MessageId, text: &str) {
+        let waiting = self.waiting.iter().map(|(_, entry)| entry).find(|entry| entry.id == *id);
+        let scope = waiting.map(|entry| entry.scope).unwrap_or_default();
+        let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
+        self.rules.get_or_insert_default().push(rule);
     }
 
     fn settle(&mut self, id: &MessageId) {

@@ -50,7 +50,7 @@ impl Message {
     /// Asks for the end of the edit with the new text in the old place.
     pub fn commit_edit(&self, delivery: Option<Delivery>) -> Vec<PaneEffect> {
         let Some(editing) = self.editing() else { return Vec::new() };
-        let act = QueueAct::Commit { text: self.text(), delivery };
+        let act = QueueAct::Commit { text: self.text(), delivery, kind: None };
         vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
     }
 

@@ -115,7 +115,7 @@ fn send(message: &mut Message, draft: &str, text: &str, delivery: Delivery, know
         Ok(address) => {
             message.goes_out(draft.to_owned());
             let text = message.whole(address.text);
-            address.to.into_iter().map(|to| Request::Inject { to, text: text.clone(), delivery }.into()).collect()
+            address.to.into_iter().map(|to| Request::inject(to, text.clone(), delivery).into()).collect()
         }
         Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],
         Err(Unaddressed::Unknown(agent)) => {

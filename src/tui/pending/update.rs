@@ -161,7 +161,10 @@ pub fn answered(
             Some(format!("{name} has ended: {} is back in the message", second.id))
         }
         (QueueAct::Hold { .. } | QueueAct::Commit { .. } | QueueAct::Release, _)
-        | (QueueAct::Move { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm, QueueOutcome::Done) => None,
+        | (
+            QueueAct::Move { .. } | QueueAct::SetKind { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm,
+            QueueOutcome::Done,
+        ) => None,
         (act, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(act))),
         (act, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(act))),
         (QueueAct::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
@@ -197,6 +200,7 @@ fn past(act: &QueueAct) -> &'static str {
         QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
         QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
         QueueAct::Move { .. } => "moved",
+        QueueAct::SetKind { .. } => "given another kind",
         QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
         QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
         QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",

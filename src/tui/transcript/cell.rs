@@ -9,6 +9,7 @@ use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
+use crate::steering::TextKind;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
 pub use crate::tui::state::regions::CellId;
 use crate::tui::transcript::result::Shown;
@@ -266,6 +267,8 @@ pub enum Body {
     User {
         /// The text.
         text: String,
+        /// What they were to the agent.
+        kind: TextKind,
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
@@ -306,6 +309,23 @@ pub enum Body {
 }
 
 impl Body {
+    /// Returns what stands before the user's words: their kind, where that is not the usual one, and that a turn ran.
+    pub fn label(&self) -> String {
+        match self {
+            Self::User { kind, mid_loop, .. } => {
+                let kind = (*kind != TextKind::Add).then(|| kind.name());
+                let when = mid_loop.then_some("while it worked");
+                kind.into_iter().chain(when).collect::<Vec<_>>().join(", ")
+            }
+            Self::Thinking { .. }
+            | Self::Assistant { .. }
+            | Self::Call(_)
+            | Self::Child(_)
+            | Self::Compaction { .. }
+            | Self::Notice { .. } => String::new(),
+        }
+    }
+
     /// Returns the call, if it is one.
     pub fn call(&self) -> Option<&CallCell> {
         if let Self::Call(call) = self { Some(call) } else { None }

@@ -171,7 +171,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
         && matches!(act, QueueAct::Hold { .. })
     {
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None };
+        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None, kind: None };
         let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }
