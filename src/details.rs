@@ -39,7 +39,7 @@ pub struct FileDiff {
 }
 
 /// The end of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandEnd {
     /// The exit code; none when a signal ended it.
     pub code: Option<i32>,
@@ -59,6 +59,25 @@ pub struct CommandEnd {
     pub killed: u32,
     /// The file that holds its whole output, when the model did not get all of it.
     pub saved: Option<String>,
+    /// The files that changed while it ran.
+    #[serde(default, skip_serializing_if = "TouchedFiles::is_nothing")]
+    pub touched: TouchedFiles,
+}
+
+/// The files that changed while a command ran, by whomever.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TouchedFiles {
+    /// Their paths, for display.
+    pub paths: Vec<String>,
+    /// Whether there may be more: the search for them ended early.
+    pub partial: bool,
+}
+
+impl TouchedFiles {
+    /// Returns whether nothing changed.
+    pub fn is_nothing(&self) -> bool {
+        self.paths.is_empty() && !self.partial
+    }
 }
 
 impl CommandEnd {

@@ -197,6 +197,12 @@ pub const KEPT_RULES: usize = 200;
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.
 pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
+/// `bash`: directory entries visited to find the files that a command changed.
+pub const TOUCHED_ENTRIES: usize = 50_000;
+/// `bash`: time of that.
+pub const TOUCHED_TIME: Duration = Duration::from_millis(500);
+/// `bash`: files that are listed as changed by one command.
+pub const TOUCHED_FILES: usize = 1_000;
 /// `bash`: longest command, bytes; what the kernel takes as one argument, less what a sandbox may add.
 pub const COMMAND_LENGTH: usize = 96 * 1024;
 /// `bash`: output that the model gets, bytes; of longer output the beginning and the end.

@@ -11,7 +11,7 @@
 //!   `dropped.rs`, `lifecycle.rs`
 //! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
-//! - the frame around a text, and how it is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
+//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
 //!   `steering/mod.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
@@ -33,6 +33,7 @@ mod builder;
 mod call_ids;
 mod compaction;
 pub mod context_size;
+mod deliver;
 mod extension;
 pub mod finalizers;
 pub mod frame;

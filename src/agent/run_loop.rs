@@ -1,46 +1,26 @@
 //! The loop. A turn is: user message → (round: reply → batch → boundary)* → final answer.
 //!
 //! Everything that decides what happens next is in this file; `reply` sends one request, `batch` runs the calls of one
-//! reply, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
+//! reply, `deliver` lets texts enter, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
 use crate::agent::compaction::CompactionResult;
-use crate::agent::frame::{FramedText, SentWhen, frame};
+use crate::agent::deliver::{DeliveryPoint, TurnInput, inputs};
 use crate::agent::on_drop::OnDrop;
 use crate::agent::pause::Resume;
 use crate::agent::reply::RequestOutcome;
-use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason, UserTexts};
+use crate::agent::{Agent, EmptyReply, NotRunReason, UserTexts};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, EventFacts, Outcome, Pending};
-use crate::id::{ClientId, MessageId};
 use crate::limits;
-use crate::message::{AssistantMessage, Message, ToolCall, UserAbout, UserText};
+use crate::message::{AssistantMessage, Message, ToolCall};
 use crate::provider::{Finish, ProviderError, UsageScope};
-use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind};
 use crate::text::is_blank;
-
-/// A user message that starts a turn.
-#[derive(Default)]
-struct TurnInput {
-    text: String,
-    injection: Option<MessageId>,
-    kind: TextKind,
-    scope: RuleScope,
-    during: Option<SentDuring>,
-    sender: Option<ClientId>,
-}
-
-impl From<Pending> for TurnInput {
-    fn from(entry: Pending) -> Self {
-        let Pending { id, text, kind, scope, during, sender, .. } = entry;
-        Self { text, injection: Some(id), kind, scope, during, sender }
-    }
-}
 
 impl Agent {
     /// Runs one turn with one user message. The answer is in `last_assistant_content`.
@@ -351,76 +331,6 @@ impl Agent {
         }
     }
 
-    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5).
-    fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
-        let mut result = Ok(());
-        for input in inputs {
-            let delivered = self.deliver(input, point);
-            result = result.and(delivered);
-        }
-        result
-    }
-
-    /// Appends one user message, emits it, and lets the extensions append their notes.
-    fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
-        let (content, about) = self.content_of(&input, point);
-        let TurnInput { text, injection, kind, scope, during: _, sender } = input;
-        self.history.push_user_about(content, UserAbout::Text(about));
-        self.unseen.extend(injection.clone());
-        let (mid_loop, after) = match point {
-            DeliveryPoint::TurnStart => (false, None),
-            DeliveryPoint::MidLoop { after } => (true, after.clone()),
-        };
-        let (content, step, id) = (text.clone(), self.steps, injection.clone());
-        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind });
-        self.tell_history();
-        if let (TextKind::Rule, Some(id)) = (kind, id) {
-            let agent = self.id.clone();
-            self.tree.rules.set(Rule { id, agent, scope, text: text.clone(), version: 0 });
-        }
-        for extension in &self.extensions {
-            let context = AgentContext {
-                listeners: &self.listeners,
-                extension: extension.name(),
-                context_window_cap: self.context_window_cap,
-            };
-            // A bug of an extension must not leave the turn open.
-            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, &text)));
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
-            match outcome {
-                Ok(None) => {}
-                Ok(Some(words)) => self.history.push_system(words),
-                Err(error) if error.is::<Cancelled>() => return Err(Cancelled.into()),
-                Err(error) => return Err(RunError::Extension(error)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
-    fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
-        let TurnInput { text, injection, kind, scope, during, sender: _ } = input;
-        let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
-        let round = match point {
-            DeliveryPoint::TurnStart => 1,
-            DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
-        };
-        let about = UserText { id: injection.clone(), kind: *kind, words: None, turn: self.turns, round, begins_turn };
-        let (Framing::Framed, false, Some(id)) = (self.tree.framing, begins_turn, injection) else {
-            return (text.clone(), about);
-        };
-        let sent = match (point, during, &self.handles.interloper) {
-            (DeliveryPoint::MidLoop { .. }, Some(during), Some(interloper)) => {
-                SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
-            }
-            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::TurnStart, _, _) => SentWhen::BeforeTurn,
-        };
-        let task = UserTexts::of(self.history.messages()).task_words();
-        let framed = FramedText { id, kind: *kind, scope: *scope, words: text, sent, task: Some(&task) };
-        (frame(&framed), UserText { words: Some(text.clone()), ..about })
-    }
-
     fn rescues(&self) -> bool {
         self.handles.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
             OnExhausted::Synthesize | OnExhausted::Ask => true,
@@ -506,17 +416,4 @@ fn cut_off(finish: &Finish) -> Option<String> {
 /// Appends the server's explanation.
 fn with_explanation(said: &str, explanation: Option<&str>) -> String {
     explanation.map_or_else(|| said.to_owned(), |words| format!("{said}: {words}"))
-}
-
-/// The point of a turn at which a user message enters.
-enum DeliveryPoint {
-    TurnStart,
-    /// After the result of this tool; `None` where the message cut a reply.
-    MidLoop {
-        after: Option<String>,
-    },
-}
-
-fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<TurnInput> {
-    entries.into_iter().map(TurnInput::from).collect()
 }

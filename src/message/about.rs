@@ -63,6 +63,9 @@ pub struct ToldRule {
 pub struct KeptTexts {
     /// In the order in which they were delivered, each with its words.
     pub texts: Vec<UserText>,
+    /// The number of older ones that found no room.
+    #[serde(default)]
+    pub left_out: usize,
     /// The rules that the message tells, each with the number of its changes.
     #[serde(default)]
     pub rules: Vec<(MessageId, u32)>,

@@ -16,6 +16,7 @@
 //!   `children.rs`; stories: `spawner.rs`, `process_trees.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
+//! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
 //! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
 
 mod atomic;
@@ -37,6 +38,7 @@ pub mod sandbox;
 mod seen;
 pub mod snapshot;
 mod spawner;
+mod touched;
 mod walk;
 
 use std::io;
@@ -60,6 +62,7 @@ pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner, with_spawn_lock};
+pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 
 /// A root directory to which tools are confined, with more directories for reading. Clones share what was read and

@@ -15,6 +15,7 @@ use steersman::host::{self, Command, Host, LastRun, Mailbox, Notice, Post, Setup
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
+use steersman::steering::Framing;
 use steersman::subagent::Roster;
 use steersman::workspace::Caution;
 use tempfile::TempDir;
@@ -45,6 +46,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         on_exhausted: OnExhausted::Synthesize,
         streaming: Streaming::Off,
         spending: Spending::default(),
+        framing: Framing::Plain,
         compact_at: 85,
         policy: Policy::default(),
         mode: Mode::Ask,
@@ -334,7 +336,7 @@ async fn a_shutdown_while_the_agent_is_built_ends_at_once() {
     within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
-/// Is a model with a bug.
+/// A model with a bug.
 struct Buggy(AtomicUsize);
 
 impl ChatProvider for Buggy {

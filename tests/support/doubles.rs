@@ -16,9 +16,10 @@ use steersman::agent::{Agent, AgentBuilder, Configurator};
 use steersman::control::{Cancellable, Interloper, StepLimit};
 use steersman::error::{BuildError, RunError};
 use steersman::event::{Event, Outcome};
-use steersman::id::AgentId;
+use steersman::id::{AgentId, MessageId};
 use steersman::listener::{InMemoryEventList, Listener};
 use steersman::provider::{ChatTransport, Connector, Played, Streaming};
+use steersman::steering::TextKind;
 use steersman::tool::Tool;
 use tokio::task::JoinHandle;
 
@@ -29,7 +30,7 @@ pub use tools::*;
 /// What the main agent of a [`Rig`] is told.
 pub const PROMPT: &str = "You are the main agent.";
 
-/// Is everything around one agent: its model, recorder, cancel flag and queue.
+/// Everything around one agent: its model, recorder, cancel flag and queue.
 pub struct Rig {
     pub model: Arc<Model>,
     pub recorder: Arc<InMemoryEventList>,
@@ -102,6 +103,11 @@ impl Rig {
 
     pub fn last_request(&self) -> Request {
         self.requests().pop().expect("no request was made")
+    }
+
+    /// Injects a steer of a kind.
+    pub fn send(&self, text: &str, kind: TextKind) -> MessageId {
+        self.interloper.inject_user_message((text, kind)).unwrap()
     }
 
     /// Injects a steer.
@@ -201,7 +207,7 @@ pub fn brief(event: &Event) -> Option<String> {
     })
 }
 
-/// Is a turn on a task of its own, which hands the agent back.
+/// A turn on a task of its own, which hands the agent back.
 pub struct Running(JoinHandle<(Agent, Result<(), RunError>)>);
 
 /// Starts a turn on a task.

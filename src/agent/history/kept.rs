@@ -61,8 +61,9 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
     let first = entries.iter().position(|entry| entry.is_task).unwrap_or(entries.len());
     let (earlier, from_task) = entries.split_at(first);
     let (task, later): (Vec<&Entry<'_>>, Vec<&Entry<'_>>) = from_task.iter().partition(|entry| entry.is_task);
-    if !left_out.is_empty() {
-        let _ = write!(block, "\n\n({} older texts found no room; the summary tells of them.)", left_out.len());
+    let all_left_out = texts.left_out() + left_out.len();
+    if all_left_out > 0 {
+        let _ = write!(block, "\n\n({all_left_out} older texts found no room; the summary tells of them.)");
     }
     section(&mut block, "Earlier texts, oldest first:", earlier.iter().map(|entry| entry.written("text")));
     section(&mut block, "The task at this point:", task.iter().map(|entry| entry.written("task")));
@@ -77,9 +78,9 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
         }
         (!left_out.contains(&index)).then_some(text)
     };
-    let texts = removed.into_iter().enumerate().filter_map(stays).collect();
+    let kept = removed.into_iter().enumerate().filter_map(stays).collect();
     let rules = rules.iter().map(|rule| (rule.id.clone(), rule.version)).collect();
-    Some(Message::user_about(block, UserAbout::Kept(KeptTexts { texts, rules })))
+    Some(Message::user_about(block, UserAbout::Kept(KeptTexts { texts: kept, left_out: all_left_out, rules })))
 }
 
 /// Returns what of the task, of the rules or of the texts without an answer is not in a shortened conversation word for

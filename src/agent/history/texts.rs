@@ -41,6 +41,8 @@ pub struct UserTexts {
     task: Vec<usize>,
     /// The index of the last reply among the messages.
     last_reply: Option<usize>,
+    /// The number of older texts that a compaction left out.
+    left_out: usize,
 }
 
 /// The latest that a conversation tells of a rule.
@@ -74,7 +76,8 @@ impl UserTexts {
                         reading.turn = text.turn;
                     }
                     Some(UserAbout::Rule(told)) => found.add_rule(place, told, reading.turn),
-                    Some(UserAbout::Kept(KeptTexts { texts, .. })) => {
+                    Some(UserAbout::Kept(KeptTexts { texts, left_out, .. })) => {
+                        found.left_out = *left_out;
                         for text in texts {
                             found.add(place, text.clone());
                             reading.turn = text.turn;
@@ -95,6 +98,11 @@ impl UserTexts {
     /// Returns the texts, in the order of their delivery.
     pub fn all(&self) -> &[PlacedText] {
         &self.texts
+    }
+
+    /// Returns the number of older texts of which only a summary tells.
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// Returns the texts that are the task; none before the first one.

@@ -7,12 +7,11 @@ use std::mem;
 
 use tokio::time::Instant;
 
-use super::steering::ExecRun;
+use super::steering::{ExecRun, UserLine};
 use super::{input, unwritten};
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::steer_stdin::Line;
 use crate::clock;
-use crate::control::Injection;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::limits;
@@ -74,8 +73,10 @@ impl ExecRun<'_> {
             let begun = lines.close();
             while let Some(read) = lines.take() {
                 match read.line {
-                    Line::Text(text, kind) => self.keep(Injection::from((text, kind))),
-                    Line::FollowUp(text) => self.keep(Injection::from((text, Delivery::FollowUp))),
+                    Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
+                    Line::FollowUp(text) => {
+                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) })
+                    }
                     Line::Json(line) => {
                         if let Some(message) = input::text_of(&line) {
                             self.keep(message);
@@ -85,14 +86,14 @@ impl ExecRun<'_> {
                 }
             }
             if !self.has_requests() {
-                self.keep(Injection::from(begun));
+                self.keep(UserLine::from(begun));
             }
         }
     }
 
     /// Adds a text that was read to the unsent ones.
-    pub(super) fn keep(&mut self, message: Injection) {
-        let Injection { text, delivery, kind, scope, sender: _ } = message;
+    pub(super) fn keep(&mut self, message: UserLine) {
+        let UserLine { text, delivery, kind, scope } = message;
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
             self.unsent.push(Pending { delivery, kind, scope, ..Pending::new(id, text, clock::now()) });
@@ -118,7 +119,7 @@ impl ExecRun<'_> {
         if let Some(lines) = &self.lines {
             let begun = lines.close_if_taken()?;
             self.lines = None;
-            self.keep(Injection::from(begun));
+            self.keep(UserLine::from(begun));
         }
         Some(self.without_notes(Exit::from(outcome)))
     }

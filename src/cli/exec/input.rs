@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::start::line;
-use super::steering::ExecRun;
+use super::steering::{ExecRun, UserLine};
 use crate::cli::steer_stdin::{Line, ReadLine};
-use crate::control::Injection;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
 use crate::session::stream::{InputLine, InputRequest, ReplyLine};
@@ -35,8 +34,8 @@ impl ExecRun<'_> {
     }
 
     fn request(&mut self, id: Value, request: InputRequest, began: u64) -> ReplyLine {
-        if let InputRequest::Answer { question, answer, words } = request {
-            let answer = answer.with(words);
+        if let InputRequest::Answer { question, answer, reason } = request {
+            let answer = answer.with(reason);
             return match self.questions.answered(&self.open, Some(question), &answer, began) {
                 Ok(open) => {
                     self.record.answering(open.0, "input");
@@ -103,11 +102,9 @@ impl ExecRun<'_> {
 }
 
 /// Returns the text that a line would have sent.
-pub(super) fn text_of(line: &str) -> Option<Injection> {
+pub(super) fn text_of(line: &str) -> Option<UserLine> {
     match serde_json::from_str::<InputLine>(line).ok()?.request {
-        InputRequest::Send { text, delivery, kind, scope, .. } => {
-            Some(Injection { text, delivery, kind, scope, sender: None })
-        }
+        InputRequest::Send { text, delivery, kind, scope, .. } => Some(UserLine { text, delivery, kind, scope }),
         _ => None,
     }
 }

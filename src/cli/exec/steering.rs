@@ -15,7 +15,6 @@ use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
 use crate::cli::questions::{Questions, RefusedCalls};
 use crate::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
-use crate::control::Injection;
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Event, Outcome, Pending};
 use crate::id::AgentId;
@@ -24,8 +23,24 @@ use crate::listener::JsonLines;
 use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use crate::session::Client;
 use crate::session::stream::RunRecord;
-use crate::steering::TextKind;
+use crate::steering::{RuleScope, TextKind};
 use crate::target::{self, Addressed, Target};
+
+/// A text that was read and is to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct UserLine {
+    pub text: String,
+    pub delivery: Delivery,
+    pub kind: TextKind,
+    pub scope: RuleScope,
+}
+
+impl From<String> for UserLine {
+    fn from(text: String) -> Self {
+        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
+        Self { text, delivery, kind, scope }
+    }
+}
 
 /// A run under way.
 pub(super) struct ExecRun<'a> {
@@ -57,7 +72,7 @@ pub(super) struct ExecRun<'a> {
     has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
-    pub(super) waiting: VecDeque<(Option<AgentId>, Injection)>,
+    pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     /// The reason of its failure.
@@ -107,20 +122,20 @@ impl<'a> ExecRun<'a> {
 
     /// Sends the prompt. What comes of it is among the replies.
     pub fn begin(&mut self, prompt: &str) {
-        self.inject(AgentId::main(), Injection::from(prompt));
+        self.inject(AgentId::main(), UserLine::from(prompt.to_owned()));
         self.take_posts();
     }
 
-    fn inject(&mut self, to: AgentId, message: Injection) {
+    fn inject(&mut self, to: AgentId, message: UserLine) {
         self.unanswered += 1;
-        let Injection { text, delivery, kind, scope, sender: _ } = message;
+        let UserLine { text, delivery, kind, scope } = message;
         self.client.send(Request::Inject { to, text, delivery, kind, scope });
     }
 
     /// Sends a text to whom it names, else to the main agent.
-    fn send_to_named(&mut self, message: Injection) {
+    fn send_to_named(&mut self, message: UserLine) {
         let Addressed { target, text } = target::parse(&message.text, &self.agents);
-        let message = Injection { text: text.to_owned(), ..message.clone() };
+        let message = UserLine { text: text.to_owned(), ..message.clone() };
         match target {
             Target::Unnamed => match named(&message.text) {
                 Some(name) => {
@@ -157,8 +172,7 @@ impl<'a> ExecRun<'a> {
         match reply {
             Reply::Injected { to, text, delivery, kind, scope, outcome } => {
                 self.unanswered = self.unanswered.saturating_sub(1);
-                let message =
-                    || Injection { text: text.clone(), delivery: *delivery, kind: *kind, scope: *scope, sender: None };
+                let message = || UserLine { text: text.clone(), delivery: *delivery, kind: *kind, scope: *scope };
                 match outcome {
                     Ok(id) => {
                         self.has_sent = true;
@@ -292,8 +306,8 @@ impl<'a> ExecRun<'a> {
             return self.request_line(&read);
         }
         let message = match read.line {
-            Line::Text(text, kind) => Injection::from((text, kind)),
-            Line::FollowUp(text) => Injection::from((text, Delivery::FollowUp)),
+            Line::Text(text, kind) => UserLine { kind, ..UserLine::from(text) },
+            Line::FollowUp(text) => UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) },
             Line::Stop => return self.stop(Exit::Cancelled),
             Line::Answer(number, answer) => return self.answer(number, answer, read.began),
             Line::Unknown(text) => {

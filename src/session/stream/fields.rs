@@ -37,8 +37,53 @@ pub struct QuestionFields {
 /// What `answer` has beside the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerFields {
+    /// The number of the question.
+    pub number: u64,
     /// Who answered: `input`, the name of another client, `nobody`.
     pub by: String,
+    /// The user's words for the model; the same as `words`.
+    pub reason: Option<String>,
+}
+
+/// What `user_turn` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserTurnFields {
+    /// The message; the same as `injection`.
+    pub id: Option<MessageId>,
+    /// The text; the same as `content`.
+    pub text: String,
+}
+
+/// What `seen` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenFields {
+    /// The messages; the same as `injections`.
+    pub ids: Vec<MessageId>,
+}
+
+/// What `agent_spawned` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSpawnedFields {
+    /// The new agent; the same as `child`.
+    pub agent: AgentId,
+    /// Its task; the same as `task`.
+    pub text: String,
+}
+
+/// What `agent_finished` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentFinishedFields {
+    /// The agent that ended; the same as `child`.
+    pub agent: AgentId,
+    /// Why it failed; the same as `message`.
+    pub reason: Option<String>,
+}
+
+/// What `compacted` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactedFields {
+    /// The summary; the same as `summary`.
+    pub text: String,
 }
 
 /// What `tool_result` has beside the event.
@@ -102,13 +147,15 @@ pub struct ModelUsage {
     pub usage: UsageSum,
 }
 
-/// A line of its own: files that a call changed.
+/// A line of its own: files that a call changed; of a command, those that changed while it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesChanged {
     /// The call.
     pub id: CallId,
     /// The files.
     pub files: Vec<ChangedFile>,
+    /// Whether there may be more: the search behind a command ended early.
+    pub partial: bool,
 }
 
 /// A file that a call changed.
@@ -116,12 +163,12 @@ pub struct FilesChanged {
 pub struct ChangedFile {
     /// Its path, as it is shown.
     pub path: String,
-    /// Whether it is new.
-    pub created: bool,
-    /// Added lines.
-    pub added: u32,
-    /// Removed lines.
-    pub removed: u32,
+    /// Whether it is new; null behind a command, where that is not known.
+    pub created: Option<bool>,
+    /// Added lines; null behind a command.
+    pub added: Option<u32>,
+    /// Removed lines; null behind a command.
+    pub removed: Option<u32>,
 }
 
 /// A line of its own: what came of a request of `--input json`.
@@ -188,8 +235,10 @@ pub struct RunResult {
     pub cost_nanos: Option<u64>,
     /// The same by the model that answered.
     pub by_model: Vec<ModelUsage>,
-    /// The files that tools changed, as they are shown.
+    /// The files that tools changed, and those that changed while commands ran, as they are shown.
     pub files: Vec<String>,
+    /// Whether there may be more of them.
+    pub files_partial: bool,
     /// The calls that were refused, at most 100.
     pub refused: Vec<RefusedCall>,
     /// The texts that were read and not delivered.

@@ -1,6 +1,7 @@
 //! What a program may send to a run, one JSON object per line (`exec --input json`).
 //!
-//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats.
+//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
+//! the events have; the earlier ones (`to`, `words`) are read too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,8 +43,8 @@ pub enum InputRequest {
         #[serde(default)]
         scope: RuleScope,
         /// The agent; the main agent without one.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Answer a question. A yes counts only when the line was sent after the question was written.
     Answer {
@@ -51,17 +52,17 @@ pub enum InputRequest {
         question: u64,
         /// The answer.
         answer: InputAnswer,
-        /// Words for the model, with a no.
-        #[serde(default)]
-        words: Option<String>,
+        /// The reason for the model, with a no.
+        #[serde(default, alias = "words")]
+        reason: Option<String>,
     },
     /// Take a text out of the queue.
     Withdraw {
         /// The message.
         message: MessageId,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Give a text that waits other words.
     Edit {
@@ -76,8 +77,8 @@ pub enum InputRequest {
         #[serde(default)]
         kind: Option<TextKind>,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Change a rule that holds, or withdraw it. The agents tell their models before their next requests.
     Rule {
@@ -175,13 +176,13 @@ fn yes() -> bool {
 }
 
 impl InputAnswer {
-    /// Returns the answer with its words.
-    pub fn with(self, words: Option<String>) -> Answer {
+    /// Returns the answer with its reason for the model.
+    pub fn with(self, reason: Option<String>) -> Answer {
         match self {
             Self::Yes => Answer::Once,
             Self::Session => Answer::Session,
             Self::Always => Answer::Always,
-            Self::No => Answer::No(words),
+            Self::No => Answer::No(reason),
         }
     }
 }
@@ -193,21 +194,23 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, kind, scope, to } => Request::Inject { to, text, delivery, kind, scope },
+            Self::Send { text, delivery, kind, scope, agent } => {
+                Request::Inject { to: agent, text, delivery, kind, scope }
+            }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),
             Self::Rule { rule, text, scope, withdraw: false } => {
                 Request::ChangeRule { id: rule, change: RuleChange::Edit { text, scope } }
             }
-            Self::Answer { question, answer, words } => {
-                Request::Answer { id: ApprovalId(question), answer: answer.with(words) }
+            Self::Answer { question, answer, reason } => {
+                Request::Answer { id: ApprovalId(question), answer: answer.with(reason) }
             }
-            Self::Withdraw { message, to } => {
+            Self::Withdraw { message, agent } => {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
-                Request::Queue { agent: to, id: message, act }
+                Request::Queue { agent, id: message, act }
             }
-            Self::Edit { message, text, delivery, kind, to } => {
-                Request::Queue { agent: to, id: message, act: QueueAct::Commit { text, delivery, kind } }
+            Self::Edit { message, text, delivery, kind, agent } => {
+                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind } }
             }
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }

@@ -5,7 +5,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AnswerFields, FilesChanged, LineFields, QuestionFields, ReplyLine, RunResult, ToolResultFields, TurnEndedFields,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CompactedFields, FilesChanged, LineFields, QuestionFields,
+    ReplyLine, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UserTurnFields,
 };
 use super::request::InputLine;
 use crate::event::Envelope;
@@ -20,6 +21,11 @@ pub fn schema() -> Value {
     let added = [
         ("question", of::<QuestionFields>(&mut generator)),
         ("answer", of::<AnswerFields>(&mut generator)),
+        ("user_turn", of::<UserTurnFields>(&mut generator)),
+        ("seen", of::<SeenFields>(&mut generator)),
+        ("agent_spawned", of::<AgentSpawnedFields>(&mut generator)),
+        ("agent_finished", of::<AgentFinishedFields>(&mut generator)),
+        ("compacted", of::<CompactedFields>(&mut generator)),
         ("tool_result", of::<ToolResultFields>(&mut generator)),
         ("turn_ended", of::<TurnEndedFields>(&mut generator)),
         ("session_ended", of::<RunResult>(&mut generator)),

@@ -8,7 +8,7 @@ use ratatui::layout::{Position, Rect};
 use super::pane::Pane;
 use crate::id::{AgentId, MessageId};
 
-/// Is something that a pointer can point at.
+/// What a pointer can point at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Region {
     /// A pane with its title, where nothing more exact lies on it.

@@ -42,6 +42,7 @@ fn the_status_of_a_session_has_these_members() {
             step: 0,
             after: None,
             sender: None,
+            kind: steersman::steering::TextKind::Add,
         },
         Event::ContextCap { tokens: Some(8_000) },
         Event::ToolCall {
