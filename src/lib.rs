@@ -190,6 +190,7 @@ pub mod protocol;
 pub mod provider;
 pub mod regular_file;
 pub mod session;
+mod spawn_lock;
 pub mod steering;
 pub mod subagent;
 pub mod summary;

@@ -61,7 +61,7 @@ pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
-pub use spawner::{GUARD, Running, Spawner, with_spawn_lock};
+pub use spawner::{GUARD, Running, Spawner};
 pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 

@@ -23,6 +23,7 @@ const WORDS: &[&str] = &[
     "sync",
     "regular_file",
     "fault",
+    "spawn_lock",
     "clock",
     "manual",
     "protocol",
