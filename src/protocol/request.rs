@@ -172,6 +172,9 @@ pub struct DraftText {
     pub to: AgentId,
     /// The text as it stands.
     pub text: String,
+    /// What it is to be to that agent.
+    #[serde(default)]
+    pub kind: TextKind,
 }
 
 impl Request {

@@ -302,7 +302,7 @@ impl Stage {
                     step: 0,
                     after: None,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
+                    kind: entry.kind,
                 },
             );
         }
@@ -322,7 +322,7 @@ impl Stage {
                     step,
                     after,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
+                    kind: entry.kind,
                 },
             );
         }

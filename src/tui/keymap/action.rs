@@ -43,6 +43,8 @@ pub enum Action {
     AsSteer,
     /// Join the selected pending text with the one after it.
     Merge,
+    /// Take the next kind for the message, or for the selected pending text.
+    NextKind,
     /// Move or delete within the composer.
     Edit(Edit),
     /// Focus the agent tree.
@@ -151,6 +153,7 @@ impl Action {
             Self::AsFollowUp => "as-follow-up",
             Self::AsSteer => "as-steer",
             Self::Merge => "merge",
+            Self::NextKind => "next-kind",
             Self::Edit(edit) => edit.id(),
             Self::FocusTree => "focus-tree",
             Self::FocusTranscript => "focus-transcript",

@@ -39,6 +39,7 @@ pub fn act(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, f
         | Action::MoveLater
         | Action::AsFollowUp
         | Action::AsSteer
+        | Action::NextKind
         | Action::Merge
         | Action::DeliverNow => Outcome::Consumed(vec![change(pane, action, edited, &facts.run.pending)]),
         _ => Outcome::Ignored,
@@ -64,19 +65,22 @@ fn change(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, te
     let Some(PendingText { agent, message, stage }) = pane.selected(texts).cloned() else {
         return PaneEffect::Say(select_next(pane, texts));
     };
-    let id = message.id;
+    let (id, kind) = (message.id, message.kind);
     if stage == PendingStage::Delivering {
         return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
     }
     let is_edited = edited == Some(&id);
     let act = match action {
         Action::EditEntry => return PaneEffect::EditEntry(agent, id),
-        Action::DeleteEntry | Action::Merge | Action::DeliverNow if is_edited => return PaneEffect::EndFirst,
+        Action::DeleteEntry | Action::Merge | Action::DeliverNow | Action::NextKind if is_edited => {
+            return PaneEffect::EndFirst;
+        }
         Action::DeleteEntry => withdrawal(texts, &id, Withdrawn::Removed),
         Action::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
         Action::MoveLater => QueueAct::Move { shift: Shift::Later },
         Action::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
         Action::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
+        Action::NextKind => QueueAct::SetKind { kind: kind.next(), scope: message.scope },
         Action::Merge => match texts.behind(&id) {
             None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
             Some(next) if edited == Some(&next.message.id) => return PaneEffect::EndFirst,

@@ -181,7 +181,13 @@ fn every_request_is_the_same_behind_json() {
         Request::ListModels,
         Request::Retry,
         Request::PreviewRewind { to: "m1".into() },
-        Request::KeepDrafts { drafts: vec![DraftText { to: "a 0".into(), text: "half".to_owned() }] },
+        Request::KeepDrafts {
+            drafts: vec![DraftText {
+                to: "a 0".into(),
+                text: "half".to_owned(),
+                kind: steersman::steering::TextKind::Add,
+            }],
+        },
     ];
     for request in requests {
         assert_eq!(through_json(&request), request);

@@ -158,7 +158,11 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
 fn what_was_being_written_comes_back_unless_it_was_sent_since() {
     let disk = Disk::default();
     let journal = journal(&disk);
-    let draft = |to: &str, text: &str| DraftText { to: to.into(), text: text.to_owned() };
+    let draft = |to: &str, text: &str| DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman::steering::TextKind::Add,
+    };
     let left = |disk: &Disk| {
         let unfinished = restored(&disk.bytes()).unfinished;
         let texts = |all: Vec<String>| all.join(", ");

@@ -3,6 +3,7 @@
 mod obedient;
 mod queue;
 mod rules;
+mod screen;
 mod survival;
 
 use std::sync::{Arc, Mutex};

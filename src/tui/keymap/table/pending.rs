@@ -18,6 +18,7 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::Char('J'), A::MoveLater),
     row(NONE, K::Char('f'), A::AsFollowUp, "f/s", "make it a follow-up, or a steer"),
     also(NONE, K::Char('s'), A::AsSteer),
+    row(NONE, K::Char('v'), A::NextKind, "v", "what it is: add to the task, instead of it, a note, a rule"),
     row(NONE, K::Char('m'), A::Merge, "m", "join it with the next"),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(NONE, K::F(5), A::DeliverNow, "F5", "deliver it now, in place of the answer being written"),
