@@ -133,7 +133,7 @@ pub enum Event {
     /// The agent told its model of a rule: one that it was not sent itself, or that has changed.
     RuleTold {
         /// The text that set the rule.
-        rule: MessageId,
+        id: MessageId,
         /// What it told.
         news: RuleNews,
         /// Its words; null once it is withdrawn.

@@ -30,6 +30,7 @@ pub(super) enum RequestOutcome {
 impl Agent {
     /// Sends one request. On an error or a cut the text received so far is in the history.
     pub(super) async fn ask(&mut self) -> Result<RequestOutcome, RunError> {
+        self.tell_rules();
         let asked = self.request().await;
         match asked {
             Ok(RequestOutcome::Reply(_)) => self.partial.clear(),

@@ -235,7 +235,6 @@ impl Agent {
         self.make_room().await?;
         // A summary may have used up the budget.
         self.check_budget()?;
-        self.tell_rules();
         self.keep_what_was_typed().await;
         let mut reply = match self.ask_within_window().await? {
             RequestOutcome::Reply(reply) => *reply,

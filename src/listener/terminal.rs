@@ -276,7 +276,7 @@ impl Listener for Terminal {
         match &envelope.event {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
             Event::UserTurn { content, mid_loop, kind, .. } => self.user_turn(content, *mid_loop, *kind),
-            Event::RuleTold { rule, news, text } => self.note(&news.sentence(rule, text.as_deref())),
+            Event::RuleTold { id, news, text } => self.note(&news.sentence(id, text.as_deref())),
             Event::ThinkingDelta { text } => match &mut state.thought {
                 ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),
                 ThinkingNote::Pieces(pieces) => pieces.push_str(text),

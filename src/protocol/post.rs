@@ -112,7 +112,7 @@ pub enum Reply {
         #[serde(default)]
         kind: TextKind,
         /// The agents that it was to hold for, if it is a rule.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
         /// Its id, or why the queue did not take it.
         outcome: Result<MessageId, Refused>,

@@ -40,7 +40,7 @@ pub enum Request {
         #[serde(default)]
         kind: TextKind,
         /// The agents that it holds for, if it is a rule.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
     },
     /// Change a rule that holds, or withdraw it.
@@ -246,7 +246,7 @@ pub enum QueueAct {
         /// What.
         kind: TextKind,
         /// The agents that it holds for, if it is a rule.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
     },
     /// Join it with the one behind it.

@@ -229,10 +229,10 @@ pub const COMMANDS: &[Command] = &[
     row(
         Verb::Rules,
         "rules",
-        "/rules [withdraw|change|for M …]",
+        "/rules [WHAT]",
         Any,
         "Alt+K",
-        "your rules, and those that /always has kept; withdraw M, change M WORDS, for M agent, tree or new-agents; remove N",
+        "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
     ),
     row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
     row(

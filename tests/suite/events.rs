@@ -206,8 +206,8 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"rules","rules":[{"id":"m3","agent":"","scope":"tree","text":"no new files","version":1}]}"#,
         ),
         (
-            Event::RuleTold { rule: "m3".into(), news: RuleNews::Holds, text: Some("no new files".into()) },
-            r#"{"type":"rule_told","rule":"m3","news":"holds","text":"no new files"}"#,
+            Event::RuleTold { id: "m3".into(), news: RuleNews::Holds, text: Some("no new files".into()) },
+            r#"{"type":"rule_told","id":"m3","news":"holds","text":"no new files"}"#,
         ),
         (
             Event::ToolDetails {

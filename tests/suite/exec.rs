@@ -266,11 +266,6 @@ fn used_up_steps_end_in_an_answer_and_0() {
 
 // --- steering
 
-/// Returns the words of a text without its frame.
-fn words(text: &str) -> &str {
-    steersman::agent::frame::read(text).map_or(text, |framed| framed.words)
-}
-
 #[test]
 fn a_line_of_standard_input_enters_after_all_results_of_the_batch() {
     let gate = Gate::new();
@@ -286,7 +281,7 @@ fn a_line_of_standard_input_enters_after_all_results_of_the_batch() {
     assert_eq!(chats[1].roles(), ["system", "user", "assistant", "tool", "tool", "user"]);
     let framed = "<steer-m2 kind=\"add\" sent=\"while you wrote, 2 calls before this\" task=\"goes on: hello\">\nand count the \
                   tests\n</steer-m2>";
-    assert_eq!(chats[1].texts("user"), ["hello", framed]);
+    assert_eq!(chats[1].contents("user"), ["hello", framed]);
 }
 
 #[test]
@@ -444,8 +439,7 @@ fn lines_reach_two_children_that_stream_side_by_side_each_its_own_and_all_of_the
     assert_eq!(end.stderr, refused.map(|words| format!("steersman: not sent, {words}\n")).concat());
     let last = |first: &str| {
         let of_agent = |chat: &Request| chat.texts("user")[0] == first;
-        let texts = server.chats().into_iter().rev().find(of_agent).unwrap().texts("user");
-        texts.iter().map(|text| words(text).to_owned()).collect::<Vec<_>>()
+        server.chats().into_iter().rev().find(of_agent).unwrap().texts("user")
     };
     assert_eq!(last("one"), ["one", "the sources only", "hurry"]);
     assert_eq!(last("two"), ["two", "hurry"]);

@@ -323,7 +323,7 @@ impl AgentPart {
                 self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
             }
             Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
-            Event::RuleTold { rule, news, text } => self.note(at, news.sentence(&rule, text.as_deref())),
+            Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
             Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
             Event::Answer { answer, words, .. } => {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();

@@ -41,7 +41,7 @@ const COLUMNS: [Column; 7] = [
 ];
 
 /// The columns in the order in which they are left out.
-const LEFT_OUT: [usize; 7] = [6, 5, 2, 0, 4, 1, 3];
+const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
 
 /// Draws the ledger; returns the position as they were shown.
 pub fn draw(
@@ -116,7 +116,9 @@ fn draw_row(facts: &Facts, receipt: &Receipt, chosen: Chosen, shown: &[&Column],
     let second = row(area, 1);
     if second.is_empty() {
         let (text, mut x) = split(shown, line);
-        put(buffer, text, &one_line(&words.text), text_style);
+        let has_kind = shown.iter().any(|column| column.title == "kind");
+        let kind = if has_kind || receipt.kind == TextKind::Add { String::new() } else { format!("{}: ", words.kind) };
+        put(buffer, text, &format!("{kind}{}", one_line(&words.text)), text_style);
         for column in shown {
             put(buffer, Rect { x, width: column.width, ..line }, &(column.word)(&words), theme.dim);
             x += column.width + 1;

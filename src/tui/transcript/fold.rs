@@ -191,7 +191,7 @@ impl Transcript {
                 }
                 !files.is_empty()
             }
-            Event::RuleTold { rule, news, text } => self.say(Level::Info, &news.sentence(rule, text.as_deref())),
+            Event::RuleTold { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false

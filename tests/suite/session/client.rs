@@ -194,7 +194,7 @@ fn every_request_is_the_same_behind_json() {
     }
     insta::assert_snapshot!(
         serde_json::to_string(&Numbered { client: ClientId::new("a"), number: 7, request: inject("text") }).unwrap(),
-        @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer"}}"#
+        @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer","kind":"add"}}"#
     );
 }
 

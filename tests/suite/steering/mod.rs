@@ -1,5 +1,6 @@
 //! Stories of what a text of the user means: its kind on the way to the model, the frame around it, and when it enters.
 
+mod lives;
 mod obedient;
 mod queue;
 mod rules;
