@@ -7,7 +7,6 @@ mod facts;
 mod pending;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,7 +22,8 @@ pub use pending::{Delivery, Pending};
 pub const SCHEMA: u32 = 2;
 
 /// One event with its agent and its time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Envelope {
     /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
     pub seq: u64,
@@ -65,7 +65,8 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
 }
 
 /// An event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// A session starts; always the first event.
@@ -373,7 +374,7 @@ pub enum Event {
     /// One message as it was appended (session log only).
     History {
         /// The message.
-        #[schemars(with = "Value")]
+        #[cfg_attr(test, schemars(with = "Value"))]
         message: Message,
     },
     /// A run without a screen ends; always its last event.
@@ -398,7 +399,8 @@ pub enum Event {
 /// The token counts of one round, as the server reported them.
 ///
 /// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Prompt tokens that were not read from or written to a cache.
     pub input: Option<u64>,
@@ -431,7 +433,8 @@ impl Usage {
 }
 
 /// The outcome of a turn or an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model gave its final answer.
@@ -445,7 +448,8 @@ pub enum Outcome {
 }
 
 /// The way in which a paused agent continued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
     /// It continued; the call runs as the model wrote it.

@@ -4,14 +4,14 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AgentId, MessageId};
 use crate::text::visible_line;
 
 /// What a text of the user is to the agent that it is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// It adds to the current task or corrects it; the task goes on.
@@ -71,7 +71,8 @@ impl fmt::Display for TextKind {
 }
 
 /// The agents that a rule holds for, as seen from the one that it was sent to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RuleScope {
     /// That agent alone.
@@ -110,7 +111,8 @@ impl RuleScope {
 }
 
 /// A rule of the user that holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rule {
     /// The text that set it.
     pub id: MessageId,
@@ -143,7 +145,8 @@ pub enum RuleChange {
 }
 
 /// What an agent told its model about a rule that it was not sent itself, or that has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RuleNews {
     /// It holds.
@@ -179,7 +182,8 @@ pub enum Framing {
 }
 
 /// What an agent did when a text for it was accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SentDuring {
     /// Tool calls that it had begun in this process.
     pub calls: u64,

@@ -13,7 +13,7 @@ use crate::id::{ClientId, MessageId};
 use crate::message::{UserAbout, UserText};
 use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind};
 
-/// A user message that starts a turn.
+/// A user message that starts a turn, or enters one.
 #[derive(Default)]
 pub(super) struct TurnInput {
     pub(super) text: String,
@@ -52,7 +52,7 @@ impl Agent {
     }
 
     /// Appends one user message, emits it, and lets the extensions append their notes.
-    fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
+    pub(super) fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
         let (content, about) = self.content_of(&input, point);
         let TurnInput { text, injection, kind, scope, during: _, sender } = input;
         self.history.push_user_about(content, UserAbout::Text(about));

@@ -15,9 +15,7 @@ impl Agent {
     pub(super) fn tell_rules(&mut self) {
         let rules = self.tree.rules.of(&self.id);
         let told = rules_told(self.history.messages());
-        // Behind a reply that its server goes on with, nothing may stand.
-        let goes_on = matches!(self.history.messages().last(), Some(Message::Assistant(_)));
-        if goes_on || rules.is_empty() && told.is_empty() {
+        if rules.is_empty() && told.is_empty() {
             return;
         }
         for rule in &rules {

@@ -19,7 +19,7 @@ use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, EventFacts, Outcome, Pending};
 use crate::limits;
 use crate::message::{AssistantMessage, Message, ToolCall};
-use crate::provider::{Finish, ProviderError, UsageScope};
+use crate::provider::{AnswerStage, Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
 
 impl Agent {
@@ -134,6 +134,7 @@ impl Agent {
         self.steps = 0;
         self.round = 0;
         self.finish = None;
+        self.answer_stage = AnswerStage::Open;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
         // A bug of a provider must not leave the turn open, nor end the host's worker.
@@ -203,7 +204,13 @@ impl Agent {
             let next = open.round(empty_before).await;
             drop(open);
             match next? {
-                AfterRound::Answered => return Ok(()),
+                AfterRound::Answered => {
+                    let may_go_on = self.max_turns.is_none_or(|max| round - cut < max) && self.check_budget().is_ok();
+                    let Some(input) = self.second_request().filter(|_| may_go_on) else { return Ok(()) };
+                    self.answer_stage = AnswerStage::Due;
+                    self.deliver(input, &DeliveryPoint::MidLoop { after: None })?;
+                    empty_before = false;
+                }
                 AfterRound::Round => empty_before = false,
                 AfterRound::Cut => {
                     cut += 1;

@@ -1,14 +1,14 @@
 //! A text of the user between the moment in which a queue accepts it and the one in which its agent takes it.
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ClientId, MessageId};
 use crate::steering::{RuleScope, SentDuring, TextKind};
 
 /// A message that waits for delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pending {
     /// The id that the injection returned.
     pub id: MessageId,
@@ -62,7 +62,8 @@ impl Pending {
 }
 
 /// The point at which a pending message enters the conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// At the next tool-result boundary, or as the next turn.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
+use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
@@ -15,7 +16,7 @@ use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::resumed::{Closing, Resumed};
+use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
@@ -56,6 +57,8 @@ pub struct Setup {
     pub max_rounds: Option<u32>,
     /// The only tools that the main agent gets.
     pub only_tools: Option<Vec<String>>,
+    /// What the main agent's answer must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
     /// What happens when a turn has made them.
     pub on_exhausted: OnExhausted,
     /// Whether replies come in pieces.
@@ -83,7 +86,7 @@ pub struct Setup {
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// What the session goes on with, when an earlier process began it.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<dyn Earlier>>,
 }
 
 impl Setup {
@@ -96,6 +99,7 @@ impl Setup {
         crew: &Arc<Crew>,
         Shared { choice, wish, budget, rules, approvals, changes }: Shared,
         listeners: ListenerList,
+        resumed: Resumed,
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
@@ -167,6 +171,7 @@ impl Setup {
             .framing(self.framing)
             .approvals(approvals)
             .streaming(self.streaming)
+            .output_schema(self.output_schema)
             .listeners(listeners);
         if let Some(rounds) = self.max_rounds {
             builder = builder.max_turns(rounds);
@@ -174,7 +179,6 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        let resumed = self.resumed.unwrap_or_default();
         let numbers = resumed.numbers.agents;
         let mut agent = builder
             .build(|configurator| {
