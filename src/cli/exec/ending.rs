@@ -135,6 +135,14 @@ impl ExecRun<'_> {
     /// Returns how the run ended once nothing more can be asked for.
     fn ended_without_requests(&mut self) -> Option<Exit> {
         self.read_lines();
+        if self.waits_in_vain() {
+            // To let it go on would be a decision of nobody.
+            let sentence = "the input has ended, and it keeps an agent paused";
+            self.err.say(sentence);
+            self.reason = Some(sentence.to_owned());
+            self.stop(Exit::Failed);
+            return None;
+        }
         if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
             return None;
         }
