@@ -206,7 +206,7 @@ struct Selected {
 }
 
 /// What is asked, the oldest first, and what arming needs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,
     count: u64,
