@@ -12,7 +12,7 @@ use crate::config::{Config, SandboxKind, WebSettings};
 use crate::host::{StartError, WebPool, Workbench};
 use crate::provider::ApiKey;
 use crate::web;
-use crate::workspace::sandbox::{Choice, Surroundings};
+use crate::workspace::sandbox::{SandboxChoice, Surroundings};
 use crate::workspace::snapshot::Protection;
 use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner};
 
@@ -59,17 +59,17 @@ pub fn wanted_sandbox(
     config: &Config,
     places: &UserDirectories,
     cwd: &Path,
-) -> Result<(Choice, Surroundings), StartError> {
+) -> Result<(SandboxChoice, Surroundings), StartError> {
     let program = std::env::current_exe()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
     let around = Surroundings { program, home: places.home.clone(), path, writable: writable(cwd, config) };
     let wanted = match config.sandbox.kind {
-        SandboxKind::Auto => Choice::Auto,
-        SandboxKind::Namespaces => Choice::Namespaces,
-        SandboxKind::Bubblewrap => Choice::Bubblewrap,
-        SandboxKind::Landlock => Choice::Landlock,
-        SandboxKind::Off => Choice::Off,
+        SandboxKind::Auto => SandboxChoice::Auto,
+        SandboxKind::Namespaces => SandboxChoice::Namespaces,
+        SandboxKind::Bubblewrap => SandboxChoice::Bubblewrap,
+        SandboxKind::Landlock => SandboxChoice::Landlock,
+        SandboxKind::Off => SandboxChoice::Off,
     };
     Ok((wanted, around))
 }

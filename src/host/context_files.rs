@@ -72,7 +72,7 @@ impl ContextFiles {
 /// Reads the context files for a working directory. Where they are too much together, the project's files that lie
 /// farthest from the directory are left out first, and the user's own never.
 pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
-    let mut found = Found::default();
+    let mut found = FoundContext::default();
     if let Some(user) = &places.user
         && let Ok(real) = user.canonicalize()
     {
@@ -108,13 +108,13 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundContext {
     all: ContextFiles,
     used: u64,
     seen: HashSet<PathBuf>,
 }
 
-impl Found {
+impl FoundContext {
     fn take(&mut self, real: PathBuf, shown: String, read: impl Fn(&Path, u64) -> io::Result<Head>) {
         let most = limits::CONTEXT_FILES_BYTES.saturating_sub(self.used).min(limits::CONTEXT_FILE_BYTES);
         let Ok(head) = read(&real, most) else { return };

@@ -5,16 +5,16 @@
 //! # Where things are
 //!
 //! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host.rs`
-//! - a reset, another model in mid-conversation, the list of models: `command.rs`, `errands.rs`,
+//! - a reset, another model in mid-conversation, the list of models: `command.rs`, `background.rs`,
 //!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
 //! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
+mod background;
 mod command;
 mod context_files;
-mod errands;
 mod guards;
 mod handle;
 mod mailbox;

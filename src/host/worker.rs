@@ -15,8 +15,8 @@ use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Rules};
 use crate::error::RunError;
 use crate::event::Event;
+use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::{Command, Commands};
-use crate::host::errands::{Due, Errands};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
@@ -278,13 +278,20 @@ impl Worker {
 
         self.say_rules(&listeners);
 
-        let errands =
-            Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
+        let tasks = BackgroundTasks::new(
+            &agent,
+            sources,
+            &self.choice,
+            &self.wish,
+            &self.mailbox,
+            &self.commands,
+            &self.approvals,
+        );
         let mut last = LastRun::None;
         let mut due = Due::default();
         let mut ending = false;
         while !ending {
-            due.add(errands.run(self.commands.take()));
+            due.add(tasks.run(self.commands.take()));
             if let Err(error) = agent.adopt_model() {
                 self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
             }
@@ -324,7 +331,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = guards.changed() => guards.say_change(&listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
-                    () = self.commands.woken() => due.add(errands.run(self.commands.take())),
+                    () = self.commands.woken() => due.add(tasks.run(self.commands.take())),
                     result = &mut work => break result,
                 }
             };

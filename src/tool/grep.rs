@@ -100,7 +100,7 @@ fn grep(
         while let Some(entry) = entries.next()? {
             let wanted =
                 entry.kind == EntryKind::File && filter.as_ref().is_none_or(|filter| filter.admits(&entry.path, start));
-            if wanted && search.file(&entry.path)? == Room::Used {
+            if wanted && search.file(&entry.path)? == HitRoom::Used {
                 break;
             }
         }
@@ -136,7 +136,7 @@ impl Filter {
 
 /// Whether there is room for further hits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Room {
+enum HitRoom {
     Left,
     Used,
 }
@@ -149,7 +149,7 @@ struct Search<'a> {
     stop: &'a Stop,
     text: String,
     hits: usize,
-    room: Room,
+    room: HitRoom,
     files: usize,
     binary: usize,
     large: usize,
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
             stop,
             text: String::new(),
             hits: 0,
-            room: Room::Left,
+            room: HitRoom::Left,
             files: 0,
             binary: 0,
             large: 0,
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn file(&mut self, path: &Path) -> Result<Room, ToolError> {
+    fn file(&mut self, path: &Path) -> Result<HitRoom, ToolError> {
         let file = match self.workspace.open(path) {
             Ok((_, metadata)) if metadata.len() > limits::GREP_FILE_BYTES => {
                 self.large += 1;
@@ -215,14 +215,14 @@ impl<'a> Search<'a> {
         for (number, line) in &sink.found {
             let hit = format!("{name}:{number}:{line}\n");
             if self.hits > 0 && self.text.len() + hit.len() > limits::GREP_BYTES {
-                self.room = Room::Used;
+                self.room = HitRoom::Used;
                 return;
             }
             self.text.push_str(&hit);
             self.hits += 1;
         }
         if sink.more {
-            self.room = Room::Used;
+            self.room = HitRoom::Used;
         }
     }
 
@@ -238,10 +238,10 @@ impl<'a> Search<'a> {
                     self.files
                 )
             }
-            (hits, Room::Used) => {
+            (hits, HitRoom::Used) => {
                 writeln!(self.text, "[{hits} hits, there are more: narrow the pattern, glob or path]")
             }
-            (_, Room::Left) => Ok(()),
+            (_, HitRoom::Left) => Ok(()),
         };
         let large = format!("over {} MiB", limits::GREP_FILE_BYTES >> 20);
         for (count, kind) in [(self.binary, "binary"), (self.large, large.as_str()), (self.unreadable, "unreadable")] {

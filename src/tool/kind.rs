@@ -42,12 +42,12 @@ const PDFTOTEXT: [&str; 3] = ["/usr/bin/pdftotext", "/usr/local/bin/pdftotext", 
 
 /// A kind of file that is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Pdf,
     Other(&'static str),
 }
 
-impl Kind {
+impl FileKind {
     /// Returns what it is, with its article.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -68,9 +68,9 @@ impl Kind {
 }
 
 /// Says what a file is when it is not text.
-pub(super) fn not_text(sample: &[u8]) -> Option<Kind> {
+pub(super) fn not_text(sample: &[u8]) -> Option<FileKind> {
     if sample.starts_with(b"%PDF-") {
-        return Some(Kind::Pdf);
+        return Some(FileKind::Pdf);
     }
     // Some of these beginnings could be text; then nothing but text follows.
     let binary = is_binary(sample);
@@ -87,7 +87,7 @@ pub(super) fn not_text(sample: &[u8]) -> Option<Kind> {
         _ if binary => Some("a binary file"),
         _ => None,
     };
-    name.map(Kind::Other)
+    name.map(FileKind::Other)
 }
 
 fn is_binary(sample: &[u8]) -> bool {

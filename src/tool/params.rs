@@ -25,7 +25,7 @@ pub struct Parameters {
 struct Parameter {
     name: String,
     description: String,
-    kind: Kind,
+    kind: ParamType,
     need: Need,
 }
 
@@ -38,7 +38,7 @@ enum Need {
 
 /// The type of an argument.
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum ParamType {
     String,
     Integer,
     Number,
@@ -89,65 +89,65 @@ pub struct ParametersBuilder {
 impl ParametersBuilder {
     /// Declares a string that must be given.
     pub fn required_string(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::String, Need::Required)
+        self.declare(name, description, ParamType::String, Need::Required)
     }
 
     /// Declares a string that may be left out.
     pub fn optional_string(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::String, Need::Optional)
+        self.declare(name, description, ParamType::String, Need::Optional)
     }
 
     /// Declares a whole number (of the range of `i64`) that must be given.
     pub fn required_integer(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Integer, Need::Required)
+        self.declare(name, description, ParamType::Integer, Need::Required)
     }
 
     /// Declares a whole number (of the range of `i64`) that may be left out.
     pub fn optional_integer(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Integer, Need::Optional)
+        self.declare(name, description, ParamType::Integer, Need::Optional)
     }
 
     /// Declares a finite number that must be given.
     pub fn required_number(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Number, Need::Required)
+        self.declare(name, description, ParamType::Number, Need::Required)
     }
 
     /// Declares a finite number that may be left out.
     pub fn optional_number(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Number, Need::Optional)
+        self.declare(name, description, ParamType::Number, Need::Optional)
     }
 
     /// Declares a truth value that must be given.
     pub fn required_boolean(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Boolean, Need::Required)
+        self.declare(name, description, ParamType::Boolean, Need::Required)
     }
 
     /// Declares a truth value that may be left out.
     pub fn optional_boolean(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::Boolean, Need::Optional)
+        self.declare(name, description, ParamType::Boolean, Need::Optional)
     }
 
     /// Declares one of several strings that must be given.
     pub fn required_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
-        self.declare(name, description, Kind::Enum(choices), Need::Required)
+        self.declare(name, description, ParamType::Enum(choices), Need::Required)
     }
 
     /// Declares one of several strings that may be left out.
     pub fn optional_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
-        self.declare(name, description, Kind::Enum(choices), Need::Optional)
+        self.declare(name, description, ParamType::Enum(choices), Need::Optional)
     }
 
     /// Declares a list of strings that must be given; it may be empty.
     pub fn required_string_array(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::StringArray, Need::Required)
+        self.declare(name, description, ParamType::StringArray, Need::Required)
     }
 
     /// Declares a list of strings that may be left out.
     pub fn optional_string_array(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, Kind::StringArray, Need::Optional)
+        self.declare(name, description, ParamType::StringArray, Need::Optional)
     }
 
-    fn declare(&mut self, name: &str, description: &str, kind: Kind, need: Need) -> &mut Self {
+    fn declare(&mut self, name: &str, description: &str, kind: ParamType, need: Need) -> &mut Self {
         let parameter = Parameter { name: name.to_owned(), description: description.to_owned(), kind, need };
         match self.list.iter_mut().find(|earlier| earlier.name == name) {
             Some(earlier) => *earlier = parameter,
@@ -236,12 +236,12 @@ impl Parameters {
 impl Parameter {
     fn to_schema(&self) -> Value {
         let mut schema = match &self.kind {
-            Kind::String => json!({"type": "string"}),
-            Kind::Integer => json!({"type": "integer"}),
-            Kind::Number => json!({"type": "number"}),
-            Kind::Boolean => json!({"type": "boolean"}),
-            Kind::Enum(choices) => json!({"type": "string", "enum": choices.values()}),
-            Kind::StringArray => json!({"type": "array", "items": {"type": "string"}}),
+            ParamType::String => json!({"type": "string"}),
+            ParamType::Integer => json!({"type": "integer"}),
+            ParamType::Number => json!({"type": "number"}),
+            ParamType::Boolean => json!({"type": "boolean"}),
+            ParamType::Enum(choices) => json!({"type": "string", "enum": choices.values()}),
+            ParamType::StringArray => json!({"type": "array", "items": {"type": "string"}}),
         };
         if let Value::Object(map) = &mut schema {
             map.insert("description".to_owned(), Value::String(self.description.clone()));
@@ -251,18 +251,18 @@ impl Parameter {
 
     fn problem(&self, value: &Value) -> Option<String> {
         let fits = match &self.kind {
-            Kind::String => value.is_string(),
-            Kind::Integer => value.is_i64(),
-            Kind::Number => value.as_f64().is_some_and(f64::is_finite),
-            Kind::Boolean => value.is_boolean(),
-            Kind::Enum(choices) => value.as_str().is_some_and(|given| choices.values().iter().any(|v| v == given)),
-            Kind::StringArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            ParamType::String => value.is_string(),
+            ParamType::Integer => value.is_i64(),
+            ParamType::Number => value.as_f64().is_some_and(f64::is_finite),
+            ParamType::Boolean => value.is_boolean(),
+            ParamType::Enum(choices) => value.as_str().is_some_and(|given| choices.values().iter().any(|v| v == given)),
+            ParamType::StringArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
         };
         (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.wanted(), shown(value)))
     }
 }
 
-impl Kind {
+impl ParamType {
     fn wanted(&self) -> String {
         match self {
             Self::String => "a string".to_owned(),

@@ -52,7 +52,7 @@ impl Facts {
             size,
             now,
             keymap: Keymap::default(),
-            theme: themes.worn(),
+            theme: themes.active(),
             themes,
             medium: Medium::default(),
             zone: TimeZone::UTC,

@@ -14,7 +14,7 @@ const STRIDE: usize = 1_024;
 
 /// What the texts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum QueryKind {
     /// Lines of text.
     Lines,
     /// Paths: the beginning of a component counts more.
@@ -27,7 +27,7 @@ pub struct Quest {
     /// Rises with each search; only the answer to the newest counts.
     pub number: u64,
     /// What the texts are.
-    pub kind: Kind,
+    pub kind: QueryKind,
     /// What was typed; its words may match anywhere.
     pub query: String,
     /// The texts, the best first where several match equally well.
@@ -74,7 +74,7 @@ pub fn find(quest: &Quest, is_wanted: impl Fn() -> bool) -> Option<Hits> {
     }
     let count = scored.len();
     // A dot alone says of no path more than of another: it asks for those that are hidden.
-    let wants_hidden = quest.kind == Kind::Paths && quest.query.rsplit('/').next() == Some(".");
+    let wants_hidden = quest.kind == QueryKind::Paths && quest.query.rsplit('/').next() == Some(".");
     let is_hidden = |index: usize| {
         wants_hidden && quest.among.get(index).is_some_and(|text| text.split('/').any(|part| part.starts_with('.')))
     };
@@ -92,7 +92,7 @@ pub fn find(quest: &Quest, is_wanted: impl Fn() -> bool) -> Option<Hits> {
 }
 
 /// Leaves out what does not match a newer query, until the answer to that comes.
-pub fn narrow(hits: &[Hit], query: &str, kind: Kind) -> Vec<Hit> {
+pub fn narrow(hits: &[Hit], query: &str, kind: QueryKind) -> Vec<Hit> {
     let mut matcher = matcher(kind);
     let pattern = pattern(query);
     let fitting = hits.iter().filter_map(|hit| {
@@ -102,10 +102,10 @@ pub fn narrow(hits: &[Hit], query: &str, kind: Kind) -> Vec<Hit> {
     fitting.collect()
 }
 
-fn matcher(kind: Kind) -> Matcher {
+fn matcher(kind: QueryKind) -> Matcher {
     Matcher::new(match kind {
-        Kind::Lines => Config::DEFAULT,
-        Kind::Paths => Config::DEFAULT.match_paths(),
+        QueryKind::Lines => Config::DEFAULT,
+        QueryKind::Paths => Config::DEFAULT.match_paths(),
     })
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     fn quest(query: &str, among: &[&str]) -> Quest {
         let among: Arc<[Arc<str>]> = among.iter().map(|text| Arc::from(*text)).collect();
-        Quest { number: 7, kind: Kind::Paths, query: query.to_owned(), first: among.len(), among }
+        Quest { number: 7, kind: QueryKind::Paths, query: query.to_owned(), first: among.len(), among }
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let found = find(&quest("file.txt", &names), || true).unwrap();
         assert_eq!((found.hits.len(), found.count, found.hits[0].index), (limits::HITS, 5_001, 5_000));
-        assert!(narrow(&found.hits, "4999", Kind::Paths).is_empty());
-        assert_eq!(narrow(&found.hits, "filetxt", Kind::Paths).len(), limits::HITS);
+        assert!(narrow(&found.hits, "4999", QueryKind::Paths).is_empty());
+        assert_eq!(narrow(&found.hits, "filetxt", QueryKind::Paths).len(), limits::HITS);
     }
 }

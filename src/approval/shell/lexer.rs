@@ -33,16 +33,16 @@ pub(super) struct Reading {
 
 /// Reads a text as a script.
 pub(super) fn read(text: &str) -> Reading {
-    Lexer::new(text, Kind::Script).run()
+    Lexer::new(text, LexedText::Script).run()
 }
 
 /// Reads what runs in a here-document: its substitutions.
 pub(super) fn read_document(text: &str) -> Reading {
-    Lexer::new(text, Kind::Document).run()
+    Lexer::new(text, LexedText::Document).run()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LexedText {
     Script,
     /// The body of a here-document, where quotes are text.
     Document,
@@ -66,7 +66,7 @@ enum Redirect {
 
 /// A bracket that is open, with the command in it as far as it is read.
 struct Frame {
-    kind: Kind,
+    kind: LexedText,
     is_quoted: bool,
     /// True when the bracket stands within double quotes.
     within_quotes: bool,
@@ -100,10 +100,10 @@ struct Lexer<'a> {
 const LEADS: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!", "time", "{"];
 
 impl Frame {
-    fn new(kind: Kind, within_quotes: bool) -> Self {
+    fn new(kind: LexedText, within_quotes: bool) -> Self {
         Self {
             kind,
-            is_quoted: kind == Kind::Document,
+            is_quoted: kind == LexedText::Document,
             within_quotes,
             depth: 0,
             is_test: false,
@@ -123,7 +123,7 @@ impl Frame {
 }
 
 impl<'a> Lexer<'a> {
-    fn new(text: &'a str, kind: Kind) -> Self {
+    fn new(text: &'a str, kind: LexedText) -> Self {
         Self {
             chars: text.chars().peekable(),
             now: Frame::new(kind, false),
@@ -136,14 +136,24 @@ impl<'a> Lexer<'a> {
     fn run(mut self) -> Reading {
         while let Some(c) = self.chars.next() {
             match self.now.kind {
-                Kind::Parameter | Kind::Arithmetic => self.expression(c),
-                Kind::Script | Kind::Document | Kind::Shell | Kind::Backquote | Kind::Array if self.now.is_quoted => {
+                LexedText::Parameter | LexedText::Arithmetic => self.expression(c),
+                LexedText::Script
+                | LexedText::Document
+                | LexedText::Shell
+                | LexedText::Backquote
+                | LexedText::Array
+                    if self.now.is_quoted =>
+                {
                     self.quoted(c);
                 }
-                Kind::Script | Kind::Document | Kind::Shell | Kind::Backquote | Kind::Array => self.plain(c),
+                LexedText::Script
+                | LexedText::Document
+                | LexedText::Shell
+                | LexedText::Backquote
+                | LexedText::Array => self.plain(c),
             }
         }
-        if !self.outer.is_empty() || self.now.is_quoted && self.now.kind != Kind::Document {
+        if !self.outer.is_empty() || self.now.is_quoted && self.now.kind != LexedText::Document {
             self.unsure("a bracket or a quote in it does not end");
         }
         if !self.waiting.is_empty() {
@@ -171,10 +181,10 @@ impl<'a> Lexer<'a> {
             '"' => self.now.is_quoted = !self.now.is_quoted,
             '$' => self.dollar(),
             '`' => self.backquote(),
-            '}' if self.now.kind == Kind::Parameter && !self.now.is_quoted => self.leave(),
-            '(' if self.now.kind == Kind::Arithmetic => self.now.depth += 1,
-            ')' if self.now.kind == Kind::Arithmetic && self.now.depth > 0 => self.now.depth -= 1,
-            ')' if self.now.kind == Kind::Arithmetic => {
+            '}' if self.now.kind == LexedText::Parameter && !self.now.is_quoted => self.leave(),
+            '(' if self.now.kind == LexedText::Arithmetic => self.now.depth += 1,
+            ')' if self.now.kind == LexedText::Arithmetic && self.now.depth > 0 => self.now.depth -= 1,
+            ')' if self.now.kind == LexedText::Arithmetic => {
                 if self.chars.next_if_eq(&')').is_none() {
                     self.unsure("it has brackets that can be read in two ways");
                 }
@@ -185,7 +195,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn quoted(&mut self, c: char) {
-        let is_document = self.now.kind == Kind::Document;
+        let is_document = self.now.kind == LexedText::Document;
         match c {
             '"' if !is_document => self.now.is_quoted = false,
             '\\' => match self.chars.next_if(|c| matches!(c, '$' | '`' | '"' | '\\' | '\n')) {
@@ -223,7 +233,7 @@ impl<'a> Lexer<'a> {
             '$' => self.dollar(),
             '`' => self.backquote(),
             '#' if self.now.word.is_none() => {
-                if self.now.kind == Kind::Backquote {
+                if self.now.kind == LexedText::Backquote {
                     self.unsure("it has a comment within backquotes");
                 }
                 while self.chars.next_if(|c| *c != '\n').is_some() {}
@@ -238,7 +248,7 @@ impl<'a> Lexer<'a> {
                 self.now.depth -= 1;
             }
             ')' => {
-                if matches!(self.now.kind, Kind::Shell | Kind::Array) {
+                if matches!(self.now.kind, LexedText::Shell | LexedText::Array) {
                     self.leave();
                 } else {
                     self.unsure("it has a bracket that closes nothing, as in a case");
@@ -260,18 +270,18 @@ impl<'a> Lexer<'a> {
 
     /// Reads what follows a `$`.
     fn dollar(&mut self) {
-        let in_word = !self.now.is_quoted && !matches!(self.now.kind, Kind::Parameter | Kind::Arithmetic);
+        let in_word = !self.now.is_quoted && !matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic);
         match self.chars.peek().copied() {
             Some('(') => {
                 self.chars.next();
                 self.now.word().is_unknown = true;
                 let is_arithmetic = self.chars.next_if_eq(&'(').is_some();
-                self.enter(if is_arithmetic { Kind::Arithmetic } else { Kind::Shell });
+                self.enter(if is_arithmetic { LexedText::Arithmetic } else { LexedText::Shell });
             }
             Some('{') => {
                 self.chars.next();
                 self.now.word().is_unknown = true;
-                self.enter(Kind::Parameter);
+                self.enter(LexedText::Parameter);
             }
             Some('[') => {
                 self.now.word().is_unknown = true;
@@ -295,16 +305,16 @@ impl<'a> Lexer<'a> {
     }
 
     fn backquote(&mut self) {
-        if self.now.kind == Kind::Backquote && !self.now.is_quoted {
+        if self.now.kind == LexedText::Backquote && !self.now.is_quoted {
             return self.leave();
         }
-        if self.now.kind == Kind::Backquote
-            || self.outer.iter().rev().take(8).any(|frame| frame.kind == Kind::Backquote)
+        if self.now.kind == LexedText::Backquote
+            || self.outer.iter().rev().take(8).any(|frame| frame.kind == LexedText::Backquote)
         {
             self.unsure("its backquotes can be read in two ways");
         }
         self.now.word().is_unknown = true;
-        self.enter(Kind::Backquote);
+        self.enter(LexedText::Backquote);
     }
 
     /// Reads `<` or `>`, of which there may be several.
@@ -316,7 +326,7 @@ impl<'a> Lexer<'a> {
         }
         if self.chars.next_if_eq(&'(').is_some() {
             self.now.word().is_unknown = true;
-            return self.enter(Kind::Shell);
+            return self.enter(LexedText::Shell);
         }
         self.end_word();
         if c == '<' && self.chars.next_if_eq(&'<').is_some() {
@@ -344,18 +354,18 @@ impl<'a> Lexer<'a> {
             return;
         }
         match &self.now.word {
-            Some(word) if word.is_assignment && word.text.ends_with('=') => self.enter(Kind::Array),
-            None if self.now.command.words.is_empty() => self.enter(Kind::Shell),
+            Some(word) if word.is_assignment && word.text.ends_with('=') => self.enter(LexedText::Array),
+            None if self.now.command.words.is_empty() => self.enter(LexedText::Shell),
             Some(_) | None => {
                 self.unsure("it defines a function, or has an unusual bracket");
                 self.end_word();
-                self.enter(Kind::Shell);
+                self.enter(LexedText::Shell);
             }
         }
     }
 
-    fn enter(&mut self, kind: Kind) {
-        let within_quotes = self.now.is_quoted || self.now.within_quotes && self.now.kind == Kind::Parameter;
+    fn enter(&mut self, kind: LexedText) {
+        let within_quotes = self.now.is_quoted || self.now.within_quotes && self.now.kind == LexedText::Parameter;
         let inner = Frame::new(kind, within_quotes);
         self.outer.push(mem::replace(&mut self.now, inner));
     }
@@ -375,7 +385,7 @@ impl<'a> Lexer<'a> {
         match self.now.redirect.take() {
             Some(Redirect::File) => return,
             Some(Redirect::Document { strips_tabs }) => {
-                if !is_known || self.now.kind == Kind::Backquote {
+                if !is_known || self.now.kind == LexedText::Backquote {
                     self.unsure("it has an unusual here-document");
                 }
                 self.waiting.push((word.text, strips_tabs, word.is_quoted));
@@ -383,7 +393,10 @@ impl<'a> Lexer<'a> {
             }
             None => {}
         }
-        if matches!(self.now.kind, Kind::Array | Kind::Parameter | Kind::Arithmetic | Kind::Document) {
+        if matches!(
+            self.now.kind,
+            LexedText::Array | LexedText::Parameter | LexedText::Arithmetic | LexedText::Document
+        ) {
             return;
         }
         if self.now.command.words.is_empty() && !word.is_quoted {

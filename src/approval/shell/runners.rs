@@ -40,7 +40,7 @@ static LOOKERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// A program of which some uses only look or test, and others run or write what they are told.
-struct Known {
+struct CheckedProgram {
     name: &'static str,
     /// The sub-commands that are harmless; none when the program has no sub-commands.
     subs: &'static str,
@@ -54,22 +54,22 @@ struct Known {
     operands: Option<usize>,
 }
 
-const PLAIN: Known = Known { name: "", subs: "", long: "", short: "", words: "", operands: None };
+const PLAIN: CheckedProgram = CheckedProgram { name: "", subs: "", long: "", short: "", words: "", operands: None };
 
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN: &[CheckedProgram] = &[
+    CheckedProgram {
         name: "cargo",
         subs: "b bench build c check clippy doc fmt metadata t test tree",
         long: "config manifest-path target-dir artifact-dir out-dir lockfile-path open",
         short: "ZC",
         ..PLAIN
     },
-    Known { name: "date", long: "set", short: "s", ..PLAIN },
-    Known { name: "diff", long: "paginate", short: "l", ..PLAIN },
-    Known { name: "fd", long: "exec exec-batch list-details", short: "xXl", ..PLAIN },
-    Known { name: "file", long: "compile uncompress uncompress-noreport", short: "CzZm", ..PLAIN },
-    Known { name: "find", words: "exec execdir ok okdir delete fprint fprint0 fprintf fls", ..PLAIN },
-    Known {
+    CheckedProgram { name: "date", long: "set", short: "s", ..PLAIN },
+    CheckedProgram { name: "diff", long: "paginate", short: "l", ..PLAIN },
+    CheckedProgram { name: "fd", long: "exec exec-batch list-details", short: "xXl", ..PLAIN },
+    CheckedProgram { name: "file", long: "compile uncompress uncompress-noreport", short: "CzZm", ..PLAIN },
+    CheckedProgram { name: "find", words: "exec execdir ok okdir delete fprint fprint0 fprintf fls", ..PLAIN },
+    CheckedProgram {
         name: "go",
         subs: "build doc list test version vet",
         words: "\
@@ -77,7 +77,7 @@ const KNOWN: &[Known] = &[
             coverprofile cpuprofile memprofile blockprofile mutexprofile outputdir trace mod http",
         ..PLAIN
     },
-    Known {
+    CheckedProgram {
         name: "jest",
         long: "\
             config env environment filter globals globalSetup globalTeardown moduleNameMapper outputFile preset \
@@ -86,31 +86,37 @@ const KNOWN: &[Known] = &[
         short: "c",
         ..PLAIN
     },
-    Known {
+    CheckedProgram {
         name: "eslint",
         long: "config rulesdir plugin parser format resolve-plugins-relative-to output-file",
         short: "cfo",
         ..PLAIN
     },
-    Known { name: "mypy", long: "config-file python-executable install-types", short: "c", ..PLAIN },
-    Known { name: "npm", subs: "ls list outdated run run-script t test", long: NODE_OPTIONS, short: "C", ..PLAIN },
-    Known { name: "pnpm", subs: "ls list outdated run t test", long: NODE_OPTIONS, short: "C", ..PLAIN },
-    Known { name: "printf", short: "v", ..PLAIN },
-    Known { name: "ps", ..PLAIN },
-    Known {
+    CheckedProgram { name: "mypy", long: "config-file python-executable install-types", short: "c", ..PLAIN },
+    CheckedProgram {
+        name: "npm",
+        subs: "ls list outdated run run-script t test",
+        long: NODE_OPTIONS,
+        short: "C",
+        ..PLAIN
+    },
+    CheckedProgram { name: "pnpm", subs: "ls list outdated run t test", long: NODE_OPTIONS, short: "C", ..PLAIN },
+    CheckedProgram { name: "printf", short: "v", ..PLAIN },
+    CheckedProgram { name: "ps", ..PLAIN },
+    CheckedProgram {
         name: "pytest",
         long: "override-ini rootdir confcutdir pdbcls pdb trace basetemp config-file",
         short: "pco",
         ..PLAIN
     },
-    Known { name: "rg", long: "pre hostname-bin search-zip", short: "z", ..PLAIN },
-    Known { name: "sort", long: "output compress-program temporary-directory", short: "oT", ..PLAIN },
-    Known { name: "test", short: "vR", ..PLAIN },
-    Known { name: "tree", long: "output", short: "oR", ..PLAIN },
-    Known { name: "uniq", operands: Some(1), ..PLAIN },
-    Known { name: "which", ..PLAIN },
-    Known { name: "xxd", short: "r", operands: Some(1), ..PLAIN },
-    Known { name: "yarn", subs: "list outdated run test", long: NODE_OPTIONS, short: "C", ..PLAIN },
+    CheckedProgram { name: "rg", long: "pre hostname-bin search-zip", short: "z", ..PLAIN },
+    CheckedProgram { name: "sort", long: "output compress-program temporary-directory", short: "oT", ..PLAIN },
+    CheckedProgram { name: "test", short: "vR", ..PLAIN },
+    CheckedProgram { name: "tree", long: "output", short: "oR", ..PLAIN },
+    CheckedProgram { name: "uniq", operands: Some(1), ..PLAIN },
+    CheckedProgram { name: "which", ..PLAIN },
+    CheckedProgram { name: "xxd", short: "r", operands: Some(1), ..PLAIN },
+    CheckedProgram { name: "yarn", subs: "list outdated run test", long: NODE_OPTIONS, short: "C", ..PLAIN },
 ];
 
 const NODE_OPTIONS: &str = "\
@@ -156,7 +162,7 @@ pub(in crate::approval) fn reach(words: &[String]) -> Reach {
     }
 }
 
-impl Known {
+impl CheckedProgram {
     fn runs_code(&self, words: &[String]) -> bool {
         let has_sub = match words.first() {
             _ if self.subs.is_empty() => true,

@@ -9,7 +9,7 @@ use crate::protocol::SessionStatus;
 use crate::session::socket::{Caller, Posts, Sockets, Welcome, name_of};
 
 /// A session that runs and was asked how it stands.
-pub(super) struct Found {
+pub(super) struct RunningSession {
     pub status: SessionStatus,
     pub path: PathBuf,
 }
@@ -22,14 +22,14 @@ fn places(flags: &Flags) -> Result<(Vec<PathBuf>, String), String> {
 }
 
 /// Returns the sessions that run, the oldest first.
-pub(super) fn running(flags: &Flags) -> Result<Vec<Found>, String> {
+pub(super) fn running(flags: &Flags) -> Result<Vec<RunningSession>, String> {
     let mut found = Vec::new();
     for directory in places(flags)?.0 {
         let paths = Sockets::within(directory).list();
         for path in paths.map_err(|error| format!("the sessions that run cannot be listed: {error}"))? {
             // Nobody listens where a program was killed.
             let status = Caller::connect(&path).ok().and_then(|mut caller| caller.status().ok());
-            found.extend(status.map(|status| Found { status, path }));
+            found.extend(status.map(|status| RunningSession { status, path }));
         }
     }
     found.sort_by(|one, other| one.status.session.cmp(&other.status.session));
@@ -56,7 +56,7 @@ fn choose(flags: &Flags, which: &Which) -> Result<PathBuf, String> {
         };
     }
     let (_, cwd) = places(flags)?;
-    let here: Vec<&Found> = all.iter().filter(|found| found.status.directory == cwd).collect();
+    let here: Vec<&RunningSession> = all.iter().filter(|found| found.status.directory == cwd).collect();
     match (all.as_slice(), here.as_slice()) {
         ([], _) => Err("no session runs".to_owned()),
         ([one], _) => Ok(one.path.clone()),

@@ -83,12 +83,12 @@ pub fn read(source: impl ReadAt) -> io::Result<Reading> {
 /// The records of a journal, in the order of the file.
 pub struct Records<S> {
     lines: Lines<S>,
-    state: State,
+    state: ReaderState,
 }
 
 /// What was read of a journal so far.
 #[derive(Default)]
-struct State {
+struct ReaderState {
     /// Records that were read and not returned yet.
     ready: VecDeque<Record>,
     places: Places,
@@ -101,7 +101,7 @@ struct State {
 impl<S: ReadAt> Records<S> {
     /// Makes the records of a whole journal.
     pub fn new(source: S) -> Self {
-        Self { lines: Lines::new(source, 0..u64::MAX), state: State::default() }
+        Self { lines: Lines::new(source, 0..u64::MAX), state: ReaderState::default() }
     }
 
     /// Makes the records of a part of a journal.
@@ -114,7 +114,7 @@ impl<S: ReadAt> Records<S> {
         if !is_beginning {
             lines.skip_line()?;
         }
-        Ok(Self { lines, state: State::default() })
+        Ok(Self { lines, state: ReaderState::default() })
     }
 
     /// Returns the highest number of a record so far.
@@ -158,7 +158,7 @@ impl<S: ReadAt> Iterator for Records<S> {
     }
 }
 
-impl State {
+impl ReaderState {
     /// Takes the line that begins at a place of the file.
     fn line(&mut self, lines: &Lines<impl ReadAt>, place: u64, line: &[u8]) {
         let is_blank = |byte: &u8| matches!(byte, 0 | b'\n' | b'\r' | b' ');

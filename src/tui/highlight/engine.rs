@@ -15,7 +15,7 @@ use crate::limits;
 
 /// What a grammar knows behind a line.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct GrammarState {
     parser: ParseState,
     scopes: ScopeStack,
     /// Time that the block took up to here.
@@ -72,14 +72,14 @@ impl Engine {
         self.grammars.find_syntax_by_token(language.token()).is_some()
     }
 
-    fn begin(&self, language: &Language) -> Option<State> {
+    fn begin(&self, language: &Language) -> Option<GrammarState> {
         let grammar = self.grammars.find_syntax_by_token(language.token())?;
         let parser = catch_unwind(AssertUnwindSafe(|| ParseState::new(grammar))).ok()?;
-        Some(State { parser, scopes: ScopeStack::new(), spent: Duration::ZERO })
+        Some(GrammarState { parser, scopes: ScopeStack::new(), spent: Duration::ZERO })
     }
 
     /// Reads one line; `None` when the grammar is at fault.
-    fn line(&self, state: &mut State, line: &str) -> Option<Vec<Span>> {
+    fn line(&self, state: &mut GrammarState, line: &str) -> Option<Vec<Span>> {
         // Such a line is data rather than code, and the grammars read it slowly.
         if line.len() > limits::CODE_LINE_BYTES {
             return Some(Vec::new());
@@ -123,7 +123,7 @@ mod tests {
     fn a_grammar_that_takes_too_long_is_given_up_and_no_other() {
         let mut engine = Engine::load();
         let begun = engine.run(&job("yaml", None), TIME).resume.unwrap();
-        let spent = State { spent: limits::CODE_BLOCK_TIME, ..begun.state().clone() };
+        let spent = GrammarState { spent: limits::CODE_BLOCK_TIME, ..begun.state().clone() };
         let late = engine.run(&job("yaml", Some(Resume::new(spent))), TIME);
         assert!(late.lines.is_empty() && late.resume.is_none());
         let again = engine.run(&job("yaml", None), TIME);

@@ -11,7 +11,7 @@ use crate::tui::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
 /// The colours of lines lately in view.
 #[derive(Debug, Default)]
 pub struct Colours {
-    lines: HashMap<LineKey, Known>,
+    lines: HashMap<LineKey, ColouredLine>,
     /// In the order in which they came; the oldest are forgotten first.
     order: VecDeque<LineKey>,
     /// The lines behind which it is known where to go on, in the order in which they came.
@@ -22,7 +22,7 @@ pub struct Colours {
 }
 
 #[derive(Debug)]
-struct Known {
+struct ColouredLine {
     spans: Box<[Span]>,
     resume: Option<Resume>,
 }
@@ -58,7 +58,7 @@ impl Colours {
         for Coloured { language, lines, resume } in found {
             let last = lines.last().map(|(key, _)| *key);
             for (key, spans) in lines {
-                if self.lines.insert(key, Known { spans: spans.into(), resume: None }).is_none() {
+                if self.lines.insert(key, ColouredLine { spans: spans.into(), resume: None }).is_none() {
                     self.order.push_back(key);
                 }
             }

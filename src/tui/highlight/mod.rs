@@ -20,7 +20,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use crate::limits;
-pub use engine::{Engine, State};
+pub use engine::{Engine, GrammarState};
 pub use known::Colours;
 pub use language::Language;
 
@@ -115,16 +115,16 @@ impl Chain {
 
 /// What a grammar knows behind a line: where to go on from.
 #[derive(Debug, Clone)]
-pub struct Resume(Arc<State>);
+pub struct Resume(Arc<GrammarState>);
 
 impl Resume {
     /// Keeps a state.
-    pub fn new(state: State) -> Self {
+    pub fn new(state: GrammarState) -> Self {
         Self(Arc::new(state))
     }
 
     /// Returns the state.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &GrammarState {
         &self.0
     }
 }

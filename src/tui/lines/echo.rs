@@ -20,7 +20,7 @@ pub struct Echo {
 
 /// A place on the terminal: so many rows below the line's beginning, so many columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CursorPlace {
     row: usize,
     column: usize,
 }
@@ -88,21 +88,21 @@ impl Echo {
 }
 
 /// Returns the backspaces from one place to another in the same row before it.
-fn back(from: Place, to: Place) -> Option<String> {
+fn back(from: CursorPlace, to: CursorPlace) -> Option<String> {
     (from.row == to.row && from.column >= to.column).then(|| "\u{8}".repeat(from.column - to.column))
 }
 
 /// Returns where the cursor stands behind a text.
-fn place(text: &str, columns: usize) -> Place {
-    let mut place = Place { row: 0, column: 0 };
+fn place(text: &str, columns: usize) -> CursorPlace {
+    let mut place = CursorPlace { row: 0, column: 0 };
     for grapheme in text.graphemes(true) {
         let width = grapheme.width();
         if place.column + width > columns {
-            place = Place { row: place.row + 1, column: 0 };
+            place = CursorPlace { row: place.row + 1, column: 0 };
         }
         place.column += width;
         if place.column >= columns {
-            place = Place { row: place.row + 1, column: 0 };
+            place = CursorPlace { row: place.row + 1, column: 0 };
         }
     }
     place
@@ -142,13 +142,13 @@ mod tests {
     use super::*;
 
     /// A terminal that knows backspace, return and line feed alone.
-    struct Paper {
+    struct PlainTerminal {
         rows: Vec<Vec<char>>,
         column: usize,
         columns: usize,
     }
 
-    impl Paper {
+    impl PlainTerminal {
         fn write(&mut self, text: &str) {
             for c in text.chars() {
                 match c {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_the_line_whatever_is_typed_and_deleted() {
-        let mut paper = Paper { rows: vec![Vec::new()], column: 0, columns: 10 };
+        let mut terminal = PlainTerminal { rows: vec![Vec::new()], column: 0, columns: 10 };
         let mut echo = Echo::default();
         let mut seed = 7_u64;
         let mut text: Vec<char> = Vec::new();
@@ -202,12 +202,12 @@ mod tests {
             let (before, after): (String, String) = (text[..cursor].iter().collect(), text[cursor..].iter().collect());
             let written = echo.show(&before, &after, 10);
             assert!(!written.contains('\u{1b}'));
-            paper.write(&written);
+            terminal.write(&written);
             let whole = format!("{before}{after}");
             let shown = if whole.len() < 10 { whole } else { before.clone() };
             let row = shown.get(shown.len() / 10 * 10..).unwrap();
-            assert_eq!(paper.last(), row.trim_end(), "step {step}: {before}|{after}");
-            assert_eq!(paper.column, before.len() % 10, "step {step}: {before}|{after}");
+            assert_eq!(terminal.last(), row.trim_end(), "step {step}: {before}|{after}");
+            assert_eq!(terminal.column, before.len() % 10, "step {step}: {before}|{after}");
         }
     }
 

@@ -14,7 +14,7 @@ use crate::text::visible_line;
 pub struct Speech {
     /// Bytes that were read.
     read: usize,
-    state: State,
+    state: SpeechState,
     /// Indents of the lists that are open, outermost first.
     lists: Vec<usize>,
     /// What the line that is read stands in.
@@ -27,7 +27,7 @@ pub struct Speech {
 
 /// What the next line belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-enum State {
+enum SpeechState {
     #[default]
     Text,
     /// Code, up to a line of at least so many of this character.
@@ -79,9 +79,9 @@ impl Speech {
         }
         self.flush_head(&mut lines);
         match mem::take(&mut self.state) {
-            State::Text => {}
-            State::Code(_) => lines.push("end of code".to_owned()),
-            State::Table { .. } => lines.push("end of table".to_owned()),
+            SpeechState::Text => {}
+            SpeechState::Code(_) => lines.push("end of code".to_owned()),
+            SpeechState::Table { .. } => lines.push("end of table".to_owned()),
         }
         lines
     }
@@ -97,7 +97,7 @@ impl Speech {
 
     /// Reads the sentences of a paragraph's line that has not ended yet.
     fn sentences(&mut self, whole: &str, lines: &mut Vec<String>) {
-        if self.state != State::Text || self.head.is_some() {
+        if self.state != SpeechState::Text || self.head.is_some() {
             return;
         }
         loop {
@@ -122,12 +122,12 @@ impl Speech {
             return self.words("", line, lines);
         }
         let (line, quote) = match mem::take(&mut self.state) {
-            State::Text => quoted(line),
-            State::Code(fence) => return self.code(line, fence, lines),
-            State::Table { columns, rows } => {
+            SpeechState::Text => quoted(line),
+            SpeechState::Code(fence) => return self.code(line, fence, lines),
+            SpeechState::Table { columns, rows } => {
                 if line.trim_start().starts_with('|') || (line.contains('|') && !line.trim().is_empty()) {
                     lines.push(row(&columns, rows + 1, line));
-                    self.state = State::Table { columns, rows: rows + 1 };
+                    self.state = SpeechState::Table { columns, rows: rows + 1 };
                     return;
                 }
                 lines.push("end of table".to_owned());
@@ -140,7 +140,7 @@ impl Speech {
                 let columns: Vec<String> = cells(&head).iter().map(|cell| plain(cell)).collect();
                 let noun = if columns.len() == 1 { "column" } else { "columns" };
                 lines.push(format!("table, {} {noun}: {}", columns.len(), columns.join(", ")));
-                self.state = State::Table { columns, rows: 0 };
+                self.state = SpeechState::Table { columns, rows: 0 };
                 return;
             }
             self.paragraph(&head, lines);
@@ -169,7 +169,7 @@ impl Speech {
         if let Some((mark, count, language)) = fence(text) {
             let language = visible_line(language.split([' ', ',', '{']).next().unwrap_or_default()).into_owned();
             lines.push(if language.is_empty() { "code:".to_owned() } else { format!("code {language}:") });
-            self.state = State::Code(Fence { mark, count, indent, within: self.within });
+            self.state = SpeechState::Code(Fence { mark, count, indent, within: self.within });
             return;
         }
         if is_rule(text) {
@@ -241,7 +241,7 @@ impl Speech {
         }
         let blanks = line.len() - line.trim_start_matches(' ').len();
         lines.push(visible_line(line.get(fence.indent.min(blanks)..).unwrap_or_default()).into_owned());
-        self.state = State::Code(fence);
+        self.state = SpeechState::Code(fence);
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Reading {
     agent: AgentId,
     /// Entries that were looked at.
     next: usize,
-    open: Vec<(CellId, Told)>,
+    open: Vec<(CellId, EntryProgress)>,
     /// The user's texts of this turn of which the end is not known yet.
     said: Vec<CellId>,
     due: Option<Timestamp>,
@@ -41,7 +41,7 @@ enum Last {
 
 /// What was told of an entry that is open.
 #[derive(Debug)]
-enum Told {
+enum EntryProgress {
     /// Nothing; it is told at its end.
     Nothing,
     /// That the call runs.
@@ -76,7 +76,7 @@ impl Reading {
         self.open = open;
         for cell in transcript.cells().iter().skip(self.next) {
             self.next += 1;
-            let mut told = Told::Nothing;
+            let mut told = EntryProgress::Nothing;
             if matches!(cell.body(), Body::User { .. }) {
                 self.said.push(cell.id());
             }
@@ -94,8 +94,8 @@ impl Reading {
     }
 
     /// Notes when a call that was not told yet is to be told.
-    fn wait_for(&mut self, cell: &Cell, told: &Told) {
-        if let (Body::Call(call), Told::Nothing) = (cell.body(), told)
+    fn wait_for(&mut self, cell: &Cell, told: &EntryProgress) {
+        if let (Body::Call(call), EntryProgress::Nothing) = (cell.body(), told)
             && call.child.is_none()
             && !call.asked.iter().any(|asked| asked.answer.is_none())
         {
@@ -137,16 +137,16 @@ impl Reading {
 }
 
 /// Tells what has come of an entry; true while more may come.
-fn more(cell: &Cell, is_last: Last, told: &mut Told, now: Timestamp, page: &mut Page) -> bool {
+fn more(cell: &Cell, is_last: Last, told: &mut EntryProgress, now: Timestamp, page: &mut Page) -> bool {
     match cell.body() {
         Body::Assistant { text, stage } => {
-            if cell.rewrites() > 0 && matches!(told, Told::Part(speech) if speech.read() > 0) {
+            if cell.rewrites() > 0 && matches!(told, EntryProgress::Part(speech) if speech.read() > 0) {
                 page.say("answer", "its end was changed; it is read again");
-                *told = Told::Nothing;
+                *told = EntryProgress::Nothing;
             }
-            let mut speech = match std::mem::replace(told, Told::Nothing) {
-                Told::Part(speech) => speech,
-                Told::Nothing | Told::Begin => Speech::default(),
+            let mut speech = match std::mem::replace(told, EntryProgress::Nothing) {
+                EntryProgress::Part(speech) => speech,
+                EntryProgress::Nothing | EntryProgress::Begin => Speech::default(),
             };
             let lines = if *stage == Stage::Live { speech.more(text) } else { speech.end(text) };
             for line in lines {
@@ -155,7 +155,7 @@ fn more(cell: &Cell, is_last: Last, told: &mut Told, now: Timestamp, page: &mut 
             if *stage == Stage::Interrupted {
                 page.say("answer", "interrupted here");
             }
-            *told = Told::Part(speech);
+            *told = EntryProgress::Part(speech);
             *stage == Stage::Live
         }
         // Its own end is told only behind the answer that follows it.
@@ -164,9 +164,9 @@ fn more(cell: &Cell, is_last: Last, told: &mut Told, now: Timestamp, page: &mut 
             let waits = call.asked.iter().any(|asked| asked.answer.is_none());
             let is_slow = later(call.started, limits::LINE_SLOW_TOOL) <= now;
             // What is asked about is told by the question, an agent by its start.
-            if is_slow && !waits && call.child.is_none() && matches!(told, Told::Nothing) {
+            if is_slow && !waits && call.child.is_none() && matches!(told, EntryProgress::Nothing) {
                 page.say(&entry::tool(call), &format!("{}, running", entry::asked_for(call)));
-                *told = Told::Begin;
+                *told = EntryProgress::Begin;
             }
             true
         }

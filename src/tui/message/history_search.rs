@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::history::Sent;
 use super::{Known, Message};
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
+use crate::tui::fuzzy::{Hits, QueryKind, Quest, narrow};
 use crate::tui::keymap::{Travel, WriteKey};
 use crate::tui::state::pane::Pane;
 
@@ -35,12 +35,12 @@ impl HistorySearch {
 
     /// Returns what is to be searched for now; its answer counts from here on.
     pub fn search(&mut self, number: u64) -> Quest {
-        let hits = narrow(&self.found.hits, &self.query, Kind::Lines);
+        let hits = narrow(&self.found.hits, &self.query, QueryKind::Lines);
         self.found = Hits { number, count: hits.len(), hits };
         self.chosen = 0;
         Quest {
             number,
-            kind: Kind::Lines,
+            kind: QueryKind::Lines,
             query: self.query.clone(),
             among: Arc::clone(&self.lines),
             first: self.lines.len(),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::id::AgentId;
 use crate::limits;
 use crate::target::{ALL, MAIN};
-use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
+use crate::tui::fuzzy::{Hits, QueryKind, Quest, narrow};
 
 /// A list of files and directories, relative to the working directory; directories end with `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Paths {
     pub fn search(&mut self, number: u64) -> Option<Quest> {
         let token = self.token()?;
         let query = token.typed.clone();
-        let hits = narrow(&self.found.hits, &query, Kind::Paths);
+        let hits = narrow(&self.found.hits, &query, QueryKind::Paths);
         self.found = Hits { number, count: hits.len(), hits };
         // A dot at the end may become a name; one before a slash is the directory itself.
         let is_hidden = query
@@ -85,7 +85,7 @@ impl Paths {
             .enumerate()
             .any(|(place, part)| part.starts_with('.') && (place == 0 || !matches!(part, "." | "..")));
         let first = if is_hidden { self.list.names.len() } else { self.list.visible };
-        (first > 0).then(|| Quest { number, kind: Kind::Paths, query, among: Arc::clone(&self.list.names), first })
+        (first > 0).then(|| Quest { number, kind: QueryKind::Paths, query, among: Arc::clone(&self.list.names), first })
     }
 
     /// Takes an answer, unless it is to an older question.

@@ -40,7 +40,7 @@ use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, watchdog};
 use crate::tui::update::update;
 use input::{LineInput, LineReader};
-use output::{Kind, Output};
+use output::{Output, OutputKind};
 
 /// Lines that are written after a line was typed without a word about it.
 const MANY: usize = 3;
@@ -74,7 +74,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         let input = LineReader::start(output.kind())?;
         let app = new_app(&options, Size { width: output.columns(), height: 24 }, Medium::Lines);
         Ok(Self {
-            printer: Printer::new(&app, if output.kind() == Kind::Keys { Typing::Echoed } else { Typing::Whole }),
+            printer: Printer::new(&app, if output.kind() == OutputKind::Keys { Typing::Echoed } else { Typing::Whole }),
             core: Core::new(&options, app, client, files),
             input,
             output,
@@ -139,7 +139,7 @@ impl<'a> Surface<'a> for Lines<'a> {
                 self.tell(Msg::Key(key, clock::now()));
             }
             Asked::End(code) | Asked::EndByKey(code) => self.core.ending = Some(Ending::Signal(code)),
-            Asked::Stop if self.output.kind() == Kind::Keys => self.core.suspending = true,
+            Asked::Stop if self.output.kind() == OutputKind::Keys => self.core.suspending = true,
             // There are no modes to give back.
             Asked::Stop => {
                 suspend::stop_group()?;
@@ -219,7 +219,7 @@ impl<'a> Surface<'a> for Lines<'a> {
 
     /// A terminal that edits lines by itself, or a pipe, gets no sequence.
     fn sequence(&mut self, sequence: &[u8]) -> bool {
-        let is_terminal = self.output.kind() == Kind::Keys;
+        let is_terminal = self.output.kind() == OutputKind::Keys;
         if is_terminal {
             self.output.write(&String::from_utf8_lossy(sequence));
             self.output.flush();
@@ -228,7 +228,7 @@ impl<'a> Surface<'a> for Lines<'a> {
     }
 
     fn can_suspend(&self) -> bool {
-        self.output.kind() == Kind::Keys
+        self.output.kind() == OutputKind::Keys
     }
 
     // Nothing is drawn, nothing has a place or a colour.
@@ -366,7 +366,7 @@ impl Lines<'_> {
 
     /// Rings, where there is a terminal that can.
     fn ring(&mut self) {
-        if self.output.kind() == Kind::Keys {
+        if self.output.kind() == OutputKind::Keys {
             self.output.write("\u{7}");
             self.output.flush();
         }
@@ -400,7 +400,7 @@ impl Lines<'_> {
 
     /// Shows the line being typed as it is now.
     fn show_line(&mut self) {
-        if self.output.kind() == Kind::Keys {
+        if self.output.kind() == OutputKind::Keys {
             let (before, after) = self.core.app.message.around_cursor();
             let written = self.echo.show(&before, &after, self.output.columns().into());
             self.output.write(&written);

@@ -1,4 +1,4 @@
-//! The themes that there are: the built-in ones and those of the user, and which of them is worn.
+//! The themes that there are: the built-in ones and those of the user, and which of them is active.
 //!
 //! Files are read where the program starts and given here as texts; a text is read once its theme is wanted, so that a
 //! broken file says so when it is chosen and harms nobody else.
@@ -14,10 +14,10 @@ pub const AUTO: &str = "auto";
 /// What a user's theme is based on when it does not say it.
 const USUAL_BASE: &str = "dark";
 
-/// The themes by name, and the name of the one that is worn.
+/// The themes by name, and the name of the one that is active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Themes {
-    users: Vec<Known>,
+    users: Vec<NamedTheme>,
     depth: Depth,
     ground: Ground,
     name: String,
@@ -25,7 +25,7 @@ pub struct Themes {
 
 /// A theme that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Known {
+struct NamedTheme {
     name: String,
     /// Where it stands, for errors.
     place: String,
@@ -41,7 +41,7 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// Makes the built-in themes for what a terminal shows; `auto` is worn.
+    /// Makes the built-in themes for what a terminal shows; `auto` is active.
     pub fn new(depth: Depth, ground: Ground) -> Self {
         Self { users: Vec::new(), depth, ground, name: AUTO.to_owned() }
     }
@@ -49,10 +49,10 @@ impl Themes {
     /// Adds a theme of the user, which goes before a built-in one of the same name; `place` names its file. One whose text
     /// could not be read has that fault.
     pub fn add(&mut self, name: &str, place: &str, text: Result<String, String>) {
-        self.users.push(Known { name: name.to_owned(), place: place.to_owned(), text });
+        self.users.push(NamedTheme { name: name.to_owned(), place: place.to_owned(), text });
     }
 
-    /// Returns the name of the theme that is worn; may be [`AUTO`].
+    /// Returns the name of the theme that is active; may be [`AUTO`].
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -71,15 +71,15 @@ impl Themes {
     /// Wears this theme from now on; returns its styles.
     ///
     /// # Errors
-    /// A sentence when there is none of that name, or its file has a fault; what was worn stays.
+    /// A sentence when there is none of that name, or its file has a fault; what was active stays.
     pub fn wear(&mut self, name: &str) -> Result<Theme, String> {
         let theme = self.theme(name)?;
         name.clone_into(&mut self.name);
         Ok(theme)
     }
 
-    /// Returns the styles of the theme that is worn.
-    pub fn worn(&self) -> Theme {
+    /// Returns the styles of the theme that is active.
+    pub fn active(&self) -> Theme {
         self.theme(&self.name).unwrap_or_default()
     }
 
@@ -91,14 +91,14 @@ impl Themes {
     /// Takes over what the terminal says of its background; returns the styles when it decides about them.
     pub fn learn(&mut self, ground: Ground) -> Option<Theme> {
         self.ground = ground;
-        (self.name == AUTO).then(|| self.worn())
+        (self.name == AUTO).then(|| self.active())
     }
 
-    /// Returns the name behind the one that is worn, the first behind the last; themes with a fault are passed over.
+    /// Returns the name behind the one that is active, the first behind the last; themes with a fault are passed over.
     pub fn next(&self) -> String {
         let names = self.names();
-        let worn = if self.name == AUTO { self.fitting().0 } else { self.name.as_str() };
-        let at = names.iter().position(|name| *name == worn).map_or(0, |at| at + 1);
+        let active = if self.name == AUTO { self.fitting().0 } else { self.name.as_str() };
+        let at = names.iter().position(|name| *name == active).map_or(0, |at| at + 1);
         let mut around = names.iter().cycle().skip(at).take(names.len());
         around.find(|name| self.theme(name).is_ok()).map_or_else(|| self.name.clone(), |name| (*name).to_owned())
     }
@@ -230,7 +230,7 @@ mod tests {
             themes.add("x", "x.toml", Ok(text.to_owned()));
             let error = themes.wear("x").unwrap_err();
             assert!(error.contains(part), "{error}");
-            assert_eq!(themes.name(), "dark", "what was worn stays");
+            assert_eq!(themes.name(), "dark", "what was active stays");
             themes.name = "plain".to_owned();
             assert_eq!(themes.next(), "dark");
             themes.name = "dark".to_owned();
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn without_a_word_about_the_background_the_terminals_own_colours_are_kept_to() {
-        let theme = |depth, ground| Themes::new(depth, ground).worn();
+        let theme = |depth, ground| Themes::new(depth, ground).active();
         assert_eq!(theme(Depth::True, Ground::Unknown), Theme::dark());
         assert_eq!(theme(Depth::True, Ground::Dark), Theme::built_in("dark", Depth::True));
         assert_eq!(theme(Depth::Indexed, Ground::Light), Theme::built_in("light", Depth::Indexed));

@@ -46,10 +46,10 @@ pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>)
         ReadKey::PreviousFound => return search::step(pane, facts, -1),
         ReadKey::KeepSearch => return search::keep(pane, facts.agent),
         ReadKey::Type(key) => return search::edit(pane, facts.agent, key),
-        ReadKey::PreviousMessage => return jump(reader, Way::Back, is_message, "message of yours"),
-        ReadKey::NextMessage => return jump(reader, Way::On, is_message, "message of yours"),
-        ReadKey::PreviousFailure => return jump(reader, Way::Back, is_failure, "failure"),
-        ReadKey::NextFailure => return jump(reader, Way::On, is_failure, "failure"),
+        ReadKey::PreviousMessage => return jump(reader, Direction::Back, is_message, "message of yours"),
+        ReadKey::NextMessage => return jump(reader, Direction::Forward, is_message, "message of yours"),
+        ReadKey::PreviousFailure => return jump(reader, Direction::Back, is_failure, "failure"),
+        ReadKey::NextFailure => return jump(reader, Direction::Forward, is_failure, "failure"),
         ReadKey::Select => select(reader),
         ReadKey::Copy => return copy(pane, facts.agent),
         ReadKey::Open => return open(reader),
@@ -136,9 +136,9 @@ pub fn looked(pane: &mut TranscriptPane, looked: Looked) -> Outcome {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Back,
-    On,
+    Forward,
 }
 
 fn is_message(cell: &Cell) -> bool {
@@ -151,17 +151,17 @@ fn is_failure(cell: &Cell) -> bool {
 }
 
 /// Selects the next cell of a kind, and brings it to the top of the view.
-fn jump(reader: &mut Reader, way: Way, is_it: fn(&Cell) -> bool, what: &str) -> Outcome {
+fn jump(reader: &mut Reader, direction: Direction, is_it: fn(&Cell) -> bool, what: &str) -> Outcome {
     let cells = reader.transcript.cells();
     let head = reader.selection.map(|selection| selection.head.cell);
     let top = reader.scroll.top().map(|top| top.cell);
     let here = head.or(reader.selected).or(top).map_or(cells.len(), CellId::index);
-    let found = match way {
-        Way::Back => cells.range(0..here).rev().find(|cell| is_it(cell)),
-        Way::On => cells.range(here.saturating_add(1)..cells.len()).find(|cell| is_it(cell)),
+    let found = match direction {
+        Direction::Back => cells.range(0..here).rev().find(|cell| is_it(cell)),
+        Direction::Forward => cells.range(here.saturating_add(1)..cells.len()).find(|cell| is_it(cell)),
     };
     let Some(cell) = found.map(Cell::id) else {
-        let order = if way == Way::Back { "earlier" } else { "later" };
+        let order = if direction == Direction::Back { "earlier" } else { "later" };
         return Outcome::one(PaneEffect::Say(format!("no {order} {what}")));
     };
     reader.selected = Some(cell);

@@ -57,7 +57,7 @@ const GIT_CONFIG: &str = "/run/gitconfig";
 
 /// The configured kind of sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum SandboxChoice {
     /// The best that works here, or none.
     #[default]
     Auto,
@@ -132,20 +132,24 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`Missing`] when the configured kind does not work.
-    pub async fn detect(wanted: Choice, around: &Surroundings) -> Result<Self, Missing> {
+    pub async fn detect(wanted: SandboxChoice, around: &Surroundings) -> Result<Self, Missing> {
         let (kinds, is_needed): (&[_], _) = match wanted {
-            Choice::Off => return Ok(Self::none()),
-            Choice::Auto => (&[Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock], false),
-            Choice::Namespaces => (&[Choice::Namespaces], true),
-            Choice::Bubblewrap => (&[Choice::Bubblewrap], true),
-            Choice::Landlock => (&[Choice::Landlock], true),
+            SandboxChoice::Off => return Ok(Self::none()),
+            SandboxChoice::Auto => {
+                (&[SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock], false)
+            }
+            SandboxChoice::Namespaces => (&[SandboxChoice::Namespaces], true),
+            SandboxChoice::Bubblewrap => (&[SandboxChoice::Bubblewrap], true),
+            SandboxChoice::Landlock => (&[SandboxChoice::Landlock], true),
         };
         let mut reasons = Vec::new();
         for kind in kinds {
             let (name, found) = match kind {
-                Choice::Namespaces => ("namespaces", linux(Mechanism::Namespaces)),
-                Choice::Bubblewrap => ("bubblewrap", bubblewrap(around)),
-                Choice::Landlock | Choice::Auto | Choice::Off => ("landlock", linux(Mechanism::Landlock)),
+                SandboxChoice::Namespaces => ("namespaces", linux(Mechanism::Namespaces)),
+                SandboxChoice::Bubblewrap => ("bubblewrap", bubblewrap(around)),
+                SandboxChoice::Landlock | SandboxChoice::Auto | SandboxChoice::Off => {
+                    ("landlock", linux(Mechanism::Landlock))
+                }
             };
             let works = match found {
                 Ok(kind) => works(kind, around, reasons.join("; ")).await,

@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Network, Sandbox, Spawner};
 use tempfile::TempDir;
 
@@ -94,7 +94,7 @@ impl Grounds {
     }
 
     /// Returns the sandbox of a kind; `None`, said at the end of the run, when this machine has none of it.
-    pub async fn sandbox(&self, wanted: Choice) -> Option<Sandbox> {
+    pub async fn sandbox(&self, wanted: SandboxChoice) -> Option<Sandbox> {
         match Sandbox::detect(wanted, &self.surroundings()).await {
             Ok(sandbox) => Some(sandbox),
             Err(missing) => {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::snapshot::{Decision, Protection, recover};
 use steersman::workspace::{ChildEnvironment, Confinement, Job, Network, Sandbox, Spawner};
 
@@ -74,7 +74,7 @@ async fn host_of_several_commands() {
 }
 
 /// Starts the host, and waits until its first command runs.
-fn host(grounds: &Grounds, kind: Choice, commands: usize) -> Child {
+fn host(grounds: &Grounds, kind: SandboxChoice, commands: usize) -> Child {
     let (home, work, outside) = (grounds.home.display(), grounds.work.display(), grounds.outside.display());
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sandbox::kills::host_of_several_commands", "--nocapture"])

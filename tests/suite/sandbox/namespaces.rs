@@ -4,20 +4,20 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use steersman::workspace::sandbox::{Choice, SUBCOMMAND};
+use steersman::workspace::sandbox::{SUBCOMMAND, SandboxChoice};
 
 use super::grounds::{Grounds, program};
 use crate::support::processes::{alive, unique, wait_until};
 
 /// The kinds that give a job a view of its own.
-const VIEWS: [Choice; 2] = [Choice::Namespaces, Choice::Bubblewrap];
+const VIEWS: [SandboxChoice; 2] = [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap];
 
 #[tokio::test]
 async fn the_best_that_works_is_taken() {
     let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(Choice::Namespaces).await else { return };
+    let Some(sandbox) = grounds.sandbox(SandboxChoice::Namespaces).await else { return };
     assert_eq!(sandbox.name(), Some("namespaces"));
-    assert_eq!(grounds.sandbox(Choice::Auto).await.unwrap().name(), Some("namespaces"));
+    assert_eq!(grounds.sandbox(SandboxChoice::Auto).await.unwrap().name(), Some("namespaces"));
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ fn chain(mark: &str) -> Vec<u32> {
 #[tokio::test]
 async fn what_was_mounted_in_a_directory_is_as_closed_as_the_directory() {
     let grounds = Grounds::new();
-    if grounds.sandbox(Choice::Namespaces).await.is_none() {
+    if grounds.sandbox(SandboxChoice::Namespaces).await.is_none() {
         return;
     }
     let shown = grounds.outside.display();
@@ -135,7 +135,7 @@ async fn a_workspace_elsewhere_than_in_the_temporary_directory_has_its_own_in_th
 #[tokio::test]
 async fn the_job_sees_only_its_processes_and_cannot_look_into_the_first() {
     let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(Choice::Namespaces).await else { return };
+    let Some(sandbox) = grounds.sandbox(SandboxChoice::Namespaces).await else { return };
     let numbers = grounds.works(&sandbox, "echo /proc/[0-9]*").await;
     assert_eq!(numbers, "/proc/1 /proc/2\n");
     let (ended, output) = grounds.run(&sandbox, &grounds.shell("cat /proc/1/mem /proc/1/environ")).await;

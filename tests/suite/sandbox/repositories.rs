@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 use steersman::workspace::snapshot::Decision;
 
 use super::KINDS;
@@ -23,7 +23,7 @@ async fn a_submodule_that_is_added_needs_no_question() {
         let notes = session.leave(command, Decision::Nobody).await;
         let is_asked = session.asked().iter().any(|asked| asked.detail.contains("modules/sub"));
         assert!(!is_asked && !notes.join("").contains("modules/sub"), "{:?}: {notes:?}", sandbox.name());
-        if kind != Choice::Landlock {
+        if kind != SandboxChoice::Landlock {
             assert_eq!(notes, Vec::<String>::new(), "{:?}", sandbox.name());
             user(&work.join("sub"), home, "git status");
             assert!(user(work, home, "git config submodule.sub.active").contains("true"));
@@ -34,7 +34,7 @@ async fn a_submodule_that_is_added_needs_no_question() {
 #[tokio::test]
 async fn a_removed_repository_is_told_and_a_removed_git_file_comes_back() {
     let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(Choice::Landlock).await else { return };
+    let Some(sandbox) = grounds.sandbox(SandboxChoice::Landlock).await else { return };
     let (work, home) = (&grounds.work, &grounds.home);
     user(
         work,

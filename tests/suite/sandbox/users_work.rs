@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 
 use super::grounds::Grounds;
 use super::session::{state, tree, user};
@@ -121,7 +121,7 @@ fn hook(name: &str) -> String {
 
 impl Done {
     /// Fails when something of it is lost. Where nothing tells the user from a command, what was put back is kept elsewhere.
-    pub fn assert_stands(&self, grounds: &Grounds, kind: Choice, told: &dyn std::fmt::Debug) {
+    pub fn assert_stands(&self, grounds: &Grounds, kind: SandboxChoice, told: &dyn std::fmt::Debug) {
         let work = &grounds.work;
         let settings = fs::read_to_string(work.join(".git/config")).unwrap();
         for branch in &self.branches {
@@ -136,15 +136,15 @@ impl Done {
         let sections =
             self.remotes.iter().map(|name| remote(name)).chain(self.submodules.iter().map(|name| submodule(name)));
         for section in sections {
-            let stands = settings.contains(&section) || kind == Choice::Landlock && is_kept(&section);
+            let stands = settings.contains(&section) || kind == SandboxChoice::Landlock && is_kept(&section);
             assert!(stands, "{kind:?}: {section:?} is lost; what stands:\n{settings}\n{told:#?}");
         }
         for name in &self.hooks {
             let is_there = fs::read_to_string(work.join(".git/hooks").join(name)).is_ok_and(|text| text == hook(name));
-            let stands = is_there || kind == Choice::Landlock && is_kept(&hook(name));
+            let stands = is_there || kind == SandboxChoice::Landlock && is_kept(&hook(name));
             assert!(stands, "{kind:?}: the hook {name} is lost: {told:#?}");
         }
-        for name in self.submodules.iter().filter(|_| kind != Choice::Landlock) {
+        for name in self.submodules.iter().filter(|_| kind != SandboxChoice::Landlock) {
             user(&work.join(format!("sub-{name}")), &grounds.home, "git status && git log -1");
         }
     }

@@ -8,7 +8,7 @@ use std::thread;
 use jiff::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::output::Kind;
+use super::output::OutputKind;
 use crate::clock;
 use crate::limits;
 use crate::tui::input::{Input, Reader};
@@ -43,10 +43,10 @@ impl LineReader {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(kind: Kind) -> io::Result<Self> {
+    pub fn start(kind: OutputKind) -> io::Result<Self> {
         Ok(match kind {
-            Kind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?),
-            Kind::Lines => {
+            OutputKind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?),
+            OutputKind::Lines => {
                 let (sender, receiver) = channel(WAITING);
                 thread::Builder::new().name("lines".to_owned()).spawn(move || read(&sender))?;
                 Self::Lines(receiver)

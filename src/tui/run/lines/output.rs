@@ -21,7 +21,7 @@ const COLUMNS: u16 = 80;
 
 /// How the input is read, and so what may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutputKind {
     /// Key by key, from a terminal that leaves the line to the program.
     Keys,
     /// Line by line.
@@ -30,7 +30,7 @@ pub enum Kind {
 
 /// Writes lines.
 pub struct Output {
-    kind: Kind,
+    kind: OutputKind,
     writer: Writer,
     columns: u16,
     text: String,
@@ -46,10 +46,10 @@ impl Output {
     pub fn open(written: Written) -> io::Result<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        let kind = if is_terminal && !is_dumb { Kind::Keys } else { Kind::Lines };
+        let kind = if is_terminal && !is_dumb { OutputKind::Keys } else { OutputKind::Lines };
         let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
         let mut output = Self::on(terminal::device()?, kind, columns, written)?;
-        if kind == Kind::Keys {
+        if kind == OutputKind::Keys {
             enable_raw_mode()?;
             terminal::set_line_modes(true);
             output.write(MARKED_PASTES);
@@ -58,7 +58,7 @@ impl Output {
     }
 
     /// Starts the writer and leaves the modes alone.
-    fn on(device: OwnedFd, kind: Kind, columns: u16, written: Written) -> io::Result<Self> {
+    fn on(device: OwnedFd, kind: OutputKind, columns: u16, written: Written) -> io::Result<Self> {
         let done = Arc::new(AtomicUsize::new(0));
         let counted: Written = {
             let done = Arc::clone(&done);
@@ -72,7 +72,7 @@ impl Output {
     }
 
     /// Returns how the input is read.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> OutputKind {
         self.kind
     }
 
@@ -107,7 +107,7 @@ impl Output {
     /// Adds a line.
     pub fn line(&mut self, line: &str) {
         self.text.push_str(line);
-        self.text.push_str(if self.kind == Kind::Keys { "\r\n" } else { "\n" });
+        self.text.push_str(if self.kind == OutputKind::Keys { "\r\n" } else { "\n" });
     }
 
     /// Hands over what was added.
@@ -133,7 +133,7 @@ impl Output {
     /// # Errors
     /// When the terminal is gone.
     pub fn reclaim(&mut self) -> io::Result<()> {
-        if self.kind == Kind::Keys {
+        if self.kind == OutputKind::Keys {
             // Modes that are set already would not be set again.
             disable_raw_mode()?;
             enable_raw_mode()?;
@@ -166,21 +166,21 @@ impl Output {
     pub fn close(&mut self) {
         self.flush();
         match self.kind {
-            Kind::Keys => {
+            OutputKind::Keys => {
                 terminal::set_line_modes(false);
                 self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
                 // A terminal that is gone has no modes.
                 let _ = disable_raw_mode();
-                self.kind = Kind::Lines;
+                self.kind = OutputKind::Lines;
             }
-            Kind::Lines => self.writer.finish(Vec::new(), limits::LINE_FAREWELL),
+            OutputKind::Lines => self.writer.finish(Vec::new(), limits::LINE_FAREWELL),
         }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if self.kind == Kind::Keys {
+        if self.kind == OutputKind::Keys {
             restore();
         }
     }
@@ -207,7 +207,7 @@ mod tests {
         let (mut reader, writer): (PipeReader, _) = io::pipe().unwrap();
         let (tell, told) = channel();
         let mut output =
-            Output::on(writer.into(), Kind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
+            Output::on(writer.into(), OutputKind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
         output.line("the question");
         output.flush();
         let question = output.handed_over();

@@ -82,7 +82,7 @@ pub struct Metrics {
 
 /// A line of the transcript: a cell and a line within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct TranscriptLine {
     cell: usize,
     line: usize,
 }
@@ -147,7 +147,7 @@ impl Walk<'_> {
     }
 
     /// Finds the first visible line and the place to keep.
-    fn resolve(&mut self, scroll: &Scroll) -> (Place, Position) {
+    fn resolve(&mut self, scroll: &Scroll) -> (TranscriptLine, Position) {
         let bottom = self.bottom();
         let mut place = match scroll.position() {
             Position::Bottom => bottom,
@@ -161,7 +161,7 @@ impl Walk<'_> {
                 ScrollRequest::Down(lines) => self.down(place, *lines).min(bottom),
                 ScrollRequest::PageUp => self.up(place, page),
                 ScrollRequest::PageDown => self.down(place, page).min(bottom),
-                ScrollRequest::Top => Place { cell: 0, line: 0 },
+                ScrollRequest::Top => TranscriptLine { cell: 0, line: 0 },
                 ScrollRequest::Bottom | ScrollRequest::Return(Position::Bottom) => bottom,
                 ScrollRequest::Reveal(cell) => self.reveal(place, cell.index()),
                 ScrollRequest::Show(point) => self.show(place, *point),
@@ -180,7 +180,7 @@ impl Walk<'_> {
                 }
             };
         }
-        let fits = bottom == Place { cell: 0, line: 0 };
+        let fits = bottom == TranscriptLine { cell: 0, line: 0 };
         if follows || fits {
             return (bottom, Position::Bottom);
         }
@@ -195,35 +195,35 @@ impl Walk<'_> {
     }
 
     /// Finds the first line of the view that ends with the last line.
-    fn bottom(&mut self) -> Place {
+    fn bottom(&mut self) -> TranscriptLine {
         let last = self.transcript.cells().len().saturating_sub(1);
         let line = self.height_of(last);
-        self.up(Place { cell: last, line }, self.height)
+        self.up(TranscriptLine { cell: last, line }, self.height)
     }
 
     /// Finds the row of a place in the text.
-    fn place(&mut self, point: Point) -> Place {
+    fn place(&mut self, point: Point) -> TranscriptLine {
         let last = CellId::new(self.transcript.cells().len().saturating_sub(1));
         if point.cell > last {
-            return Place { cell: last.index(), line: self.height_of(last.index()).saturating_sub(1) };
+            return TranscriptLine { cell: last.index(), line: self.height_of(last.index()).saturating_sub(1) };
         }
-        Place { cell: point.cell.index(), line: self.cache.row_of(self.transcript, point) }
+        TranscriptLine { cell: point.cell.index(), line: self.cache.row_of(self.transcript, point) }
     }
 
-    fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
+    fn up(&mut self, mut place: TranscriptLine, mut lines: usize) -> TranscriptLine {
         while lines > place.line {
             let Some(above) = place.cell.checked_sub(1) else {
-                return Place { cell: 0, line: 0 };
+                return TranscriptLine { cell: 0, line: 0 };
             };
             lines -= place.line;
-            place = Place { cell: above, line: self.height_of(above) };
+            place = TranscriptLine { cell: above, line: self.height_of(above) };
         }
-        Place { line: place.line - lines, ..place }
+        TranscriptLine { line: place.line - lines, ..place }
     }
 
-    fn reveal(&mut self, place: Place, cell: usize) -> Place {
+    fn reveal(&mut self, place: TranscriptLine, cell: usize) -> TranscriptLine {
         let cell = cell.min(self.transcript.cells().len().saturating_sub(1));
-        let start = Place { cell, line: 0 };
+        let start = TranscriptLine { cell, line: 0 };
         if start < place {
             return start;
         }
@@ -231,11 +231,11 @@ impl Walk<'_> {
         if height >= self.height {
             return start;
         }
-        place.max(self.up(Place { cell, line: height }, self.height))
+        place.max(self.up(TranscriptLine { cell, line: height }, self.height))
     }
 
     /// Brings a place into view: where it is in view already nothing moves.
-    fn show(&mut self, top: Place, point: Point) -> Place {
+    fn show(&mut self, top: TranscriptLine, point: Point) -> TranscriptLine {
         let place = self.place(point);
         let end = self.down(top, self.height);
         if place >= top && place < end {
@@ -245,28 +245,28 @@ impl Walk<'_> {
     }
 
     /// Brings a place into view, moving as little as possible.
-    fn reach(&mut self, top: Place, point: Point) -> Place {
+    fn reach(&mut self, top: TranscriptLine, point: Point) -> TranscriptLine {
         let place = self.place(point);
         if place <= top {
             return place;
         }
-        top.max(self.up(Place { line: place.line + 1, ..place }, self.height))
+        top.max(self.up(TranscriptLine { line: place.line + 1, ..place }, self.height))
     }
 
-    fn down(&mut self, mut place: Place, mut lines: usize) -> Place {
+    fn down(&mut self, mut place: TranscriptLine, mut lines: usize) -> TranscriptLine {
         while place.cell < self.transcript.cells().len() {
             let left = self.height_of(place.cell).saturating_sub(place.line);
             if lines < left {
-                return Place { line: place.line + lines, ..place };
+                return TranscriptLine { line: place.line + lines, ..place };
             }
             lines -= left;
-            place = Place { cell: place.cell + 1, line: 0 };
+            place = TranscriptLine { cell: place.cell + 1, line: 0 };
         }
         place
     }
 
     /// Writes the rows from a place on; returns the place behind the last one.
-    fn write(&mut self, top: Place, view: &View<'_>, area: Rect, buf: &mut Buffer) -> Place {
+    fn write(&mut self, top: TranscriptLine, view: &View<'_>, area: Rect, buf: &mut Buffer) -> TranscriptLine {
         let mut place = top;
         let mut height = self.height_of(place.cell);
         let mut annotator = Annotator::new(&view.annotations, view.theme);
@@ -275,7 +275,7 @@ impl Walk<'_> {
                 if place.cell + 1 >= self.transcript.cells().len() {
                     return place;
                 }
-                place = Place { cell: place.cell + 1, line: 0 };
+                place = TranscriptLine { cell: place.cell + 1, line: 0 };
                 height = self.height_of(place.cell);
             }
             let id = CellId::new(place.cell);

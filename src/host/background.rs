@@ -1,6 +1,6 @@
 //! What the worker does beside the turns: asks servers for their models, and for the context window of one.
 //!
-//! Each errand is a task of its own of a few seconds at most; the worker and its agent never wait for one. A key that
+//! Each is a task of its own of a few seconds at most; the worker and its agent never wait for one. A key that
 //! must be got first is got there too.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use crate::provider::{
 
 /// Carries out commands with what is known of the agent since it was built.
 #[derive(Clone)]
-pub(super) struct Errands {
+pub(super) struct BackgroundTasks {
     http: Http,
     registry: Arc<Registry>,
     transport: ChatTransport,
@@ -68,8 +68,8 @@ impl Due {
     }
 }
 
-impl Errands {
-    /// Takes what the errands need of the agent, which is busy when they are run.
+impl BackgroundTasks {
+    /// Takes what the tasks need of the agent, which is busy when they are run.
     pub(super) fn new(
         agent: &Agent,
         sources: Arc<Sources>,
@@ -124,26 +124,26 @@ impl Errands {
             transport.api_base.is_none() || (transport.assume_model_exists && self.is_known(transport, &listed));
         if at_once && wanted.is_open() && transport.model.is_some() {
             if self.choose(transport, name.to_owned()) {
-                let (errands, transport) = (self.clone(), transport.clone());
-                tokio::spawn(async move { errands.look_up(&transport, PlainAnswer::Nobody).await });
+                let (tasks, transport) = (self.clone(), transport.clone());
+                tokio::spawn(async move { tasks.look_up(&transport, PlainAnswer::Nobody).await });
             }
             return;
         }
         switches.count += 1;
-        let (errands, number, asked) = (self.clone(), switches.count, name.to_owned());
+        let (tasks, number, asked) = (self.clone(), switches.count, name.to_owned());
         let task = tokio::spawn(async move {
-            let settled = errands.settle(wanted, &asked).await;
-            if errands.switches().open.take_if(|open| open.number == number).is_none() {
+            let settled = tasks.settle(wanted, &asked).await;
+            if tasks.switches().open.take_if(|open| open.number == number).is_none() {
                 return;
             }
             match settled {
                 Ok((transport, answer)) => {
-                    if errands.choose(&transport, asked) {
-                        errands.commands.wake();
-                        errands.look_up(&transport, answer).await;
+                    if tasks.choose(&transport, asked) {
+                        tasks.commands.wake();
+                        tasks.look_up(&transport, answer).await;
                     }
                 }
-                Err(sentence) => errands.answer_switch(asked, Err(sentence)),
+                Err(sentence) => tasks.answer_switch(asked, Err(sentence)),
             }
         });
         switches.open = Some(OpenSwitch { number, name: name.to_owned(), task: task.abort_handle() });
@@ -246,10 +246,10 @@ impl Errands {
         let others = self.sources.iter().filter(|source| Some(&source.name) != own.as_ref()).cloned();
         let sources: Vec<ModelServer> =
             std::iter::once(ModelServer::new(own.clone().unwrap_or_default(), current)).chain(others).collect();
-        let errands = self.clone();
+        let tasks = self.clone();
         tokio::spawn(async move {
             let mut lists: Vec<Option<Result<Vec<String>, String>>> = vec![None; sources.len()];
-            let http = &errands.http;
+            let http = &tasks.http;
             let mut asked: FuturesUnordered<_> = sources
                 .iter()
                 .enumerate()
@@ -263,17 +263,17 @@ impl Errands {
                 .collect();
             while let Some((place, list)) = asked.next().await {
                 if let (0, Ok(models)) = (place, &list) {
-                    errands.listed.lock().unwrap_or_else(PoisonError::into_inner).clone_from(models);
+                    tasks.listed.lock().unwrap_or_else(PoisonError::into_inner).clone_from(models);
                 }
                 let came = list.is_ok();
                 if let Some(slot) = lists.get_mut(place) {
                     *slot = Some(list);
                 }
                 if came {
-                    errands.mailbox.push(Post::Notice(Notice::Models(Ok(names(&sources, &lists)))));
+                    tasks.mailbox.push(Post::Notice(Notice::Models(Ok(names(&sources, &lists)))));
                 }
             }
-            errands.say_missing(&sources, &lists);
+            tasks.say_missing(&sources, &lists);
         });
     }
 
