@@ -78,7 +78,7 @@ fn the_miner_lists_reads_two_at_once_searches_and_reports_places() {
     assert_eq!(names(&replies[1]), ["read", "read"]);
     assert!(names(&replies[2]).iter().all(|name| *name == "grep"));
     let report = &replies.last().unwrap().text;
-    for part in ["3 files", "- `src/heater.rs:2` — `pub struct Heater;`", "- `src/main.rs:3`", "TODO", "2 open ends"]
+    for part in ["3 files", "- `src/heater.rs:2` — `pub struct Heater;`", "- `src/main.rs:3`", "TODO", "2 open TODOs"]
     {
         assert!(report.contains(part), "{part} is missing in:\n{report}");
     }
@@ -125,7 +125,7 @@ fn simple_requests_do_what_they_say() {
         ("grep `pub mod heater`", "grep", "pattern", "(?i)pub mod heater", "`src/lib.rs:2`"),
         ("where is Heater in src/", "grep", "path", "src", "`src/heater.rs:2`"),
         ("list files", "glob", "pattern", "**/*", "- `docs/guide.md`"),
-        ("list the open TODOs", "grep", "pattern", "TODOs", "stands nowhere"),
+        ("list the open TODOs", "grep", "pattern", "TODOs", "has no match"),
         ("list *.md", "glob", "pattern", "**/*.md", "2 files"),
         ("count TODO", "grep", "pattern", "TODO", "2 lines of 2 files"),
         ("how many rust files are there?", "glob", "pattern", "**/*.rs", "4 files"),
@@ -206,11 +206,11 @@ fn several_messages_are_acknowledged_in_order_and_all_acted_upon() {
     let answer = run.answer();
     let section = answer.split("## Steering").nth(1).unwrap();
     assert!(
-        section.contains("1. “count FIXME”: `FIXME` stands in 1 line of 1 file; most often in `src/heater.rs` (1)."),
+        section.contains("1. “count FIXME”: `FIXME` matches 1 line of 1 file, most of them in `src/heater.rs` (1)."),
         "{section}"
     );
     assert!(section.contains("2. “docs/guide.md”: `docs/guide.md` has 3 lines"), "{section}");
-    assert!(section.contains("3. “descaling”: `descaling` stands in 1 line"), "{section}");
+    assert!(section.contains("3. “descaling”: `descaling` matches 1 line"), "{section}");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn what_comes_together_with_stop_is_still_done() {
     assert_eq!(names(&reply), ["grep"]);
     let last = run.step();
     assert!(last.calls.is_empty());
-    assert!(last.text.contains("“count TODO”: `TODO` stands in 2 lines of 2 files"), "{}", last.text);
+    assert!(last.text.contains("“count TODO”: `TODO` matches 2 lines of 2 files"), "{}", last.text);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn be_brief_leaves_out_the_details_and_nothing_that_was_asked() {
         run.say(text).say("count TODO");
         assert!(run.step().text.contains("I keep the answer short."));
         let answer = run.answer();
-        for part in ["**7 files**", "## Findings", "“count TODO”: `TODO` stands in 2 lines"] {
+        for part in ["**7 files**", "## Findings", "“count TODO”: `TODO` matches 2 lines"] {
             assert!(answer.contains(part), "{part} is missing in:\n{answer}");
         }
         assert!(!answer.contains("## What is here") && !answer.contains("## Next steps"), "{answer}");
@@ -308,7 +308,7 @@ fn a_command_between_marks_runs_as_it_stands() {
     assert!(answer.contains("it printed 2 lines") && answer.contains("```text\none\ntwo\n```"), "{answer}");
     let mut run = Run::new(MAIN);
     let reply = run.say("run `ls`").step();
-    assert!(reply.calls.is_empty() && reply.text.contains("not on offer"), "{}", reply.text);
+    assert!(reply.calls.is_empty() && reply.text.contains("not available"), "{}", reply.text);
     assert!(!names(&Run::new(MAIN).say("run the tests").step()).contains(&"bash"), "a command has its marks");
 }
 
@@ -319,7 +319,7 @@ fn a_request_of_its_own_steers_simple_work_too() {
     let reply = run.say("and read README.md").step();
     assert_eq!(names(&reply), ["read"]);
     let answer = run.answer();
-    assert!(answer.contains("`TODO` stands in 2 lines") && answer.contains("`README.md` has 3 lines"), "{answer}");
+    assert!(answer.contains("`TODO` matches 2 lines") && answer.contains("`README.md` has 3 lines"), "{answer}");
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn leftovers_that_open_a_turn_together_are_all_done() {
     assert!(reply.text.contains("> count FIXME\n"));
     assert_eq!(names(&reply), ["grep", "read"]);
     let answer = run.answer();
-    assert!(answer.contains("kettle") && answer.contains("`FIXME` stands in 1 line"), "{answer}");
+    assert!(answer.contains("kettle") && answer.contains("`FIXME` matches 1 line"), "{answer}");
 }
 
 #[test]
@@ -374,10 +374,10 @@ fn an_empty_directory_and_a_failed_listing_are_said_plainly() {
 fn missing_tools_are_said_plainly() {
     let mut run = Run::new(&["calculator"]);
     let reply = run.say("find heater").step();
-    assert!(reply.calls.is_empty() && reply.text.contains("not on offer"), "{}", reply.text);
+    assert!(reply.calls.is_empty() && reply.text.contains("not available"), "{}", reply.text);
     let mut run = Run::new(&["calculator"]);
     let reply = run.say("look at this project").step();
-    assert!(reply.calls.is_empty() && reply.text.contains("`glob` is not on offer"), "{}", reply.text);
+    assert!(reply.calls.is_empty() && reply.text.contains("`glob` is not available"), "{}", reply.text);
     let mut run = Run::new(&["glob", "agent"]);
     run.say("look at this project").step();
     let reply = run.say("count TODO").step();

@@ -65,8 +65,9 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
         },
         None => Step {
             calls: Vec::new(),
-            thinking: "Everything is in. I answer now, each finding with path and line, and say what is missing."
-                .to_owned(),
+            thinking:
+                "All results are here. I answer now, with path and line of each finding, and say what is missing."
+                    .to_owned(),
             text: joined(&report::answer(&view), &steering::account(&view)),
         },
     };
@@ -76,7 +77,7 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
     });
     let acknowledgement = all_joined(replaced.into_iter().chain(view.fresh().map(quoted)));
     let fresh: Vec<String> = view.fresh().map(|request| inline_quote(&request.text)).collect();
-    let steered = format!("The person steers me: {}. That comes before my own plan.", fresh.join(", then "));
+    let steered = format!("The user wrote to me while I worked: {}. That comes first.", fresh.join(", then "));
     let planned = |(index, call): (usize, Call)| PlannedCall {
         id: format!("call_{}_{index}", talk.messages),
         name: call.name,

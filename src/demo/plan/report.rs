@@ -58,7 +58,7 @@ fn tour(view: &View) -> String {
                 format!("The listing failed: {}. So I can say nothing about the files.", code(first))
             }
             "" if view.talk.offers("glob") => "You stopped me before I had listed anything.".to_owned(),
-            "" => "The tool `glob` is not on offer here, so I have no listing.".to_owned(),
+            "" => "The tool `glob` is not available here, so I have no listing.".to_owned(),
             _ => {
                 "The directory holds no files that I can see: it is empty, or everything in it is ignored. Start me in \
                   another directory with `--cwd DIR`, or put a file here and ask again."
@@ -163,19 +163,20 @@ fn excerpts(view: &View) -> String {
     all_joined(view.files_read().into_iter().map(excerpt))
 }
 
-/// Shows the lines with marks of open ends.
+/// Shows the lines with marks of open TODOs.
 fn open_ends(view: &View) -> String {
     let reported = view.talk.turn.succeeded("agent").flat_map(|done| results::references(&done.result));
     let marks = reported.chain(view.found(view.open_ends(), "open end").0).filter(is_open_end);
-    section("Open ends", &hit_list(&each_once(marks)))
+    section("Open TODOs", &hit_list(&each_once(marks)))
 }
 
 /// Says what could be asked next.
 fn next_steps(view: &View) -> String {
-    let next = view.unread().into_iter().next().map(|path| format!("*read {path}* looks into the next telling file"));
+    let next = view.unread().into_iter().next().map(|path| format!("*read {path}* reads the next of the main files"));
     let part = view.files.iter().map(|path| files::top_of(path)).find(|top| !top.is_empty());
-    let part = part.map(|top| format!("*focus on {top}/* goes deeper there"));
-    let count = (!view.files.is_empty()).then(|| "*count TODO* counts the open ends, and any word finds it".to_owned());
+    let part = part.map(|top| format!("*focus on {top}/* looks closer there"));
+    let count = (!view.files.is_empty())
+        .then(|| "*count TODO* counts the open TODOs; any other word is searched for".to_owned());
     section("Next steps", &list([next, part, count].into_iter().flatten()))
 }
 

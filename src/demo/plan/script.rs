@@ -96,12 +96,12 @@ fn delegate_focus(view: &View) -> Step {
     };
     Step {
         calls: view.intents().filter_map(send).collect(),
-        thinking: "The agents' reports are in, and the focus has moved since. Another agent can look there.".to_owned(),
+        thinking: "The agents have reported, and the focus has changed since. Another agent can look there.".to_owned(),
         text: "I send one more agent after the new focus.".to_owned(),
     }
 }
 
-/// Reads the most telling files; behind the reports of sub-agents the one at the centre, so that the answer can show it.
+/// Reads the main files; behind the reports of sub-agents the one at the centre, so that the answer can show it.
 fn read(view: &View) -> Step {
     let telling = files::most_telling(&view.files);
     if has_reports(view) {
@@ -109,28 +109,28 @@ fn read(view: &View) -> Step {
         let named = and_code(centre);
         return Step {
             calls: view.read(centre),
-            thinking: format!("Reports are data, and my own should show a real line or two: I read {named} myself."),
-            text: format!("The agents are back. A look at {named} of my own, then I report."),
+            thinking: format!("The reports are data. I read {named} myself, to quote a real line or two."),
+            text: format!("The agents have reported. I read {named} myself, then I answer."),
         };
     }
     let telling: Vec<String> = telling.into_iter().take(TOGETHER).collect();
     Step {
-        thinking: format!("{} here. I look at the most telling ones myself.", number(view.files.len(), "file")),
-        text: format!("I read the most telling files: {}.", and_code(&telling)),
+        thinking: format!("{} here. I read the main ones myself.", number(view.files.len(), "file")),
+        text: format!("I read the main files: {}.", and_code(&telling)),
         calls: with_request(view, view.read(&telling)),
     }
 }
 
-/// Searches for definitions, open ends and the words of the task, where no sub-agent does.
+/// Searches for definitions, open TODOs and the words of the task, where no sub-agent does.
 fn search(view: &View) -> Step {
     if has_reports(view) || (view.files.is_empty() && view.talk.offers("glob")) {
         return Step::default();
     }
     Step {
         calls: [view.words(), view.definitions(), view.open_ends()].into_iter().flatten().collect(),
-        thinking: "Now the definitions and the open ends, in one batch; the places tell where the weight lies."
+        thinking: "Now the definitions and the open TODOs, in one batch; the hits show where most of the code is."
             .to_owned(),
-        text: "I search for definitions and open ends.".to_owned(),
+        text: "I search for definitions and open TODOs.".to_owned(),
     }
 }
 
@@ -144,7 +144,7 @@ fn look_for_words(view: &View) -> Step {
     }
 }
 
-/// Reads the files that have most of the words, by their lines or names; the next telling files where there are none.
+/// Reads the files that have most of the words, by their lines or names; the next main files where there are none.
 fn read_found(view: &View) -> Step {
     if !view.files_read().is_empty() {
         return Step::default();
@@ -156,7 +156,7 @@ fn read_found(view: &View) -> Step {
     let paths = if view.task.words.is_empty() { view.unread() } else { most };
     Step {
         calls: view.read(paths.iter().take(TOGETHER)),
-        thinking: "There is more to see: the lines around tell more than the places.".to_owned(),
+        thinking: "There is more to see: the lines around the hits say more.".to_owned(),
         text: format!("I read {}.", and_code(paths.get(..TOGETHER.min(paths.len())).unwrap_or_default())),
     }
 }

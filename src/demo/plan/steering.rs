@@ -27,7 +27,7 @@ pub fn promises(view: &View, request: &Request) -> String {
 pub fn promise(view: &View, intent: &Intent) -> String {
     match (intent, intent.tool_use()) {
         (_, Some(ToolUse { tool, .. })) if !view.talk.offers(tool.names().0) => {
-            format!("For that I need the tool `{}`, and it is not on offer here; I take note of it.", tool.names().0)
+            format!("For that I need the tool `{}`, and it is not available here; I take note of it.", tool.names().0)
         }
         (Intent::Focus(subject), _) => format!("From here on I focus on {}.", code(subject)),
         (_, Some(tool_use)) => format!("I {} {} now.", tool_use.tool.names().2, tool_use.subject()),
@@ -64,7 +64,7 @@ fn outcome(view: &View, intent: &Intent) -> String {
         }
         Intent::Survey(words) if words.is_empty() => "read, and nothing in it asked for a search.".to_owned(),
         Intent::Survey(_) | Intent::Focus(_) | Intent::Use(_) => {
-            "not done: the tool for it was not on offer, or there was no round left.".to_owned()
+            "not done: the tool for it was not available, or there was no round left.".to_owned()
         }
     }
 }
@@ -78,12 +78,11 @@ fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
         Tool::Glob => format!("{subject} matches {}.", extent(results::paths(result).len(), result, "file")),
         Tool::Read => format!("{subject} has {}.", extent(results::lines("", result).len(), result, "line")),
         Tool::Grep => {
-            let stands = if tool_use.words.len() == 1 { "stands" } else { "stand" };
             let hits = results::hits(result);
             let files = files::tally(hits.iter().map(|hit| hit.path.as_str()));
-            let Some((path, most)) = files.first() else { return format!("{subject} {stands} nowhere.") };
+            let Some((path, most)) = files.first() else { return format!("{subject} has no match.") };
             let (lines, files) = (extent(hits.len(), result, "line"), number(files.len(), "file"));
-            format!("{subject} {stands} in {lines} of {files}; most often in {} ({most}).", code(path))
+            format!("{subject} matches {lines} of {files}, most of them in {} ({most}).", code(path))
         }
     }
 }

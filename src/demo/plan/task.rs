@@ -7,7 +7,7 @@ use crate::demo::plan::files;
 
 /// What stands in every task before the words of the person.
 const REQUEST: &str = "The request behind it:";
-/// The marks of open ends.
+/// The marks of open TODOs.
 pub const MARKS: [&str; 3] = ["TODO", "FIXME", "HACK"];
 
 /// A part of a project to look at, and what to look for in it.
@@ -39,7 +39,7 @@ impl Task {
         };
         tasks.truncate(most);
         if tasks.len() == 1 && most > 1 {
-            tasks.push(Self::whole("the open ends", MARKS.map(str::to_owned).to_vec()));
+            tasks.push(Self::whole("the open TODOs", MARKS.map(str::to_owned).to_vec()));
         }
         tasks
     }
@@ -54,7 +54,7 @@ impl Task {
         };
         format!(
             "Survey {} in the current directory: {}, pattern `{}`.{}{} Report what they are for, the main definitions, \
-             counts and open ends (TODO, FIXME, HACK), each finding with path and line.\n\n{REQUEST} {}",
+             counts and open TODOs (TODO, FIXME, HACK), each finding with path and line.\n\n{REQUEST} {}",
             self.label,
             number(own.len(), "file"),
             self.pattern,

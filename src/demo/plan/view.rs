@@ -192,7 +192,7 @@ impl<'a> View<'a> {
         self.grep(&either(&self.task.words), self.task.scope()).filter(|_| !self.task.words.is_empty())
     }
 
-    /// Makes the search for open ends.
+    /// Makes the search for open TODOs.
     pub fn open_ends(&self) -> Option<Call> {
         self.grep(&MARKS.join("|"), self.task.scope())
     }
@@ -240,7 +240,7 @@ impl<'a> View<'a> {
         read.filter(|(_, lines)| !lines.is_empty()).collect()
     }
 
-    /// Returns the telling files that no turn has read, in order.
+    /// Returns the main files that no turn has read, in order.
     pub fn unread(&self) -> Vec<String> {
         let turns = self.talk.earlier.iter().chain([&self.talk.turn]);
         let read: Vec<&str> =

@@ -174,7 +174,9 @@ pub fn rules(argument: &str) -> Outcome {
     match (argument, number) {
         ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
         (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
-        (_, None) => Outcome::one(PaneEffect::Say("it is /rules, or /rules remove N".to_owned())),
+        (_, None) => Outcome::one(PaneEffect::Say(
+            "it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N".to_owned(),
+        )),
     }
 }
 

@@ -115,7 +115,7 @@ impl Run {
     }
 
     fn execute(&self, call: &PlannedCall) -> String {
-        assert!(self.tools.contains(&call.name.as_str()), "{} is not on offer", call.name);
+        assert!(self.tools.contains(&call.name.as_str()), "{} is not available", call.name);
         let arguments: Value = serde_json::from_str(&call.arguments).expect("arguments are JSON");
         assert!(arguments.is_object(), "arguments are an object");
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();

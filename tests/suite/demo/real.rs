@@ -123,7 +123,7 @@ async fn text_typed_while_a_tool_runs_is_acted_upon_in_the_next_reply() {
         let Some(Message::Assistant(reply)) = messages.get(at + 1) else { panic!("a reply follows") };
         assert!(reply.content.starts_with("> count TODO\n"), "{}", reply.content);
         let report = rig.agent.last_assistant_content().unwrap();
-        assert!(report.contains("“count TODO”: `TODO` stands in 2 lines of 2 files"), "{tool}: {report}");
+        assert!(report.contains("“count TODO”: `TODO` matches 2 lines of 2 files"), "{tool}: {report}");
     }
 }
 

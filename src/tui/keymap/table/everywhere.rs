@@ -38,7 +38,7 @@ pub const ROWS: &[Binding] = &[
         "compact the conversation: summarise older rounds",
     ),
     row(ALT, K::Char('m'), A::Prefill(Prefill("/budget ")), "Alt+M", "what the session may spend"),
-    row(ALT, K::Char('k'), A::Prefill(Prefill("/rules ")), "Alt+K", "the rules that are kept for this project"),
+    row(ALT, K::Char('k'), A::Prefill(Prefill("/rules ")), "Alt+K", "your rules: list, change or withdraw them"),
     row(CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(NONE, K::F(3), A::FocusTree),
     row(CTRL, K::Char('o'), A::Read(ReadKey::Focus), "Ctrl+O", "go to the transcript"),
