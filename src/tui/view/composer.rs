@@ -155,18 +155,21 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter opens",
         ],
         Pane::Search => &[],
-        // A sub-agent has one turn, nothing comes after it.
-        Pane::Composer
-            if app.facts.run.agents.main().running() && !app.message.draft_target(&app.known()).is_main() =>
-        {
-            &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
+        Pane::Composer if app.facts.run.agents.main().running() => {
+            // A sub-agent has one turn, nothing comes after it.
+            let has_next_turn = app.message.draft_target(&app.known()).is_main();
+            match (has_next_turn, app.facts.run.pending.is_empty()) {
+                (true, true) => &["Tab after the turn · F5 now · Alt+V kind", "Tab after the turn · F5 now", "F1 keys"],
+                (true, false) => &[
+                    "Tab after the turn · F5 now · Alt+V kind · Alt+Up takes back · F2 pending",
+                    "Tab after the turn · F5 now · Alt+Up takes back · F2 pending",
+                    "Tab after the turn · F5 now",
+                    "F1 keys",
+                ],
+                (false, true) => &["F5 now · Alt+V kind", "F5 now", "F1 keys"],
+                (false, false) => &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"],
+            }
         }
-        Pane::Composer if app.facts.run.agents.main().running() => &[
-            "Tab after the turn · F5 now · Alt+V kind · Alt+Up takes back · F2 pending",
-            "Tab after the turn · F5 now · Alt+Up takes back · F2 pending",
-            "Tab after the turn · F5 now",
-            "F1 keys",
-        ],
         Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
