@@ -25,6 +25,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
+use crate::assets;
 use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::journal;
@@ -41,7 +42,7 @@ use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
 use crate::protocol::Request;
-use crate::session::stream::{self, RunRecord};
+use crate::session::stream::RunRecord;
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
@@ -53,8 +54,7 @@ use steering::ExecRun;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     if args.schema {
-        let schema = serde_json::to_string_pretty(&stream::schema()).unwrap_or_default();
-        let _ = writeln!(io::stdout(), "{schema}");
+        let _ = io::stdout().write_all(assets::EXEC_SCHEMA.as_bytes());
         return Exit::Done;
     }
     let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();
@@ -66,7 +66,7 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         }
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
-        journal::close_unseen(&mut start);
+        journal::close_unseen(&mut start)?;
         let permission = permission(&start, args)?;
         Ok((start, permission, prompt::read_prompt(args)?))
     });

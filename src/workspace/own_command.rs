@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, Command};
 
 use crate::limits;
-use crate::spawn_lock::with_spawn_lock;
+use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 
 /// A program with its arguments and what it gets on standard input.

@@ -13,6 +13,7 @@ mod fields;
 mod permission;
 mod record;
 mod request;
+#[cfg(test)]
 mod schema;
 
 pub use fields::{
@@ -23,4 +24,3 @@ pub use fields::{
 pub use permission::{PermissionAnswer, PermissionQuestion};
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use schema::schema;

@@ -1,6 +1,5 @@
 //! What a question says of itself in the lines, and how the program of `--permission-command` is asked.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fields::QuestionFields;
@@ -9,7 +8,8 @@ use crate::id::{AgentId, CallId};
 use crate::protocol::{Act, ApprovalRequest, Subject};
 
 /// What the program of `--permission-command` gets on standard input, as one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionQuestion {
     /// The session; null where it is not saved.
     pub session: Option<String>,
@@ -29,7 +29,8 @@ pub struct PermissionQuestion {
 }
 
 /// What the program of `--permission-command` prints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionAnswer {
     /// The answer.
     pub answer: InputAnswer,
