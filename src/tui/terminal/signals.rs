@@ -141,6 +141,15 @@ fn meaning(origin: &Origin) -> Option<Asked> {
     }
 }
 
+/// Makes the system keep the ends of children until somebody asks for them. Whoever started the program may have left SIGCHLD
+/// ignored, and then it keeps none: every wait for a child would be in vain.
+pub fn keep_ends_of_children() {
+    if is_ignored(Signal::CHILD) {
+        // Any handler takes the place of the ignoring. Without one, commands cannot be waited for, and all else works.
+        let _ = signal_hook::flag::register(Signal::CHILD.as_raw(), Arc::default());
+    }
+}
+
 /// Returns whether a signal was ignored when the program was started, as far as the system tells.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

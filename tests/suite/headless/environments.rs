@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
 use crate::support::program::PATIENCE;
-use crate::support::server::{Gate, Reply, Request, Server};
+use crate::support::server::{End, Gate, Move, Reply, Request, Server};
 use crate::support::skip::{Need, skip};
 use crate::support::stream_schema::check_lines;
 
@@ -37,6 +37,32 @@ enum Out {
     Ends(i32),
 }
 
+/// Shell that waits until the run of which `out` is the output has asked the model.
+macro_rules! when_asked {
+    () => {
+        "until grep -q user_turn out; do sleep 0.1; done; "
+    };
+}
+
+/// Shell that waits for the run in the background, and passes on what it wrote and its code.
+macro_rules! ended {
+    () => {
+        "wait $!; code=$?; cat out; exit $code"
+    };
+}
+
+/// A shell with a home of its own that nothing can be written to, in which the line in quotes is run.
+macro_rules! read_only {
+    ($line:literal) => {
+        concat!(
+            "exec unshare --user --map-root-user --mount sh -c 'mount --bind \"$HOME\" \"$HOME\" && ",
+            "mount -o remount,bind,ro \"$HOME\" && cd \"$HOME/work\" && exec ",
+            $line,
+            "'"
+        )
+    };
+}
+
 use Model::{Answers, Commands, Long, Silent};
 use Out::{Ends, Has, Is};
 
@@ -48,7 +74,7 @@ const ANSWER: Out = Is("The answer.\n");
 fn reply(model: Model, gate: &Gate, request: &Request) -> Reply {
     match model {
         Answers => Reply::text("The answer."),
-        Long => Reply::text(&"long ".repeat(200_000)),
+        Long => Reply::moves((0..250).map(|_| Move::Text("long ".repeat(800))).chain([Move::End(End::Done)])),
         Silent => Reply::text("never").gated(gate),
         Commands => match request.texts("tool").first() {
             Some(result) => Reply::text(&format!("It printed {result}")),
@@ -133,21 +159,21 @@ fn a_missing_or_odd_variable_takes_nothing_away() {
         Row("exec env -i $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("unset HOME; exec $S hello", Answers, 0, ANSWER, ""),
         Row("HOME= exec $S hello", Answers, 0, ANSWER, ""),
-        Row("HOME=/nowhere/at/all exec $S hello", Answers, 0, ANSWER, ""),
+        Row("HOME=/proc/nowhere/at/all exec $S hello", Answers, 0, ANSWER, ""),
         Row("HOME=/dev/null exec $S hello", Answers, 0, ANSWER, ""),
         Row("HOME=/proc exec $S hello", Answers, 0, ANSWER, ""),
         Row("HOME=. exec $S hello", Answers, 0, ANSWER, ""),
         Row("unset PATH; exec $S hello", Answers, 0, ANSWER, ""),
         Row("PATH= ; exec $S hello", Answers, 0, ANSWER, ""),
-        Row("PATH=relative:/nowhere exec $S hello", Answers, 0, ANSWER, ""),
-        Row("TMPDIR=/nowhere exec $S hello", Commands, 0, Is("It printed done\n"), ""),
+        Row("PATH=relative:/proc/nowhere exec $S hello", Answers, 0, ANSWER, ""),
+        Row("TMPDIR=/proc/nowhere exec $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("TMPDIR=/dev/null exec $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("TMPDIR=/proc exec $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("TMPDIR= exec $S hello", Commands, 0, Is("It printed done\n"), ""),
-        Row("TMPDIR=/nowhere exec $S -o last hello && cat last", Answers, 0, Has("The answer."), ""),
+        Row("TMPDIR=/proc/nowhere exec $S -o last hello && cat last", Answers, 0, Has("The answer."), ""),
         Row("XDG_STATE_HOME=/dev/null exec $S hello", Answers, 0, ANSWER, ""),
         Row("XDG_CONFIG_HOME=/dev/null exec $S hello", Answers, 0, ANSWER, ""),
-        Row("XDG_RUNTIME_DIR=/nowhere exec $S hello", Answers, 0, ANSWER, ""),
+        Row("XDG_RUNTIME_DIR=/proc/nowhere exec $S hello", Answers, 0, ANSWER, ""),
         Row("LANG=C LC_ALL=C exec $S hello", Answers, 0, ANSWER, ""),
         Row("LC_ALL=nonsense TZ=nowhere TERM=nothing COLUMNS=x exec $S hello", Answers, 0, ANSWER, ""),
     ]);
@@ -175,16 +201,16 @@ fn closed_and_odd_descriptors_change_neither_answer_nor_code() {
         Row("$S hello 3</dev/null 4>&1 9</etc/passwd", Answers, 0, ANSWER, ""),
         Row("ulimit -n 40; exec $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("ulimit -f 0; exec $S hello", Answers, 0, ANSWER, ""),
-        Row("ulimit -c 0; ulimit -s 256; exec $S hello", Answers, 0, ANSWER, ""),
+        Row("ulimit -c 0; ulimit -s 1024; exec $S hello", Answers, 0, ANSWER, ""),
     ]);
 }
 
 #[test]
 fn directories_that_cannot_be_used_are_said_or_left_alone() {
-    check(&[
+    let mut rows = vec![
         Row("mkdir gone; cd gone; rmdir ../gone; exec $S hello", Answers, 2, Is(""), "cannot work in"),
         Row("mkdir gone; cd gone; rmdir ../gone; exec $S --json hello", Answers, 2, Ends(2), "cannot work in"),
-        Row("exec $S --cwd /nowhere hello", Answers, 2, Is(""), "cannot work in /nowhere"),
+        Row("exec $S --cwd /proc/nowhere hello", Answers, 2, Is(""), "cannot work in /proc/nowhere"),
         Row("exec $S --cwd /dev/null hello", Answers, 2, Is(""), "cannot work in"),
         Row("cd /; exec $S hello", Answers, 0, ANSWER, "root of the file system"),
         Row("cd /proc; exec $S hello", Answers, 0, ANSWER, ""),
@@ -194,7 +220,21 @@ fn directories_that_cannot_be_used_are_said_or_left_alone() {
         Row("mkdir -p \"$HOME/.local/state\"; chmod 500 \"$HOME/.local/state\"; exec $S hello", Answers, 0, ANSWER, ""),
         Row("mkdir -p \"$HOME/.local\"; : > \"$HOME/.local/state\"; exec $S hello", Answers, 0, ANSWER, ""),
         Row("chmod 500 .; exec $S hello", Commands, 0, Is("It printed done\n"), ""),
-    ]);
+    ];
+    let mounts = "exec unshare --user --map-root-user --mount mount --bind /tmp /tmp";
+    if Command::new("sh").args(["-c", mounts]).output().is_ok_and(|output| output.status.success()) {
+        rows.extend([
+            Row(read_only!("$S hello"), Answers, 0, ANSWER, ""),
+            Row(read_only!("$S hello"), Commands, 0, Is("It printed done\n"), ""),
+            Row(read_only!("$S --json hello"), Answers, 0, Ends(0), ""),
+            Row(read_only!("env TMPDIR=. $S hello"), Commands, 0, Is("It printed done\n"), ""),
+            Row(read_only!("$S --ephemeral hello"), Answers, 0, ANSWER, ""),
+            Row(read_only!("$S -o last hello"), Answers, 1, ANSWER, "cannot write last"),
+        ]);
+    } else {
+        skip(Need::of_program("unshare"), "directories that nothing can be written to");
+    }
+    check(&rows);
 }
 
 #[test]
@@ -202,9 +242,9 @@ fn programs_before_it_and_signals_do_what_they_do_elsewhere() {
     let mut rows = vec![
         Row("timeout 1 $S hello", Silent, 124, Is(""), ""),
         Row("timeout --preserve-status 1 $S hello", Silent, 143, Is(""), ""),
-        Row("timeout --preserve-status -s INT 1 $S --json hello", Silent, 130, Ends(130), ""),
-        Row("timeout --foreground --preserve-status -s HUP 1 $S --json hello", Silent, 129, Ends(129), ""),
-        Row("timeout 20 $S hello", Answers, 0, ANSWER, ""),
+        Row("timeout --preserve-status -s INT 1 $S hello", Silent, 130, Is(""), ""),
+        Row("timeout --foreground --preserve-status -s HUP 1 $S hello", Silent, 129, Is(""), ""),
+        Row("timeout 25 $S hello", Answers, 0, ANSWER, ""),
         Row("nohup $S hello 2>/dev/null", Answers, 0, ANSWER, ""),
         Row("nice -n 19 $S hello", Answers, 0, ANSWER, ""),
         Row("setsid -w $S hello", Answers, 0, ANSWER, ""),
@@ -213,9 +253,21 @@ fn programs_before_it_and_signals_do_what_they_do_elsewhere() {
         Row("env --ignore-signal=CHLD $S hello", Commands, 0, Is("It printed done\n"), ""),
         Row("$S hello & wait $!", Answers, 0, ANSWER, ""),
         Row("$S hello & $S hello & wait; echo", Answers, 0, Is("The answer.\nThe answer.\n\n"), ""),
-        Row("$S --json hello & sleep 0.5; kill -TERM $!; wait $!", Silent, 143, Ends(143), ""),
+        Row(concat!("$S --json hello >out & ", when_asked!(), "kill -TERM $!; ", ended!()), Silent, 143, Ends(143), ""),
+        Row(concat!("$S --json hello >out & ", when_asked!(), "kill -HUP $!; ", ended!()), Silent, 129, Ends(129), ""),
         // What `nohup` is for.
-        Row("nohup $S --max-time 3s --json hello 2>/dev/null & sleep 1; kill -HUP $!; wait $!", Silent, 1, Ends(1), ""),
+        Row(
+            concat!(
+                "nohup $S --json --max-time 3s hello >out 2>/dev/null & ",
+                when_asked!(),
+                "kill -HUP $!; ",
+                ended!()
+            ),
+            Silent,
+            1,
+            Ends(1),
+            "",
+        ),
     ];
     let alone = Command::new("unshare").args(["--user", "--map-user", "54321", "true"]).output();
     if alone.is_ok_and(|output| output.status.success()) {
@@ -236,7 +288,7 @@ fn it_is_one_of_the_programs_of_a_pipeline() {
         Row("true | $S hello", Answers, 0, ANSWER, ""),
         Row("echo hello | $S -", Answers, 0, ANSWER, ""),
         Row("true | $S -", Answers, 2, Is(""), "the prompt is blank"),
-        Row("yes | $S hello", Answers, 2, Is(""), "too long"),
+        Row("yes | $S hello", Answers, 2, Is(""), "longer than 2 MiB"),
         Row("echo hello | xargs $S", Answers, 0, ANSWER, ""),
         Row("echo /stop | $S --steer-stdin hello", Silent, 130, Is(""), ""),
         Row("echo more | $S --steer-stdin hello", Answers, 0, Has("The answer.\n"), ""),
