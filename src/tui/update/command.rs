@@ -22,7 +22,7 @@ use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, sessions, transcript,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -92,7 +92,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
-        Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
+        Verb::Rules => {
+            let outcome = rules::command(&app.facts, argument).unwrap_or_else(|| approval::rules(argument));
+            return carry_out_outcome(app, outcome);
+        }
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());
@@ -106,7 +109,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
-        Verb::Now => {}
+        Verb::Now | Verb::Send(_) => {}
     }
     carry_out(app, wanted)
 }
