@@ -37,10 +37,10 @@ enum Out {
     Ends(i32),
 }
 
-/// Shell that waits until the run of which `out` is the output has asked the model.
+/// Shell that waits until the run of which `out` is the output has sent its prompt, or has ended.
 macro_rules! when_asked {
     () => {
-        "until grep -q user_turn out; do sleep 0.1; done; "
+        "until grep -qE 'user_turn|session_ended' out; do sleep 0.1; done; "
     };
 }
 
@@ -244,7 +244,7 @@ fn programs_before_it_and_signals_do_what_they_do_elsewhere() {
         Row("timeout --preserve-status 1 $S hello", Silent, 143, Is(""), ""),
         Row("timeout --preserve-status -s INT 1 $S hello", Silent, 130, Is(""), ""),
         Row("timeout --foreground --preserve-status -s HUP 1 $S hello", Silent, 129, Is(""), ""),
-        Row("timeout 25 $S hello", Answers, 0, ANSWER, ""),
+        Row("timeout 600 $S hello", Answers, 0, ANSWER, ""),
         Row("nohup $S hello 2>/dev/null", Answers, 0, ANSWER, ""),
         Row("nice -n 19 $S hello", Answers, 0, ANSWER, ""),
         Row("setsid -w $S hello", Answers, 0, ANSWER, ""),
