@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use steersman::agent::finalizers;
 use steersman::cli::exit::say;
 use steersman::cli::{self, Task, hidden, logging};
+use steersman::tui::terminal::signals;
 
 fn main() -> ExitCode {
     if let Some(exit) = hidden::run(std::env::args_os()) {
         return exit;
     }
+    signals::keep_ends_of_children();
     let task = match cli::parse(std::env::args_os()) {
         Ok(task) => task,
         Err(exit) => return exit.into(),

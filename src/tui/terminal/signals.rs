@@ -2,7 +2,7 @@
 //!
 //! Whoever runs the program awaits them here. A signal that should end the program and is not even taken within
 //! [`crate::limits::EXIT_GRACE`] ends it all the same, with the terminal restored. Left as they are: the faults of the program
-//! itself (SIGSEGV and the like), which end it where they happen, and what only the kernel decides.
+//! itself (SIGSEGV and the like), which end it where they happen, what only the kernel decides, and a SIGHUP that is ignored.
 
 use std::io;
 use std::sync::Arc;
@@ -68,7 +68,9 @@ impl Signals {
     pub fn new() -> io::Result<Self> {
         // A file that may not grow is an error where it is written, and no reason to end.
         let others = [Signal::XFSZ, Signal::WINCH, Signal::TSTP, Signal::CONT].map(Signal::as_raw);
-        let ends = ENDS.map(Signal::as_raw).into_iter().chain(more_ends());
+        // Whoever started the program with `nohup` wants it to go on.
+        let is_kept = |signal: &i32| *signal != Signal::HUP.as_raw() || !is_ignored(Signal::HUP);
+        let ends = ENDS.map(Signal::as_raw).into_iter().chain(more_ends()).filter(is_kept);
         let mut source = SignalsInfo::<WithOrigin>::new(ends.chain(others))?;
         let (sender, asked) = unbounded_channel();
         let handover = Arc::new(Handover::default());
@@ -137,6 +139,23 @@ fn meaning(origin: &Origin) -> Option<Asked> {
         }
         _ => Some(Asked::End(code)),
     }
+}
+
+/// Makes the system keep the ends of children until somebody asks for them. Whoever started the program may have left SIGCHLD
+/// ignored, and then it keeps none: every wait for a child would be in vain.
+pub fn keep_ends_of_children() {
+    if is_ignored(Signal::CHILD) {
+        // Any handler takes the place of the ignoring. Without one, commands cannot be waited for, and all else works.
+        let _ = signal_hook::flag::register(Signal::CHILD.as_raw(), Arc::default());
+    }
+}
+
+/// Returns whether a signal was ignored when the program was started, as far as the system tells.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    u32::try_from(signal.as_raw() - 1).is_ok_and(|bit| mask.checked_shr(bit).is_some_and(|mask| mask & 1 == 1))
 }
 
 /// Returns the signals of this system that have no name everywhere.

@@ -1,5 +1,6 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
+mod environments;
 mod files;
 mod fold;
 mod input;
