@@ -7,7 +7,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::iter;
@@ -38,6 +37,7 @@ use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 
 use support::figures::print;
+use support::prose::prose;
 
 /// Events of the sessions that are opened.
 const LONG: u64 = 200_000;
@@ -104,30 +104,6 @@ fn event(number: u64) -> Envelope {
     };
     let at = Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
     Envelope { seq: number, at, agent: AgentId::main(), parent: None, event }
-}
-
-/// Returns lines of words that are not the same in any two events: a text that repeats itself would take less memory than
-/// one that somebody wrote.
-fn prose(number: u64, lines: u64, words: u64) -> String {
-    const PARTS: [&str; 24] = [
-        "let", "session", "the", "file", "writes", "into", "of", "agent", "when", "self", "reads", "a", "journal",
-        "is", "then", "unwrap", "error", "returns", "line", "and", "pub", "state", "match", "key",
-    ];
-    let mut seed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut text = String::new();
-    for line in 0..lines {
-        let _ = write!(text, "{number}.{line}");
-        for _ in 0..words {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let [word, count] = [seed >> 33, seed >> 50].map(|part| usize::try_from(part).unwrap());
-            let _ = write!(text, " {}", PARTS[word % PARTS.len()]);
-            if count % 3 == 0 {
-                let _ = write!(text, "_{:x}", count % 4_096);
-            }
-        }
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns the event of this number among those that are recorded: no pieces.

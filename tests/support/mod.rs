@@ -19,6 +19,7 @@ pub mod paced;
 pub mod picture;
 pub mod processes;
 pub mod program;
+pub mod prose;
 pub mod proxy;
 mod reply;
 pub mod server;

@@ -18,6 +18,8 @@ use crate::tui::timeline::{Direction, Jump, Step, Steps, Timeline};
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
+/// Steps that are folded rather than passed over: what is passed over forgets where somebody reads.
+const FOLDED: usize = 512;
 const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
 /// Begins a replay at the end of the session. The screen of a run that is saved is kept behind it.
@@ -240,7 +242,7 @@ fn jump(app: &mut App, to: Jump) {
     go(app, position);
 }
 
-/// Brings the screen to a position: on from where it is, or from where it was kept before.
+/// Brings the screen to a position: on from where it is, or from where it was kept, whatever is nearer.
 fn go(app: &mut App, position: usize) {
     let Some(replay) = &app.replay else { return };
     let mut here = replay.timeline.position().0;
@@ -248,9 +250,10 @@ fn go(app: &mut App, position: usize) {
         return;
     }
     let shown = app.tree.selected().clone();
-    if position < here {
+    let kept = replay.checkpoints.before(position);
+    if position < here || kept.is_some_and(|kept| kept.position > here + FOLDED) {
         let mut fresh = fresh(app);
-        here = replay.checkpoints.before(position).map_or(0, |kept| restore(&mut fresh, kept));
+        here = kept.map_or(0, |kept| restore(&mut fresh, kept));
         fresh.replay = app.replay.take();
         std::mem::swap(&mut fresh.focus, &mut app.focus);
         *app = fresh;
