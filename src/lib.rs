@@ -187,7 +187,6 @@ pub mod protocol;
 pub mod provider;
 pub mod regular_file;
 pub mod session;
-mod spawn_lock;
 pub mod subagent;
 pub mod summary;
 mod sync;

@@ -19,7 +19,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::limits;
-use crate::spawn_lock::with_spawn_lock;
+use crate::sync::with_spawn_lock;
 use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
 use crate::workspace::sandbox::Sandbox;

@@ -35,6 +35,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
         max_rounds: None,
         only_tools: None,
+        output_schema: None,
         transport: Rig::transport(),
         connector: rig.connector(),
         sources: Arc::default(),

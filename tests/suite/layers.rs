@@ -24,7 +24,6 @@ const WORDS: &[&str] = &[
     "sync",
     "regular_file",
     "fault",
-    "spawn_lock",
     "clock",
     "manual",
     "protocol",

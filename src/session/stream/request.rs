@@ -3,7 +3,6 @@
 //! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
 //! the events have; the earlier ones (`to`, `words`) are read too.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +13,8 @@ use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
 
 /// One line of input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InputLine {
     /// Any value; the reply repeats it.
     #[serde(default)]
@@ -25,7 +25,8 @@ pub struct InputLine {
 }
 
 /// What a line asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputRequest {
     /// Put a text into the queue of an agent. The reply names the message.
@@ -111,7 +112,7 @@ pub enum InputRequest {
     Budget {
         /// US dollars.
         #[serde(default)]
-        #[schemars(with = "Option<f64>")]
+        #[cfg_attr(test, schemars(with = "Option<f64>"))]
         max_cost: Option<Money>,
         /// Tokens.
         #[serde(default)]
@@ -122,7 +123,8 @@ pub enum InputRequest {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputAnswer {
     /// This once.
@@ -136,7 +138,8 @@ pub enum InputAnswer {
 }
 
 /// How a paused agent goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputDecision {
     /// As it would have.

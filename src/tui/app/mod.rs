@@ -36,12 +36,12 @@ use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::state::PROMPT_COLUMNS;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::status::Status;
-use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
@@ -233,11 +233,6 @@ impl App {
     /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
         self.facts.run.agents.get_or_main(self.tree.selected())
-    }
-
-    /// Tells whether the screen is too narrow for more than one pane.
-    pub fn is_narrow(&self) -> bool {
-        self.facts.size.width < MEDIUM
     }
 
     /// Lays the composer's text out for the width of the screen.

@@ -11,7 +11,7 @@ use nix::unistd::{Pid, getpgid, getppid, getsid};
 use rustix::process::{Signal, kill_current_process_group};
 use tokio::time::timeout;
 
-use crate::spawn_lock::with_spawn_lock;
+use crate::sync::with_spawn_lock;
 use crate::tui::terminal::signals::Signals;
 
 /// Time in which the stop comes.

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::limits;
-use crate::spawn_lock::with_spawn_lock;
+use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
 use crate::workspace::{Confinement, Job, Network, programs};
