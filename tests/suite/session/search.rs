@@ -122,6 +122,12 @@ fn the_command_prints_what_it_found_for_people_and_for_programs() {
     assert_eq!(lines[0], format!("{}  /work/project", file.session));
     assert!(lines[1].ends_with("main  tool result  #11"), "{text}");
     assert!(lines[2].contains("b.rs⏎=cmd()<script>alert(1)</script>␛]0;owned␇<U+202E>"), "{text}");
+    let opens = format!("steersman replay {} --at 11 --find=alert  opens the first one", file.session);
+    assert_eq!(lines[lines.len() - 1], opens);
+    let (_, text, home) = run(home, &["it's"]);
+    assert_eq!(text, "No session holds these words.\n");
+    let (_, text, home) = run(home, &["=cmd()<SCRIPT"]);
+    assert!(text.ends_with("--at 11 --find='=cmd()<SCRIPT'  opens the first one\n"), "{text}");
     let (_, text, home) = run(home, &["--most", "1", "stories"]);
     assert!(text.ends_with("2 more; --most 3 shows them all\n"), "{text}");
     let (code, text, home) = run(home, &["--json", "alert"]);
