@@ -11,7 +11,7 @@ use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
@@ -21,6 +21,7 @@ use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
+use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
@@ -64,6 +65,8 @@ pub struct Setup {
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
     pub spending: Spending,
+    /// How texts of the user reach the models during a turn.
+    pub framing: Framing,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
@@ -94,7 +97,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, approvals, changes }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -164,6 +167,8 @@ impl Setup {
             .compaction_request(wish)
             .compact_at(self.compact_at)
             .budget(budget)
+            .rules(rules)
+            .framing(self.framing)
             .approvals(approvals)
             .streaming(self.streaming)
             .output_schema(self.output_schema)
@@ -194,6 +199,9 @@ impl Setup {
             agent.listeners().emit_as(of, parent, event);
         }
         agent.resume(&resumed.messages, resumed.numbers.turns);
+        if let Some(rules) = resumed.rules {
+            agent.rules().take_over(rules);
+        }
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, notes })
     }
@@ -207,6 +215,8 @@ pub(super) struct Shared {
     pub wish: Arc<CompactionRequest>,
     /// What counts money and tokens.
     pub budget: Arc<Budget>,
+    /// The rules of the user that hold.
+    pub rules: Arc<Rules>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
     /// What the tools changed.

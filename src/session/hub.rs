@@ -181,6 +181,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Retry
         | Request::KeepDrafts { .. }
         | Request::Undo { .. }
+        | Request::ChangeRule { .. }
         | Request::Rules { .. }
         | Request::SetBudget { .. }
         | Request::Compact { .. }

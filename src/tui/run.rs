@@ -131,7 +131,7 @@ async fn show<'a, S: Surface<'a>>(
     let (files, mut answers) = Files::new(options.cwd.clone(), options.home.clone());
     let mut surface = S::open(options, client, files, written)?;
     if let Some(text) = prompt {
-        let request = Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer };
+        let request = Request::inject(AgentId::main(), text, Delivery::Steer);
         surface.carry_out(Effect::Request(request));
     }
     surface.begin()?;

@@ -115,7 +115,7 @@ fn enter(state: &Path) {
             let send = |number: usize| {
                 let text = format!("text number {number}, as long as what people type in one go");
                 let began = Instant::now();
-                client.send(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer });
+                client.send(Request::inject(AgentId::main(), text, Delivery::Steer));
                 let time = began.elapsed();
                 client.answers();
                 handle.interloper().drain();

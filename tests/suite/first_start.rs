@@ -168,7 +168,18 @@ fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
 fn typing_instead_means_the_embedded_model() {
     let mut stage = stage(80);
     let content = "hello".to_owned();
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, after: None, step: 0, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: false,
+            injection: None,
+            after: None,
+            step: 0,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
     assert_eq!(stage.app.status.offer, None);
     stage.keys("<f6>");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);

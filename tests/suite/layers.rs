@@ -27,6 +27,7 @@ const WORDS: &[&str] = &[
     "clock",
     "manual",
     "protocol",
+    "steering",
     "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];

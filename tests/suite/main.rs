@@ -144,6 +144,7 @@ mod shell_policy;
 mod spawner;
 mod sse;
 mod staleness;
+mod steering;
 mod steering_trials;
 mod streaming;
 mod subagent;

@@ -302,6 +302,7 @@ impl Stage {
                     step: 0,
                     after: None,
                     sender: None,
+                    kind: entry.kind,
                 },
             );
         }
@@ -312,7 +313,10 @@ impl Stage {
     pub fn deliver_after(&mut self, agent: &str, taken: &[Pending], step: u32, tool: &str) -> &mut Self {
         for entry in taken {
             let (content, injection, after) = (entry.text.clone(), Some(entry.id.clone()), Some(tool.to_owned()));
-            self.event(agent, Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None });
+            self.event(
+                agent,
+                Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None, kind: entry.kind },
+            );
         }
         self
     }

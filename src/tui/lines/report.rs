@@ -8,6 +8,7 @@ use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
 use crate::session::fold::agents::{AgentNode, AgentStatus};
 use crate::session::fold::{budget_sentence, ledger_row};
+use crate::steering::TextKind;
 use crate::summary::count;
 use crate::target::name_of;
 use crate::tui::agents::view::{money, share};
@@ -171,7 +172,8 @@ fn ledger(app: &App, page: &mut Page) {
     for receipt in list.iter().skip(hidden) {
         let row = ledger_row(receipt);
         let to = if receipt.agent == AgentId::main() { String::new() } else { format!(" to {}", row.to) };
-        let mut parts = vec![row.state];
+        let kind = (receipt.kind != TextKind::Add).then_some(row.kind);
+        let mut parts: Vec<String> = kind.into_iter().chain([row.state]).collect();
         let more = [
             ("", row.boundary),
             ("waited ", row.waited),

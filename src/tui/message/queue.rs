@@ -15,6 +15,7 @@ impl Message {
                 match to {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
                     Withdrawn::Message => {
+                        self.take_kind_of(std::slice::from_ref(entry));
                         self.put_before_draft(std::slice::from_ref(&entry.text));
                         self.set_aside(Removed::TakenBack(taken));
                     }

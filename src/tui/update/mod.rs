@@ -28,6 +28,7 @@ mod pending;
 mod post;
 mod question;
 mod replay;
+mod rules;
 mod sessions;
 mod transcript;
 

@@ -1,7 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, sessions, with_alerts,
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, sessions,
+    with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -145,6 +146,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()
         }
         Reply::Budget(_) => vec![budget::set(facts)],
+        Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };
     carry_out(app, wanted)
 }

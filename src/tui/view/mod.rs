@@ -17,6 +17,7 @@ pub mod forecast;
 mod guards;
 pub mod layout;
 pub(crate) mod receipt;
+mod rules;
 pub mod status;
 mod tabs;
 
@@ -120,6 +121,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let demand = Demand {
         composer: app.message.rows(),
         question,
+        rules: rules::rows(&app.facts),
         pending: rows(app.facts.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: list_use(app),
         gate: pause::rows(&paused_agent(app), &app.facts, area.width),
@@ -167,6 +169,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
+    rules::draw(&app.facts, panes.rules, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     pending::draw(&app.pending, list_use(app), &forecast, &app.facts, panes.pending, &mut regions, buffer);
     regions.add(panes.gate, Region::Pane(Pane::Gate));
