@@ -28,14 +28,13 @@ use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
-use crate::tui::replay::Replayed;
 use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Steps;
-use crate::tui::{self, Answers, Ending, Recorded, ScreenOptions};
+use crate::tui::timeline::Recorded;
+use crate::tui::{self, Answers, Ending, ScreenOptions};
 use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
@@ -133,24 +132,18 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
 ///
 /// # Errors
 /// One sentence, when there is no terminal or the configuration is wrong.
-pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Steps) -> Result<Exit, String> {
+pub(super) fn show_recorded(flags: &Flags, recorded: Recorded) -> Result<Exit, String> {
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
     if uses_lines(&start) {
         return Err("a replay needs the full screen; --print writes one screen of it as text".to_owned());
     }
-    if steps.is_empty() {
+    if recorded.steps.is_empty() {
         return Err("nothing is recorded of this session".to_owned());
     }
     check_terminal(&start)?;
     let themes = themes(&start, &Environment::of_process())?;
     let keymap = keymap(flags, &start)?;
-    let mut options = ScreenOptions {
-        keymap,
-        replay: Some(Recorded { steps, place: shown.place, branch: shown.branch }),
-        ..options(&start, None, themes)
-    };
-    options.label = shown.model;
-    options.source = status::ModelSource::Configured;
+    let options = ScreenOptions { keymap, replay: Some(recorded), ..options(&start, None, themes) };
     let client = RecordedClient::new(Box::<Resumed>::default(), "this is a replay".to_owned());
     let ending = tui::run(options, &client).map_err(|error| format!("the screen cannot be shown: {error}"))?;
     Ok(Exit::Screen(ending.exit_code()))

@@ -77,6 +77,8 @@ pub enum Verb {
     Rules,
     /// Goes on with another session.
     Resume,
+    /// Searches all saved sessions.
+    Search,
     /// Replays the session as far as it has come.
     Replay,
     /// Branches from just before one of the user's messages.
@@ -244,6 +246,14 @@ pub const COMMANDS: &[Command] = &[
         "a new session from just before one of your messages, its text to be edited",
     ),
     row(Verb::Replay, "replay", "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
+    row(
+        Verb::Search,
+        "search",
+        "/search WORDS",
+        Text,
+        "",
+        "search all saved sessions for texts that hold these words; Enter opens one there",
+    ),
     row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
     row(
         Verb::Compact,
@@ -299,7 +309,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("pause", "hold"),
     ("permissions", "mode"),
     ("q", "quit"),
-    ("search", "find"),
     ("status", "details"),
     ("stop", "cancel"),
     ("usage", "budget"),

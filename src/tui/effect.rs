@@ -12,7 +12,7 @@ use super::state::lines::Report;
 use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
-use super::switch::{Choice, ChoiceSubject, SessionsFor};
+use super::switch::{Choice, ChoiceSubject, SessionPlace, SessionsFor};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
@@ -144,9 +144,9 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
-    /// Read what is recorded of the session of this name; answered with `Msg::Replayed`.
-    ReadSession(String),
-    /// List the saved sessions for this; answered with `Msg::Sessions`.
+    /// Read what is recorded of a session; answered with `Msg::Replayed`.
+    ReadSession(SessionPlace),
+    /// List the saved sessions for this, or search them; answered with `Msg::Sessions`.
     ListSessions(SessionsFor),
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),

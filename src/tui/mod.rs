@@ -63,4 +63,4 @@ pub mod view;
 pub mod widgets;
 
 pub use outside::Outside;
-pub use run::{Answers, Ending, Recorded, ScreenOptions, run, run_lines};
+pub use run::{Answers, Ending, ScreenOptions, run, run_lines};

@@ -20,7 +20,7 @@ use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, SessionsFor};
 use crate::tui::theme::Ground;
-use crate::tui::timeline::Steps;
+use crate::tui::timeline::Recorded;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
@@ -65,10 +65,11 @@ pub enum Msg {
     Paths(PathList),
     /// Answers [`Effect::Match`].
     Matched(Hits),
-    /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
+    /// Answers [`Effect::ListSessions`]: the saved sessions or what was found in them, the newest first, or why there is
+    /// no list.
     Sessions(SessionsFor, Result<Vec<Choice>, String>),
     /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
-    Replayed(Result<Steps, String>),
+    Replayed(Result<Recorded, String>),
     /// The program was started to choose a session.
     ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.

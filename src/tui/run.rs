@@ -56,7 +56,7 @@ use lines::Lines;
 use screen::Screen;
 use surface::Surface;
 
-pub use options::{Answers, Ending, Recorded, ScreenOptions};
+pub use options::{Answers, Ending, ScreenOptions};
 
 /// Shows the screen until the user quits; blocks the calling thread. The run is ended when it returns.
 ///
@@ -136,9 +136,7 @@ async fn show<'a, S: Surface<'a>>(
     }
     surface.begin()?;
     if let Some(recorded) = replay {
-        let facts = &mut surface.core().app.facts;
-        (facts.place, facts.branch) = (recorded.place, recorded.branch);
-        surface.tell(Msg::Replayed(Ok(recorded.steps)));
+        surface.tell(Msg::Replayed(Ok(recorded)));
     }
     if chooses {
         surface.tell(Msg::ChooseSession);

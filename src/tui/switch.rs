@@ -3,7 +3,7 @@
 //!
 //! Chosen on the screen, carried out by the program when the run has ended and its journal is closed.
 
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
 
 /// What is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum ChoiceSubject {
     Session,
     /// A message of the user, to branch from just before it.
     Message,
+    /// A place where words were found in a session, to be read there.
+    Hit,
 }
 
 /// One thing that can be chosen.
@@ -28,6 +30,28 @@ pub struct Choice {
     pub facts: String,
     /// The beginning of what it holds (untrusted).
     pub preview: String,
+    /// The place in a session that it is about.
+    pub place: EventPlace,
+}
+
+/// A place in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventPlace {
+    /// The event that the session is shown up to; all of it without one.
+    pub seq: Option<u64>,
+    /// The agent that is shown; without one that of the event.
+    pub agent: Option<AgentId>,
+    /// What is looked for in its transcript; empty for nothing.
+    pub word: String,
+}
+
+/// A session to be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionPlace {
+    /// The name of the session.
+    pub session: String,
+    /// Where it is shown.
+    pub place: EventPlace,
 }
 
 /// What the saved sessions are listed for.
@@ -37,6 +61,8 @@ pub enum SessionsFor {
     Choosing,
     /// To go on with the one whose name begins with this.
     Named(String),
+    /// To choose one of the places where these words are found.
+    Holding(String),
 }
 
 /// What the program goes on with.

@@ -7,7 +7,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::iter;
@@ -19,25 +18,25 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{Earlier as _, Handle, Keeper as _, Mailbox};
+use steersman::host::{Earlier as _, Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::listener::Listener as _;
-use steersman::message::Arguments;
 use steersman::protocol::Request;
-use steersman::session::journal::{EarlierRun, Header, Journal, Outline, SCHEMA, SessionFile, SessionFiles, SessionId};
+use steersman::session::journal::{EarlierRun, Outline, SessionFile, SessionFiles, SessionId};
 use steersman::session::{Client as _, LocalClient};
 use steersman::tui::msg::Msg;
 use steersman::tui::run::sessions::steps_of;
 use steersman::tui::state::App;
 use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
+use steersman::tui::timeline::Recorded;
 use steersman::tui::update::update;
 
 use support::figures::print;
+use support::long_session::{Written, begin, event, recorded, write};
 
 /// Events of the sessions that are opened.
 const LONG: u64 = 200_000;
@@ -47,6 +46,8 @@ const TEXTS: usize = 300;
 /// Words of the session whose size is compared with its text.
 const WORDS: usize = 20_000;
 
+/// The directory that the sessions work in.
+const WORK: &str = "/work";
 /// Names the directory of the session that this process opens.
 const OPENED: &str = "OPENED";
 
@@ -63,97 +64,8 @@ fn main() {
     memory(home.path(), events);
 }
 
-/// Begins the journal of a new session; returns it with its name.
-fn begin(state: &Path) -> (Journal, SessionId) {
-    let started = Timestamp::now();
-    let header = Header {
-        schema: SCHEMA,
-        program: "steersman".to_owned(),
-        session: SessionId::new(started).unwrap(),
-        started,
-        directory: "/work".to_owned(),
-        branch: None,
-        model: None,
-        parent: None,
-    };
-    let session = header.session.clone();
-    let opening = SessionFiles::within(state).creating(&header, &TimeZone::UTC);
-    (Journal::begin(header, opening), session)
-}
-
 fn file(state: &Path, session: &SessionId) -> SessionFile {
     SessionFiles::within(state).find(session.as_str()).unwrap()
-}
-
-/// Returns the event of this number: rounds of ten, of which six are pieces of an answer.
-fn event(number: u64) -> Envelope {
-    let call = || format!("call {}", number / 10).as_str().into();
-    let event = match number % 10 {
-        _ if number == 1 => Event::TurnStarted { turn: 1 },
-        1 => Event::ToolCall {
-            id: call(),
-            name: "read".to_owned(),
-            arguments: Arguments::parse(r#"{"path":"src/lib.rs","limit":20}"#),
-        },
-        2 => {
-            let content = prose(number, 10, 5);
-            Event::ToolResult { id: call(), content, is_error: false, elapsed_ms: 12 }
-        }
-        9 => Event::Assistant { text: prose(number, 2, 12), interrupted: false },
-        _ => Event::AssistantDelta { text: "a few words ".to_owned() },
-    };
-    let at = Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
-    Envelope { seq: number, at, agent: AgentId::main(), parent: None, event }
-}
-
-/// Returns lines of words that are not the same in any two events: a text that repeats itself would take less memory than
-/// one that somebody wrote.
-fn prose(number: u64, lines: u64, words: u64) -> String {
-    const PARTS: [&str; 24] = [
-        "let", "session", "the", "file", "writes", "into", "of", "agent", "when", "self", "reads", "a", "journal",
-        "is", "then", "unwrap", "error", "returns", "line", "and", "pub", "state", "match", "key",
-    ];
-    let mut seed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut text = String::new();
-    for line in 0..lines {
-        let _ = write!(text, "{number}.{line}");
-        for _ in 0..words {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let [word, count] = [seed >> 33, seed >> 50].map(|part| usize::try_from(part).unwrap());
-            let _ = write!(text, " {}", PARTS[word % PARTS.len()]);
-            if count % 3 == 0 {
-                let _ = write!(text, "_{:x}", count % 4_096);
-            }
-        }
-        text.push('\n');
-    }
-    text
-}
-
-/// Returns the event of this number among those that are recorded: no pieces.
-fn recorded(number: u64) -> Envelope {
-    let place = [1, 2, 9][usize::try_from(number % 3).unwrap()];
-    Envelope { seq: number, ..event(if number == 1 { 1 } else { number / 3 * 10 + place }) }
-}
-
-fn write(state: &Path, events: u64, event: fn(u64) -> Envelope) -> (SessionFile, Duration, Duration) {
-    let (journal, session) = begin(state);
-    let began = Instant::now();
-    for number in 1..=events {
-        journal.on_event(&event(number));
-        // A run does not make a million at once: its writer keeps up.
-        if number.is_multiple_of(50_000) {
-            journal.keep();
-        }
-    }
-    let handed = began.elapsed();
-    // The thread takes its time for so many at once; an end waits for it only so long.
-    let waiting = Instant::now();
-    while journal.close().is_some() {
-        assert!(waiting.elapsed() < Duration::from_mins(5), "the journal does not end");
-    }
-    let written = began.elapsed();
-    (file(state, &session), handed, written)
 }
 
 #[allow(clippy::cast_precision_loss)] // Counts are small.
@@ -166,11 +78,11 @@ fn cost_of_an_event(state: &Path) {
     let making = Instant::now();
     (1..=LONG).for_each(|number| drop(black_box(event(number))));
     let making = making.elapsed();
-    let (file, handed, written) = write(state, LONG, event);
+    let Written { file, handed, saved } = write(state, Path::new(WORK), LONG, event);
     let size = fs::metadata(&file.path).unwrap().len();
     println!("{LONG} events of a journal, six of ten of them pieces of an answer, which are left out");
     println!("{:<46} {:>22.2} µs", "an event, for the agent", each(handed.saturating_sub(making), LONG));
-    println!("{:<46} {:>22.2} µs", "an event, until it is on the disk", each(written, LONG));
+    println!("{:<46} {:>22.2} µs", "an event, until it is on the disk", each(saved, LONG));
     println!("{:<46} {:>22.1} bytes", "an event, in the file", size as f64 / LONG as f64);
 }
 
@@ -178,7 +90,7 @@ fn cost_of_an_event(state: &Path) {
 fn enter(state: &Path) {
     for (what, is_busy) in [("an Enter until its text is safe, idle", false), ("the same while 16 agents stream", true)]
     {
-        let (journal, _) = begin(state);
+        let (journal, _) = begin(state, Path::new(WORK));
         let main = Controls {
             interloper: Arc::new(Interloper::new()),
             cancellable: Cancellable::new(),
@@ -220,7 +132,7 @@ fn enter(state: &Path) {
 
 #[allow(clippy::cast_precision_loss)]
 fn size_of_words(state: &Path) {
-    let (journal, session) = begin(state);
+    let (journal, session) = begin(state, Path::new(WORK));
     journal.on_event(&event(1));
     let mut text = 0;
     for turn in 0..WORDS / 200 {
@@ -241,7 +153,7 @@ fn size_of_words(state: &Path) {
 }
 
 fn open(state: &Path, events: u64) {
-    let (file, ..) = write(state, events, recorded);
+    let file = write(state, Path::new(WORK), events, recorded).file;
     let began = Instant::now();
     black_box(Outline::of(&file).unwrap());
     print(&format!("{events} events: what a list says of them"), vec![began.elapsed()]);
@@ -261,7 +173,7 @@ fn scrub(file: &SessionFile, events: u64) {
     print(&format!("{events} events: read for a replay"), vec![began.elapsed()]);
     let mut app = app();
     let began = Instant::now();
-    update(&mut app, Msg::Replayed(Ok(steps)));
+    update(&mut app, Msg::Replayed(Ok(Recorded { steps, ..Recorded::default() })));
     print(&format!("{events} events: a replay at its end"), vec![began.elapsed()]);
     let mut now = Timestamp::now();
     let mut press = |app: &mut App, keys: &[KeyCode]| {
@@ -308,7 +220,7 @@ fn app() -> App {
 
 /// Opens a session in a process of its own, which has used no memory before.
 fn memory(state: &Path, events: u64) {
-    let (file, ..) = write(state, events, recorded);
+    let file = write(state, Path::new(WORK), events, recorded).file;
     let program = std::env::current_exe().unwrap();
     let output = Command::new(program)
         .env(OPENED, state)

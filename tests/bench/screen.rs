@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use steersman::limits;
 
+use support::long_session::{LAST_WORDS, recorded, write};
 use support::paced::Paced;
 use support::terminal::{ALTERNATE_SCREEN, Start, Terminal, keys};
 
@@ -28,7 +29,7 @@ fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
     println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
-    let rows: [(&str, fn()); 11] = [
+    let rows: [(&str, fn()); 12] = [
         ("start", start),
         ("idle", idle),
         ("stream", stream),
@@ -40,6 +41,7 @@ fn main() {
         ("crew", crew),
         ("sizes", sizes),
         ("unread", unread),
+        ("resume", resume),
     ];
     for (name, row) in rows {
         if wanted(name) {
@@ -265,6 +267,37 @@ fn made_ready(mut terminal: Terminal) -> Terminal {
     terminal.wait_written(0, b"Y");
     terminal.send(RUB_OUT);
     terminal
+}
+
+/// Opens long sessions: until their end is on the screen, until all of them is there, and what that takes.
+fn resume() {
+    for (events, times) in [(200_000, 5), (1_000_000, 1)] {
+        let home = tempfile::tempdir().unwrap();
+        let work = home.path().join("work");
+        std::fs::create_dir(&work).unwrap();
+        let (state, work) = (home.path().join(".local/state/steersman"), work.canonicalize().unwrap());
+        let session = write(&state, &work, events, recorded).file.session;
+        let server = Paced::start();
+        let (mut ends, mut wholes, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        let mut most = String::new();
+        for _ in 0..times {
+            let began = Instant::now();
+            let args = ["--base-url", server.url(), "--model", "paced", "--resume", session.as_str()];
+            let home = home.path().to_str().unwrap();
+            let mut terminal = Start::new(args).env("HOME", home).cwd(&work).size(120, 40).spawn();
+            terminal.wait_for(LAST_WORDS);
+            ends.push(began.elapsed());
+            keys.push(type_key(&mut terminal, "Z"));
+            // The question about it comes when everything is there.
+            terminal.wait_until("the question", |screen| screen.contains("1 pending"));
+            wholes.push(began.elapsed());
+            most = format!("{} / {} MiB", terminal.memory_kib() / 1024, peak_mib(&terminal));
+        }
+        print(&format!("{events} events: the end is shown after"), &summary(&mut ends), "");
+        print(&format!("{events} events: a key meanwhile"), &summary(&mut keys), "");
+        print(&format!("{events} events: complete after"), &summary(&mut wholes), "");
+        print(&format!("{events} events: memory then / at most"), &most, "");
+    }
 }
 
 /// Waits for the last word of an answer to be on the screen.

@@ -171,5 +171,12 @@ fn a_saved_session_is_replayed_with_a_timeline_and_a_running_one_while_it_goes_o
     replay.wait_for("The second answer.");
     replay.send("q");
     assert_eq!(replay.wait_exit(PATIENCE).exit_code(), 0);
+
+    let mut there =
+        beside(&terminal, &server).arg("replay").arg(&session).arg("--at").arg("2").arg("--find=Parser").run();
+    there.wait_for("event 2 of");
+    there.wait_for("parser: 1 of 1");
+    there.send("q");
+    assert_eq!(there.wait_exit(PATIENCE).exit_code(), 0);
     assert_eq!(server.chats().len(), 2);
 }

@@ -11,16 +11,21 @@ use crate::cli::screen::show_recorded;
 use crate::session::journal::SessionFiles;
 use crate::session::replay::moments;
 use crate::tui::replay::ReplayScreen;
-use crate::tui::run::sessions::steps_of;
+use crate::tui::run::sessions::{facts_of, steps_of};
+use crate::tui::switch::EventPlace;
+use crate::tui::timeline::{Recorded, RecordedSource};
 
 /// The arguments of `replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// The session's ID, or a beginning that no other shares, or the path of a journal.
     pub session: String,
-    /// With --print: the number of the last event that is shown [default: that of the last one].
-    #[arg(long, value_name = "N", requires = "print")]
+    /// The number of the last event that is shown [default: that of the last one].
+    #[arg(long, value_name = "N")]
     pub at: Option<u64>,
+    /// Go to the last place of this word in the transcript there.
+    #[arg(long, value_name = "WORD", conflicts_with = "print")]
+    pub find: Option<String>,
     /// With --print: the size of the screen.
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x36")]
     pub size: Size,
@@ -32,13 +37,15 @@ pub struct ReplayArgs {
 /// Shows the session, or returns the rows of one screen.
 pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Result<Answer, String> {
     let (header, mut records) = opened(files, &args.session)?;
-    let shown = replayed(Some(&header), args.size);
     if !args.print {
         let steps = steps_of(records).map_err(|error| unreadable(&args.session, &error))?;
-        let exit = show_recorded(flags, shown, steps)?;
+        // In a transcript a capital letter would count.
+        let word = args.find.as_deref().unwrap_or_default().to_lowercase();
+        let place = EventPlace { seq: args.at, agent: None, word };
+        let exit = show_recorded(flags, Recorded { steps, source: RecordedSource::Alone(facts_of(&header)), place })?;
         return Ok(Answer { text: String::new(), exit });
     }
-    let mut screen = ReplayScreen::new(shown);
+    let mut screen = ReplayScreen::new(replayed(Some(&header), args.size));
     for moment in moments(records.by_ref().map_while(Result::ok)) {
         if args.at.is_some_and(|at| moment.seq > at) {
             break;

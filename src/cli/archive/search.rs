@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::Answer;
 use crate::cli::exit::{Exit, say};
 use crate::session::journal::{SessionFile, SessionFiles};
-use crate::session::search::{Hit, Words, search};
+use crate::session::search::{Found, Hit, Words, search};
 use crate::target::MAIN;
 use crate::text::visible_line;
 
@@ -30,7 +30,9 @@ pub struct SearchArgs {
 pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, String> {
     let words = Words::new(&args.words)?;
     let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
-    let found = search(all.clone(), &words);
+    // What a program reads is whole; what is printed says that there is more.
+    let most = if args.json { usize::MAX } else { args.most.saturating_add(1) };
+    let found = search(&all, &words, most);
     for (file, error) in &found.failed {
         say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy())));
     }
@@ -38,12 +40,13 @@ pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, Str
     let text = if args.json {
         serde_json::to_string_pretty(&found.hits).map_err(|error| error.to_string())? + "\n"
     } else {
-        lines(&found.hits, args.most, &all)
+        lines(&found, &args.words.join(" "), args.most, &all)
     };
     Ok(Answer { text, exit })
 }
 
-fn lines(hits: &[Hit], most: usize, files: &[SessionFile]) -> String {
+fn lines(found: &Found, words: &str, most: usize, files: &[SessionFile]) -> String {
+    let hits = &found.hits;
     let mut text = String::new();
     for group in hits.get(..most).unwrap_or(hits).chunk_by(|one, next| one.session == next.session) {
         let Some(first) = group.first() else { continue };
@@ -61,8 +64,22 @@ fn lines(hits: &[Hit], most: usize, files: &[SessionFile]) -> String {
             let _ = writeln!(text, "  {facts}\n    {}", visible_line(&hit.excerpt));
         }
     }
+    if let Some(Hit { session, seq: Some(seq), .. }) = hits.first() {
+        let word = quoted(words.split_whitespace().next().unwrap_or_default());
+        let _ = writeln!(text, "\nsteersman replay {session} --at {seq} --find={word}  opens the first one");
+    }
     if let Some(more) = hits.len().checked_sub(most).filter(|more| *more > 0) {
-        let _ = writeln!(text, "\n{more} more; --most {} shows them all", hits.len());
+        let _ = if found.is_cut {
+            writeln!(text, "\nthere are more; --most {} shows more of them", most.saturating_mul(10))
+        } else {
+            writeln!(text, "\n{more} more; --most {} shows them all", hits.len())
+        };
     }
     if text.is_empty() { "No session holds these words.\n".to_owned() } else { text }
+}
+
+/// Writes a word so that a shell reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "_-./:,@%+=".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", visible_line(word).replace('\'', r"'\''")) }
 }

@@ -12,6 +12,7 @@ use crate::regular_file::{self, Links};
 use crate::session::journal::{Header, Reading, Record, Records, SessionFiles};
 use crate::text::visible_line;
 use crate::tui::replay::Replayed;
+use crate::tui::run::sessions::facts_of;
 
 /// Reads a session by its ID or the path of its journal.
 ///
@@ -60,14 +61,11 @@ fn no_journal(name: &str) -> String {
 
 /// Returns what a screen of this size shows of a session beside its events.
 pub(super) fn replayed(header: Option<&Header>, size: Size) -> Replayed {
-    let name = |directory: &str| Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned());
     Replayed {
         size,
         zone: TimeZone::system(),
         started: header.map(|header| header.started).unwrap_or_default(),
-        place: header.and_then(|header| name(&header.directory)).unwrap_or_default(),
-        branch: header.and_then(|header| header.branch.clone()).unwrap_or_default(),
-        model: header.and_then(|header| header.model.clone()).unwrap_or_default(),
+        facts: header.map(facts_of).unwrap_or_default(),
     }
 }
 

@@ -22,6 +22,9 @@ use crate::session::journal::SessionFile;
 
 pub use hit::Hit;
 
+/// How often the same text is expected in one session.
+const SAME_TEXT: usize = 4;
+
 /// Words that a text is to hold, all of them, in any case of letters.
 #[derive(Debug, Clone)]
 pub struct Words {
@@ -38,6 +41,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Files that could not be read, each with the reason.
     pub failed: Vec<(SessionFile, io::Error)>,
+    /// True when older sessions, or the rest of one, were not searched, because enough was found.
+    pub is_cut: bool,
 }
 
 impl Words {
@@ -74,16 +79,24 @@ fn matcher(word: &str) -> Result<RegexMatcher, String> {
     builder.build(word).map_err(|error| error.to_string())
 }
 
-/// Searches these journals.
-pub fn search(files: Vec<SessionFile>, words: &Words) -> Found {
-    let mut found = Found::default();
-    for (file, outcome) in scan::scan(files, words) {
-        match outcome {
-            Ok(hits) => found.hits.extend(each_once(hits)),
-            Err(error) => found.failed.push((file, error)),
+/// Searches these journals, in their order, until at least so many matches are found.
+pub fn search(files: &[SessionFile], words: &Words, most: usize) -> Found {
+    // A text stands there several times: as it was accepted, as an event and in the conversation.
+    let mut enough = most.saturating_mul(SAME_TEXT);
+    loop {
+        let scanned = scan::scan(files.to_vec(), words, enough);
+        let mut found = Found { is_cut: scanned.is_cut, ..Found::default() };
+        for (file, outcome) in scanned.files {
+            match outcome {
+                Ok(hits) => found.hits.extend(each_once(hits)),
+                Err(error) => found.failed.push((file, error)),
+            }
         }
+        if !found.is_cut || found.hits.len() >= most {
+            return found;
+        }
+        enough = enough.saturating_mul(8);
     }
-    found
 }
 
 /// Leaves one of the hits in the same text; one that tells of an event is preferred.

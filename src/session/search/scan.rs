@@ -3,6 +3,7 @@
 //! A line belongs to the piece in which it begins, so that no cut loses one or shows it twice. Nothing is held in memory
 //! but a block of each thread's piece, and what was found.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -36,8 +37,39 @@ struct Piece {
     to: u64,
 }
 
-/// Returns what is found in each file, in the order of the files.
-pub(super) fn scan(files: Vec<SessionFile>, words: &Words) -> Vec<(SessionFile, Outcome)> {
+/// What a scan has found.
+pub(super) struct Scanned {
+    /// For each file, in their order.
+    pub files: Vec<(SessionFile, Outcome)>,
+    /// True when it ended early, because that was enough.
+    pub is_cut: bool,
+}
+
+/// What the threads have done so far.
+#[derive(Default)]
+struct Progress {
+    done: BTreeMap<usize, Outcome>,
+    /// The pieces at the beginning that are done without a gap, and how much they hold.
+    whole: usize,
+    hits: usize,
+    is_cut: bool,
+}
+
+impl Progress {
+    /// Takes what a piece holds; tells whether the pieces at the beginning hold so much.
+    fn take(&mut self, number: usize, outcome: Outcome, enough: usize) -> bool {
+        self.is_cut |= outcome.as_ref().is_ok_and(|hits| hits.len() >= enough);
+        self.done.insert(number, outcome);
+        while let Some(outcome) = self.done.get(&self.whole) {
+            self.whole += 1;
+            self.hits += outcome.as_ref().map_or(0, Vec::len);
+        }
+        self.hits >= enough
+    }
+}
+
+/// Searches the files in their order, until about so much is found.
+pub(super) fn scan(files: Vec<SessionFile>, words: &Words, enough: usize) -> Scanned {
     let size = |file: &SessionFile| file.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     let sizes = files.iter().map(size).enumerate();
     let pieces: Vec<Piece> = sizes
@@ -47,14 +79,18 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &Words) -> Vec<(SessionFile, 
         })
         .collect();
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+    let progress: Mutex<Progress> = Mutex::default();
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = pieces.get(number) else { return };
             let Some(file) = files.get(piece.file) else { return };
-            let outcome = search_piece(file, piece, words);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
+            let outcome = search_piece(file, piece, words, enough);
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if progress.take(number, outcome, enough) && next.fetch_max(pieces.len(), Ordering::Relaxed) < pieces.len()
+            {
+                progress.is_cut = true;
+            }
         }
     };
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS).min(pieces.len());
@@ -65,11 +101,10 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &Words) -> Vec<(SessionFile, 
         }
         work();
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(number, _)| *number);
-    let mut outcomes: Vec<(SessionFile, Outcome)> = files.into_iter().map(|file| (file, Ok(Vec::new()))).collect();
+    let Progress { done, is_cut, .. } = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut files: Vec<(SessionFile, Outcome)> = files.into_iter().map(|file| (file, Ok(Vec::new()))).collect();
     for (number, outcome) in done {
-        let place = pieces.get(number).and_then(|piece| outcomes.get_mut(piece.file));
+        let place = pieces.get(number).and_then(|piece| files.get_mut(piece.file));
         let Some((_, all)) = place else { continue };
         match (all.as_mut(), outcome) {
             (Ok(all), Ok(hits)) => all.extend(hits),
@@ -77,10 +112,10 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &Words) -> Vec<(SessionFile, 
             (Err(_), _) => {}
         }
     }
-    outcomes
+    Scanned { files, is_cut }
 }
 
-fn search_piece(file: &SessionFile, piece: &Piece, words: &Words) -> Outcome {
+fn search_piece(file: &SessionFile, piece: &Piece, words: &Words, enough: usize) -> Outcome {
     let (open, _) = regular_file::open(&file.path, Links::Refused)?;
     let mut hits: Vec<Hit> = Vec::new();
     // The last of them that have no number: the next event has it.
@@ -91,11 +126,15 @@ fn search_piece(file: &SessionFile, piece: &Piece, words: &Words) -> Outcome {
                 hits.iter_mut().rev().take(unnumbered).for_each(|hit| hit.seq = Some(seq));
                 unnumbered = 0;
             }
+            if unnumbered == 0 && hits.len() >= enough {
+                return Next::Enough;
+            }
             if let Some(hit) = words.may_be_in(line).then(|| read(&file.session, line, words)).flatten() {
                 unnumbered = if hit.seq.is_none() { unnumbered + 1 } else { 0 };
                 hits.push(hit);
             }
         }
+        Next::More
     })?;
     Ok(hits)
 }
@@ -110,8 +149,15 @@ fn next_line<'a>(block: &mut &'a [u8], with: Option<&Words>) -> Option<&'a [u8]>
     Some(line)
 }
 
+/// Whether more lines are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    More,
+    Enough,
+}
+
 /// Hands over the lines of a piece, many at once.
-fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -> io::Result<()> {
     // What has been read and not handed over, and where in the file it begins.
     let mut buffer: Vec<u8> = Vec::new();
     let mut start = piece.from.saturating_sub(1);
@@ -146,8 +192,8 @@ fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8])) -> io::Re
         }
         let last = (within <= whole).then(|| memchr(b'\n', buffer.get(within - 1..whole).unwrap_or_default()));
         let whole = last.map_or(whole, |end| end.map_or(whole, |end| within + end));
-        take(buffer.get(..whole).unwrap_or_default());
-        if is_end || last.is_some() {
+        let next = take(buffer.get(..whole).unwrap_or_default());
+        if is_end || last.is_some() || next == Next::Enough {
             return Ok(());
         }
         buffer.drain(..whole);
@@ -173,20 +219,24 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 mod tests {
     use std::io::Write as _;
 
-    use super::{Piece, each_block};
+    use super::{Next, Piece, each_block};
 
     #[test]
     fn each_line_is_in_one_piece_wherever_the_pieces_end() {
         let mut file = tempfile::tempfile().unwrap();
         let lines: Vec<String> =
-            (0..200).map(|number: usize| "x".repeat(number * 7 % 23) + &number.to_string()).collect();
+            (0..60).map(|number: usize| "x".repeat(number * 7 % 23) + &number.to_string()).collect();
         let text = lines.join("\n");
         file.write_all(text.as_bytes()).unwrap();
-        for size in [1, 2, 7, 30, 1_000, 1 << 20] {
+        for size in [1, 7, 30, 1_000, 1 << 20] {
             let mut found = String::new();
             for from in (0..text.len() as u64 + size).step_by(usize::try_from(size).unwrap()) {
                 let piece = Piece { file: 0, from, to: from + size };
-                each_block(&file, &piece, |block| found.push_str(std::str::from_utf8(block).unwrap())).unwrap();
+                let take = |block: &[u8]| {
+                    found.push_str(std::str::from_utf8(block).unwrap());
+                    Next::More
+                };
+                each_block(&file, &piece, take).unwrap();
             }
             assert_eq!(found, text, "pieces of {size}");
         }

@@ -15,7 +15,7 @@ use crate::tui::status::Status;
 use crate::tui::transcript::TranscriptPane;
 
 /// Most checkpoints of a replay.
-const MOST: usize = 48;
+const MOST: usize = 96;
 /// Fewest steps between two: so many are folded without a noticeable wait.
 const STEPS: usize = 1_024;
 

@@ -24,6 +24,7 @@ use crate::tui::msg::Msg;
 use crate::tui::state::App;
 use crate::tui::status::{ModelSource, Status};
 use crate::tui::theme::Themes;
+use crate::tui::timeline::RecordedFacts;
 use crate::tui::transcript::transcript_markdown;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
@@ -39,12 +40,8 @@ pub struct Replayed {
     pub zone: TimeZone,
     /// When the session began.
     pub started: Timestamp,
-    /// The name of its directory (untrusted).
-    pub place: String,
-    /// The branch that was checked out (untrusted); empty without one.
-    pub branch: String,
-    /// The model, as far as it was known.
-    pub model: String,
+    /// The rest.
+    pub facts: RecordedFacts,
 }
 
 /// A screen that shows a saved session.
@@ -56,7 +53,7 @@ pub struct ReplayScreen {
 impl ReplayScreen {
     /// Makes the screen of a session that has not begun.
     pub fn new(replayed: Replayed) -> Self {
-        let Replayed { size, zone, started, place, branch, model } = replayed;
+        let Replayed { size, zone, started, facts: RecordedFacts { place, branch, model } } = replayed;
         let mut app = App::new(size, started, Status::new(model, ModelSource::Configured), Themes::default());
         (app.facts.zone, app.facts.place, app.facts.branch) = (zone, place, branch);
         update(&mut app, Msg::from(Notice::Ready));

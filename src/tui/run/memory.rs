@@ -18,13 +18,15 @@ use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
 use crate::tui::run::sessions;
-use crate::tui::switch::SessionsFor;
+use crate::tui::switch::{SessionPlace, SessionsFor};
 
 /// The places, and what is still to be written.
 #[derive(Debug)]
 pub struct Memory {
     file: Option<HistoryFile>,
     state: Option<PathBuf>,
+    /// The name of the session that runs.
+    session: Option<String>,
     cwd: PathBuf,
     unwritten: Arc<Mutex<VecDeque<Record>>>,
     newest: Arc<AtomicU64>,
@@ -36,6 +38,7 @@ impl Memory {
         Self {
             file: options.state.as_deref().map(HistoryFile::within),
             state: options.state.clone(),
+            session: options.session.clone(),
             cwd: options.cwd.clone(),
             unwritten: Arc::default(),
             newest: Arc::default(),
@@ -78,13 +81,19 @@ impl Memory {
     /// Lists the saved sessions.
     pub fn list_sessions(&self, wanted_for: SessionsFor, files: &Files) {
         let state = self.state.clone();
-        files.aside(move || vec![Msg::Sessions(wanted_for, sessions::list(state.as_deref()))]);
+        files.aside(move || {
+            let rows = match &wanted_for {
+                SessionsFor::Choosing | SessionsFor::Named(_) => sessions::list(state.as_deref()),
+                SessionsFor::Holding(words) => sessions::search(state.as_deref(), words),
+            };
+            vec![Msg::Sessions(wanted_for, rows)]
+        });
     }
 
     /// Reads what is recorded of a session.
-    pub fn read_session(&self, name: String, files: &Files) {
-        let state = self.state.clone();
-        files.aside(move || vec![Msg::Replayed(sessions::steps(state.as_deref(), &name))]);
+    pub fn read_session(&self, wanted: SessionPlace, files: &Files) {
+        let (state, own) = (self.state.clone(), self.session.clone());
+        files.aside(move || vec![Msg::Replayed(sessions::recorded(state.as_deref(), own.as_deref(), wanted))]);
     }
 
     /// Lists the paths of the working directory.

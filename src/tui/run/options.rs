@@ -14,7 +14,7 @@ use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Steps;
+use crate::tui::timeline::Recorded;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -61,17 +61,6 @@ pub struct ScreenOptions {
     pub session_end: Vec<Envelope>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
-}
-
-/// A recorded session.
-#[derive(Debug, Clone, Default)]
-pub struct Recorded {
-    /// What it told its screen.
-    pub steps: Steps,
-    /// The name of its directory (untrusted).
-    pub place: String,
-    /// The branch that was checked out (untrusted); empty without one.
-    pub branch: String,
 }
 
 /// Whether a terminal can be asked something.

@@ -1,39 +1,113 @@
-//! The saved sessions as rows of a list to choose from. Reads every journal, so it takes a moment.
+//! The saved sessions, and the places in them where words stand, as rows of a list to choose from; a recorded session to be
+//! shown. Reads every journal, so it takes a moment.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
-use crate::session::journal::{Outline, Record, SessionFiles};
+use crate::session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
 use crate::session::replay::{Moment, moments};
+use crate::session::search::{self, Hit, Words};
 use crate::summary::{count, tokens};
-use crate::tui::switch::Choice;
-use crate::tui::timeline::{Step, Steps};
+use crate::target::MAIN;
+use crate::tui::switch::{Choice, EventPlace, SessionPlace};
+use crate::tui::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
 
 /// Most sessions that are listed, the newest.
 const MOST: usize = 500;
+/// Most places that a search lists.
+const MOST_HITS: usize = 500;
 
 /// Lists the sessions below the user's state directory, the newest first.
 ///
 /// # Errors
 /// A sentence, when the directory cannot be read.
 pub fn list(state: Option<&Path>) -> Result<Vec<Choice>, String> {
-    let state = state.ok_or("no session is saved: there is no directory for them")?;
-    let files = SessionFiles::within(state).list();
-    let files = files.map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let files = listed(state)?;
     // One that cannot be read is told of by `steersman sessions`.
     Ok(files.iter().take(MOST).filter_map(|file| Outline::of(file).ok()).map(|outline| row(&outline)).collect())
 }
 
-/// Reads what a session told its screen.
+/// Searches the sessions below the user's state directory, the newest first, for texts that hold these words.
+///
+/// # Errors
+/// A sentence, when there is nothing to search for, or the directory cannot be read.
+pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<Choice>, String> {
+    let sought = Words::new(&[words.to_owned()])?;
+    // In a transcript a capital letter would count.
+    let word = words.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let all = listed(state)?;
+    // One that cannot be read is told of by `steersman search`.
+    let hits = search::search(&all, &sought, MOST_HITS).hits;
+    let mut places: HashMap<SessionId, String> = HashMap::new();
+    let rows = hits.into_iter().take(MOST_HITS).map(|hit| {
+        let place = places.entry(hit.session.clone()).or_insert_with(|| {
+            let header = all.iter().find(|file| file.session == hit.session).and_then(SessionFile::header);
+            header.map(|header| name_of(&header.directory)).unwrap_or_default()
+        });
+        hit_row(hit, place, &word)
+    });
+    Ok(rows.collect())
+}
+
+fn listed(state: Option<&Path>) -> Result<Vec<SessionFile>, String> {
+    let state = state.ok_or("no session is saved: there is no directory for them")?;
+    SessionFiles::within(state).list().map_err(|error| format!("the sessions cannot be listed: {error}"))
+}
+
+fn hit_row(hit: Hit, directory: &str, word: &str) -> Choice {
+    let Hit { session, agent, at, seq, kind, excerpt, .. } = hit;
+    let when = at.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+    let name = if agent.is_main() { MAIN } else { agent.as_str() };
+    let facts = [
+        when.unwrap_or_default(),
+        directory.to_owned(),
+        name.to_owned(),
+        kind.replace('_', " "),
+        seq.map(|seq| format!("#{seq}")).unwrap_or_default(),
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    Choice {
+        id: session.to_string(),
+        title: excerpt.clone(),
+        facts: facts.join(" · "),
+        preview: excerpt,
+        place: EventPlace { seq, agent: Some(agent), word: word.to_owned() },
+        ..Choice::default()
+    }
+}
+
+/// Reads what a session told its screen, to be shown at a place; `own` is the session that runs.
 ///
 /// # Errors
 /// A sentence, when the session cannot be read.
-pub fn steps(state: Option<&Path>, name: &str) -> Result<Steps, String> {
+pub fn recorded(state: Option<&Path>, own: Option<&str>, wanted: SessionPlace) -> Result<Recorded, String> {
+    let SessionPlace { session, place } = wanted;
     let state = state.ok_or("no session is saved: there is no directory for them")?;
-    let records = SessionFiles::within(state).find(name)?.records();
-    records.and_then(steps_of).map_err(|error| format!("the session cannot be read: {error}"))
+    let file = SessionFiles::within(state).find(&session)?;
+    let source = if own == Some(file.session.as_str()) {
+        RecordedSource::Own
+    } else {
+        RecordedSource::Other(file.header().map(|header| facts_of(&header)).unwrap_or_default())
+    };
+    let steps = file.records().and_then(steps_of).map_err(|error| format!("the session cannot be read: {error}"))?;
+    Ok(Recorded { steps, source, place })
+}
+
+/// Returns what a screen shows of a session beside its events.
+pub fn facts_of(header: &Header) -> RecordedFacts {
+    RecordedFacts {
+        place: name_of(&header.directory),
+        branch: header.branch.clone().unwrap_or_default(),
+        model: header.model.clone().unwrap_or_default(),
+    }
+}
+
+/// Returns the name of a directory.
+fn name_of(directory: &str) -> String {
+    Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Returns what a screen was told, from the records of a journal.
@@ -56,11 +130,10 @@ pub fn steps_of(mut records: impl Iterator<Item = io::Result<Record>>) -> io::Re
 fn row(outline: &Outline) -> Choice {
     let Outline { id, title, directory, branch, started, turns, tokens: used, state, parent, preview, .. } = outline;
     let when = started.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
-    let place = Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned());
     let branch = branch.as_ref().map(|branch| format!("({branch})"));
     let parent = parent.as_ref().map(|parent| format!("branch of {}", parent.as_str().get(..8).unwrap_or_default()));
     let turns = count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn");
-    let place: Vec<String> = place.into_iter().chain(branch).collect();
+    let place: Vec<String> = [name_of(directory)].into_iter().chain(branch).filter(|part| !part.is_empty()).collect();
     let facts = [
         when.unwrap_or_default(),
         place.join(" "),
@@ -80,5 +153,6 @@ fn row(outline: &Outline) -> Choice {
         title: title.lines().next().unwrap_or_default().to_owned(),
         facts: facts.join(" · "),
         preview: preview.join("\n"),
+        ..Choice::default()
     }
 }

@@ -195,7 +195,7 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Quit => core.ending = Some(Ending::Quit),
             Effect::Detach => core.ending = Some(Ending::Detached),
             Effect::Switch(switch) => core.ending = Some(Ending::Switch(switch)),
-            Effect::ReadSession(name) => core.memory.read_session(name, &core.files),
+            Effect::ReadSession(wanted) => core.memory.read_session(wanted, &core.files),
             Effect::ListSessions(wanted_for) => core.memory.list_sessions(wanted_for, &core.files),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
             Effect::ListPaths => core.memory.list(&core.files),

@@ -30,6 +30,7 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
     let theme = &facts.theme;
     let titles = match choices.subject() {
         ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
+        ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
         ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
     };
     let inner = frame::open(theme, &titles, screen, regions, buffer);
@@ -42,6 +43,7 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
     let (found, selected) = choices.found();
     let nothing = match (choices.rows(), choices.subject()) {
         (None, _) => "reading the sessions…",
+        (Some(Ok([])), ChoiceSubject::Hit) => "no session holds these words",
         (Some(Err(reason)), _) => reason,
         (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
         (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",

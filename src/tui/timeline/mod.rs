@@ -13,5 +13,5 @@ mod steps;
 mod view;
 
 pub use state::{Direction, Jump, Timeline};
-pub use steps::{Mark, Step, Steps};
+pub use steps::{Mark, Recorded, RecordedFacts, RecordedSource, Step, Steps};
 pub use view::{draw, hints};

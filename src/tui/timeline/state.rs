@@ -2,6 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::id::AgentId;
+use crate::protocol::Post;
 use crate::tui::timeline::steps::{Mark, Step, Steps};
 
 /// The fastest that a replay plays.
@@ -126,6 +128,13 @@ impl Timeline {
             return position.min(self.steps.len());
         };
         (position..self.steps.len()).find(|index| self.steps.seq(*index) != Some(seq)).unwrap_or(self.steps.len())
+    }
+
+    /// Returns the position behind an event and all that belongs to it, and the agent that it is of.
+    pub fn behind_event(&self, seq: u64) -> (usize, Option<AgentId>) {
+        let (from, to) = self.steps.of_event(seq);
+        let agent = |step: Step| if let Post::Envelope(envelope) = step.post { Some(envelope.agent) } else { None };
+        (to, self.steps.part(from, to).into_iter().find_map(agent))
     }
 
     /// Returns the position at a time since the beginning.

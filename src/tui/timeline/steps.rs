@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::event::{Event, Outcome};
 use crate::packed::Packed;
 use crate::protocol::Post;
+use crate::tui::switch::EventPlace;
 
 /// Steps that are packed together.
 const PAGE: usize = 256;
@@ -112,6 +113,12 @@ impl Steps {
         self.places.get(index).map(|(_, at)| *at)
     }
 
+    /// Returns the positions before and behind an event and all that belongs to it.
+    pub fn of_event(&self, seq: u64) -> (usize, usize) {
+        let before = self.places.partition_point(|(step, _)| *step < seq);
+        (before, self.places.partition_point(|(step, _)| *step <= seq))
+    }
+
     /// Returns the first step that is later than a time.
     pub fn behind(&self, at: Timestamp) -> usize {
         self.places.partition_point(|(_, step)| *step <= at)
@@ -132,6 +139,46 @@ impl Steps {
         let wanted = posts.get(from - first..).unwrap_or_default().iter().take(to.saturating_sub(from));
         let places = self.places.get(from..).unwrap_or_default().iter();
         wanted.zip(places).map(|(post, (seq, at))| Step { seq: *seq, at: *at, post: post.clone() }).collect()
+    }
+}
+
+/// A recorded session to be shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recorded {
+    /// What it told its screen.
+    pub steps: Steps,
+    /// Which session it is.
+    pub source: RecordedSource,
+    /// Where it is shown.
+    pub place: EventPlace,
+}
+
+/// Which session a replay is of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RecordedSource {
+    /// The one that runs, which goes on behind it.
+    #[default]
+    Own,
+    /// Another one; a run goes on behind it.
+    Other(RecordedFacts),
+    /// One without a run behind it.
+    Alone(RecordedFacts),
+}
+
+/// What a screen shows of a recorded session beside its events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedFacts {
+    /// The name of its directory (untrusted).
+    pub place: String,
+    /// The branch that was checked out (untrusted); empty without one.
+    pub branch: String,
+    /// The model, as far as it was known.
+    pub model: String,
+}
+
+impl From<Vec<Step>> for Recorded {
+    fn from(steps: Vec<Step>) -> Self {
+        Self { steps: steps.into(), ..Self::default() }
     }
 }
 

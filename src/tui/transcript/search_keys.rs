@@ -6,7 +6,7 @@ use super::cell::{CellId, Fold};
 use super::fold::Transcript;
 use super::keys::TranscriptFacts;
 use super::pane::{Reader, TranscriptPane};
-use super::scroll::ScrollRequest;
+use super::scroll::{Point, ScrollRequest};
 use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest};
 use crate::id::AgentId;
 use crate::tui::effect::{Outcome, PaneEffect};
@@ -38,6 +38,17 @@ pub fn find(pane: &mut TranscriptPane, agent: &AgentId, focused: Pane, words: &s
     }
     type_text(pane, agent, words);
     keep(pane, agent)
+}
+
+/// Searches for a word in the transcript of an agent, first in its last cell, then further up; the focus stays.
+pub fn find_last(pane: &mut TranscriptPane, agent: &AgentId, word: &str) {
+    let reader = pane.reader_mut(agent);
+    let top = Point { cell: CellId::new(reader.transcript.cells().len().saturating_sub(1)), ..Point::default() };
+    let position = reader.scroll.position();
+    let mut search = Search::new(Origin { position, top, selected: reader.selected, pane: Pane::Transcript });
+    search.set_text(word);
+    reader.search = Some(search);
+    pane.remember_search(word.to_owned());
 }
 
 /// Types or pastes into the search.

@@ -20,6 +20,7 @@ use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
+use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
     approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, sessions, transcript,
@@ -67,7 +68,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             }
         }
         Verb::Replay => match &app.facts.session {
-            Some(session) => return vec![Effect::ReadSession(session.clone())],
+            Some(session) => {
+                let place = EventPlace::default();
+                return vec![Effect::ReadSession(SessionPlace { session: session.clone(), place })];
+            }
             None => app.reply("this session is not saved, so it cannot be replayed"),
         },
         Verb::Changes => {
@@ -97,6 +101,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             return carry_out_outcome(app, outcome);
         }
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
+        Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());
             sessions::branch(&mut app.focus.overlays, main);

@@ -108,7 +108,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
             effects = carry_out(app, wanted);
         }
-        Msg::Replayed(Ok(steps)) => replay::begin(app, steps),
+        Msg::Replayed(Ok(recorded)) => replay::begin(app, recorded),
         Msg::Replayed(Err(reason)) => app.reply(&format!("no replay: {reason}")),
         Msg::ChooseSession => {
             effects.push(sessions::resume(&mut app.focus.overlays, &app.facts, ""));

@@ -13,26 +13,57 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::pane::Pane;
-use crate::tui::status::{HostState, Status};
-use crate::tui::timeline::{Direction, Jump, Step, Steps, Timeline};
+use crate::tui::status::{HostState, ModelSource, Status};
+use crate::tui::switch::EventPlace;
+use crate::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
+use crate::tui::transcript;
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
+/// Steps that are folded rather than passed over: what is passed over forgets where somebody reads.
+const FOLDED: usize = 512;
 const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
-/// Begins a replay at the end of the session. The screen of a run that is saved is kept behind it.
-pub fn begin(app: &mut App, steps: Steps) {
+/// Begins a replay at a place of the session. The screen of a run is kept behind it.
+pub fn begin(app: &mut App, recorded: Recorded) {
+    let Recorded { steps, source, place } = recorded;
     if steps.is_empty() {
         app.status.say("nothing is recorded yet", app.facts.now);
         return;
     }
-    let is_live = app.facts.session.is_some();
-    let shown = fresh(app);
-    let behind = std::mem::replace(app, shown);
+    let (shown, is_alone) = match source {
+        RecordedSource::Own => (None, false),
+        RecordedSource::Other(shown) => (Some(shown), false),
+        RecordedSource::Alone(shown) => (Some(shown), true),
+    };
+    let mut begun = fresh(app);
+    if let Some(RecordedFacts { place, branch, model }) = shown {
+        (begun.facts.place, begun.facts.branch) = (place, branch);
+        begun.status = Status::new(model, ModelSource::Configured);
+        begun.status.host = HostState::Ready;
+    }
+    let behind = std::mem::replace(app, begun);
     let checkpoints = Checkpoints::new(steps.len());
-    let live = is_live.then(|| Box::new(behind));
+    let live = (!is_alone).then(|| Box::new(behind));
     app.replay = Some(Replay { timeline: Timeline::new(steps), checkpoints, live });
-    jump(app, Jump::Last);
+    show(app, place);
+}
+
+/// Goes to a place in the session: its event, the agent, and in its transcript the last place of the word.
+fn show(app: &mut App, place: EventPlace) {
+    let EventPlace { seq, agent, word } = place;
+    let Some(replay) = &app.replay else { return };
+    let (position, by) = match seq {
+        Some(seq) => replay.timeline.behind_event(seq),
+        None => (replay.timeline.target(Jump::Last), None),
+    };
+    go(app, position);
+    if let Some(agent) = agent.or(by).filter(|agent| app.facts.run.agents.get(agent).is_some()) {
+        app.tree.select_agent(&agent, &app.facts.run.agents);
+    }
+    if !word.is_empty() {
+        transcript::find_last(&mut app.transcripts, app.tree.selected(), &word);
+    }
 }
 
 /// Returns an empty screen that looks like this one.
@@ -237,7 +268,7 @@ fn jump(app: &mut App, to: Jump) {
     go(app, position);
 }
 
-/// Brings the screen to a position: on from where it is, or from where it was kept before.
+/// Brings the screen to a position: on from where it is, or from where it was kept, whatever is nearer.
 fn go(app: &mut App, position: usize) {
     let Some(replay) = &app.replay else { return };
     let mut here = replay.timeline.position().0;
@@ -245,9 +276,10 @@ fn go(app: &mut App, position: usize) {
         return;
     }
     let shown = app.tree.selected().clone();
-    if position < here {
+    let kept = replay.checkpoints.before(position);
+    if position < here || kept.is_some_and(|kept| kept.position > here + FOLDED) {
         let mut fresh = fresh(app);
-        here = replay.checkpoints.before(position).map_or(0, |kept| restore(&mut fresh, kept));
+        here = kept.map_or(0, |kept| restore(&mut fresh, kept));
         fresh.replay = app.replay.take();
         std::mem::swap(&mut fresh.focus, &mut app.focus);
         *app = fresh;

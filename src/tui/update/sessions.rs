@@ -13,8 +13,7 @@ use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::switch::{BranchFiles, Switch};
-use crate::tui::switch::{Choice, ChoiceSubject, SessionsFor};
+use crate::tui::switch::{BranchFiles, Choice, ChoiceSubject, SessionPlace, SessionsFor, Switch};
 use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
 
@@ -34,7 +33,15 @@ pub fn resume(overlays: &mut Overlays, facts: &Facts, name: &str) -> Effect {
     Effect::ListSessions(SessionsFor::Choosing)
 }
 
-/// Takes the list of sessions.
+/// Searches all saved sessions; a place where these words stand can be chosen.
+pub fn search(overlays: &mut Overlays, facts: &Facts, words: &str) -> Effect {
+    if facts.medium == Medium::Screen {
+        overlays.open(Choices::awaited(ChoiceSubject::Hit));
+    }
+    Effect::ListSessions(SessionsFor::Holding(words.to_owned()))
+}
+
+/// Takes the list of sessions, or of places in them.
 pub fn listed(
     overlays: &mut Overlays,
     wanted_for: &SessionsFor,
@@ -60,15 +67,21 @@ pub fn listed(
         });
         return wanted;
     }
+    let (subject, sentence) = match wanted_for {
+        SessionsFor::Choosing | SessionsFor::Named(_) => {
+            (ChoiceSubject::Session, "/resume ID goes on with a session; the beginning of the ID is enough")
+        }
+        SessionsFor::Holding(_) if known.is_empty() => (ChoiceSubject::Hit, "no session holds these words"),
+        SessionsFor::Holding(_) => (ChoiceSubject::Hit, "steersman replay ID --at N shows a session at event N"),
+    };
     if facts.medium == Medium::Lines {
         for row in known.iter().take(TOLD) {
             let told = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.facts));
             wanted.push(PaneEffect::Note(AgentId::main(), told));
         }
-        let sentence = "/resume ID goes on with a session; the beginning of the ID is enough";
         wanted.push(PaneEffect::Say(sentence.to_owned()));
     }
-    if let Some(choices) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Session) {
+    if let Some(choices) = overlays.find_mut::<Choices>().filter(|list| list.subject() == subject) {
         choices.take(rows);
     }
     wanted
@@ -81,6 +94,10 @@ pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: Choice, fa
         ChoiceSubject::Message => {
             let asked = preview(Some(MessageId::new(row.id)), facts);
             vec![PaneEffect::CloseOverlay, asked]
+        }
+        // The list stays open for the next one.
+        ChoiceSubject::Hit => {
+            vec![PaneEffect::Outside(Effect::ReadSession(SessionPlace { session: row.id, place: row.place }))]
         }
     }
 }
@@ -115,7 +132,7 @@ pub fn branch(overlays: &mut Overlays, main: Option<&Reader>) {
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();
-        Choice { id: id.to_string(), title, facts: String::new(), preview: text, directory: String::new() }
+        Choice { id: id.to_string(), title, preview: text, ..Choice::default() }
     };
     let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
     overlays.open(Choices::of(ChoiceSubject::Message, rows.unwrap_or_default()));

@@ -10,6 +10,7 @@ use steersman::protocol::Post;
 use steersman::session::journal::read;
 use steersman::session::replay::moments;
 use steersman::tui::replay::{ReplayScreen, Replayed};
+use steersman::tui::timeline::RecordedFacts;
 
 use super::journal::{Disk, entry, event, journal};
 use super::saved::Saved;
@@ -21,9 +22,7 @@ fn screen_at(saved: &Saved, at: u64) -> String {
         size: Size { width: 120, height: 36 },
         zone: TimeZone::UTC,
         started: "2026-11-22T20:35:07Z".parse().unwrap(),
-        place: "project".to_owned(),
-        branch: "main".to_owned(),
-        model: "test-model".to_owned(),
+        facts: RecordedFacts { place: "project".to_owned(), branch: "main".to_owned(), model: "test-model".to_owned() },
     };
     let mut screen = ReplayScreen::new(replayed);
     for moment in moments(file.read().unwrap().records).take_while(|moment| moment.seq <= at) {

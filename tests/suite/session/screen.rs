@@ -7,10 +7,12 @@ use steersman::id::AgentId;
 use steersman::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::drafts::KeptDrafts;
+use steersman::tui::run::sessions::{recorded, search};
 use steersman::tui::switch::Switch;
 use steersman::tui::switch::{Choice, SessionsFor};
 
 use super::journal::entry;
+use super::saved::{Saved, usual};
 use crate::support::stage::Stage;
 
 /// Milliseconds without a key, behind the drawing, that arm a question.
@@ -136,6 +138,7 @@ fn sessions() -> Vec<Choice> {
         title: title.to_owned(),
         facts: facts.to_owned(),
         preview: preview.to_owned(),
+        ..Choice::default()
     };
     vec![
         choice(
@@ -204,4 +207,68 @@ fn in_lines_the_sessions_are_told_and_a_draft_is_brought_back_on_demand() {
     assert!(told.contains("0198c9a2-6e1b: find the parser") && told.contains("/resume ID goes on"), "{told}");
     stage.line("/resume 0198c9a2").tell(Msg::Sessions(SessionsFor::Named("0198c9a2".to_owned()), Ok(sessions())));
     assert!(matches!(stage.effects.last(), Some(Effect::Switch(Switch::Resume { .. }))), "{:?}", stage.effects);
+}
+
+/// The places where words stand, as the screen lists them.
+fn hits(saved: &Saved, words: &str) -> Msg {
+    let state = saved.home.path().join(".local/state/steersman");
+    Msg::Sessions(SessionsFor::Holding(words.to_owned()), search(Some(&state), words))
+}
+
+/// Reads the session that was chosen last.
+fn read_chosen(stage: &mut Stage, saved: &Saved) {
+    let state = saved.home.path().join(".local/state/steersman");
+    let Some(Effect::ReadSession(wanted)) = stage.effects.last().cloned() else { panic!("{:?}", stage.effects) };
+    stage.tell(Msg::Replayed(recorded(Some(&state), None, wanted)));
+}
+
+#[test]
+fn a_hit_of_a_search_is_read_at_its_place_and_the_list_is_there_again_behind_it() {
+    let saved = Saved::new();
+    saved.session(|play| {
+        usual(play);
+        let lines: Vec<String> = (1..200).map(|number| format!("line {number}")).collect();
+        play.event("", Event::TurnStarted { turn: 2 });
+        play.call("", "c9", "read", r#"{"path": "long.txt"}"#).result("", "c9", &lines.join("\n"));
+        play.answer("", "That is long.");
+    });
+    let mut stage = Stage::new(100, 30);
+    stage.keys("a draft<c-c>/search Stories<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::ListSessions(SessionsFor::Holding("Stories".to_owned()))));
+    assert!(stage.screen().contains("reading the sessions"), "{}", stage.screen());
+    stage.tell(hits(&saved, "Stories"));
+    let screen = stage.screen();
+    assert!(screen.contains("Found in the sessions") && screen.contains("researcher 0 · assistant"), "{screen}");
+    stage.keys("<enter>");
+    read_chosen(&mut stage, &saved);
+    let screen = stage.screen();
+    assert!(screen.contains("event 22 of") && screen.contains("researcher 0"), "its agent is shown: {screen}");
+    assert!(screen.contains("Seven stories.") && screen.contains("project"), "{screen}");
+    assert!(screen.contains("stories: 1 of 1"), "the word is marked in its transcript: {screen}");
+    // Nothing runs in this session and none is saved, and yet it is there again.
+    stage.keys("<esc><down><enter>");
+    assert!(stage.app.replay.is_none(), "{}", stage.screen());
+    read_chosen(&mut stage, &saved);
+    assert!(stage.screen().contains("event 27 of"), "{}", stage.screen());
+    stage.keys("<esc><esc>/search 150<enter>").tell(hits(&saved, "150"));
+    stage.keys("<enter>");
+    read_chosen(&mut stage, &saved);
+    let screen = stage.screen();
+    assert!(screen.contains("line 150"), "a long result is opened at the word: {screen}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_so_and_lines_tell_where_words_stand() {
+    let saved = Saved::new();
+    saved.usual();
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/search<enter>");
+    assert!(stage.screen().contains("/search needs a text after it"), "{}", stage.screen());
+    stage.keys("<c-u>/search nowhere<enter>").tell(hits(&saved, "nowhere"));
+    assert!(stage.screen().contains("no session holds these words"), "{}", stage.screen());
+    let mut stage = Stage::in_lines();
+    stage.line("/search polite stories").tell(hits(&saved, "seven stories"));
+    let told = stage.written();
+    assert!(told.contains("Seven stories.; ") && told.contains("researcher 0 · assistant · #22"), "{told}");
+    assert!(told.contains("steersman replay ID --at N"), "{told}");
 }

@@ -12,7 +12,7 @@ use crate::support::program::{Program, exit_code, stderr, stdout};
 
 fn found(saved: &Saved, words: &[&str]) -> Vec<Hit> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    search(saved.files().list().unwrap(), &Words::new(&words).unwrap()).hits
+    search(&saved.files().list().unwrap(), &Words::new(&words).unwrap(), usize::MAX).hits
 }
 
 fn kinds(hits: &[Hit]) -> Vec<(&str, &str)> {
@@ -74,6 +74,40 @@ fn a_long_text_that_the_file_repeats_by_number_is_found_where_it_stands_and_the_
 }
 
 #[test]
+fn a_search_ends_when_enough_is_found_and_says_that_there_is_more() {
+    let saved = Saved::new();
+    let mut newest = None;
+    for day in ["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"] {
+        let mut header = header();
+        header.started = day.parse().unwrap();
+        header.session = SessionId::new(header.started).unwrap();
+        newest = Some(header.session.clone());
+        saved.session_of(&header, |play| {
+            play.event("", steersman::event::Event::TurnStarted { turn: 1 });
+            for number in 0..50 {
+                play.answer("", &format!("needle {number} of {day}"));
+            }
+        });
+    }
+    let (files, words) = (saved.files().list().unwrap(), Words::new(&["needle".to_owned()]).unwrap());
+    let few = search(&files, &words, 3);
+    assert!(few.is_cut && (3..=100).contains(&few.hits.len()), "{}", few.hits.len());
+    assert!(few.hits.iter().take(3).all(|hit| Some(&hit.session) == newest.as_ref()));
+    assert_eq!(few.hits[0].excerpt, "needle 0 of 2026-02-01T00:00:00Z");
+    let all = search(&files, &words, usize::MAX);
+    assert_eq!((all.is_cut, all.hits.len()), (false, 100));
+    let run = |home: TempDir, args: &[&str]| {
+        let (output, home) = Program::within(home).args(["search"]).args(args.iter().copied()).output_with_home();
+        (stdout(&output), home)
+    };
+    let (text, home) = run(saved.home, &["--most", "2", "needle"]);
+    assert!(text.contains("needle 1 of") && !text.contains("needle 2 of"), "{text}");
+    assert!(text.ends_with("there are more; --most 20 shows more of them\n"), "{text}");
+    let (text, _home) = run(home, &["--json", "needle"]);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&text).unwrap().len(), 100);
+}
+
+#[test]
 fn the_command_prints_what_it_found_for_people_and_for_programs() {
     let saved = Saved::new();
     let file = saved.usual();
@@ -88,6 +122,12 @@ fn the_command_prints_what_it_found_for_people_and_for_programs() {
     assert_eq!(lines[0], format!("{}  /work/project", file.session));
     assert!(lines[1].ends_with("main  tool result  #11"), "{text}");
     assert!(lines[2].contains("b.rs⏎=cmd()<script>alert(1)</script>␛]0;owned␇<U+202E>"), "{text}");
+    let opens = format!("steersman replay {} --at 11 --find=alert  opens the first one", file.session);
+    assert_eq!(lines[lines.len() - 1], opens);
+    let (_, text, home) = run(home, &["it's"]);
+    assert_eq!(text, "No session holds these words.\n");
+    let (_, text, home) = run(home, &["=cmd()<SCRIPT"]);
+    assert!(text.ends_with("--at 11 --find='=cmd()<SCRIPT'  opens the first one\n"), "{text}");
     let (_, text, home) = run(home, &["--most", "1", "stories"]);
     assert!(text.ends_with("2 more; --most 3 shows them all\n"), "{text}");
     let (code, text, home) = run(home, &["--json", "alert"]);

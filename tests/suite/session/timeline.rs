@@ -6,7 +6,8 @@ use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::timeline::{Direction, Jump, Step, Timeline};
+use steersman::tui::switch::{EventPlace, SessionPlace};
+use steersman::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
 
 use crate::support::stage::Stage;
 
@@ -72,8 +73,13 @@ fn session() -> Vec<Step> {
 
 fn replay(width: u16, height: u16) -> Stage {
     let mut stage = Stage::new(width, height);
-    stage.tell(Msg::Replayed(Ok(session().into())));
+    stage.tell(Msg::Replayed(Ok(alone(session(), EventPlace::default()))));
     stage
+}
+
+fn alone(steps: Vec<Step>, place: EventPlace) -> Recorded {
+    let source = RecordedSource::Alone(RecordedFacts::default());
+    Recorded { steps: steps.into(), source, place }
 }
 
 #[test]
@@ -229,7 +235,10 @@ fn a_session_that_is_not_saved_or_empty_is_not_replayed() {
     assert!(stage.app.replay.is_none() && stage.screen().contains("nothing is recorded yet"), "{}", stage.screen());
     stage.app.facts.session = Some("0198".to_owned());
     stage.keys("/replay<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::ReadSession("0198".to_owned())));
+    assert_eq!(
+        stage.effects.last(),
+        Some(&Effect::ReadSession(SessionPlace { session: "0198".to_owned(), place: EventPlace::default() }))
+    );
 }
 
 #[test]

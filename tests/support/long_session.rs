@@ -1,0 +1,102 @@
+//! Long sessions for benchmarks: rounds of an agent, each with a call, its result and an answer.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use steersman::event::{Delivery, Envelope, Event, Pending};
+use steersman::host::Keeper as _;
+use steersman::id::AgentId;
+use steersman::listener::Listener as _;
+use steersman::message::Arguments;
+use steersman::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
+
+use super::prose::prose;
+
+/// The last words that are said in a long session.
+pub const LAST_WORDS: &str = "These are the last words.";
+/// A text that waits in it.
+pub const WAITING: &str = "this text still waits";
+
+/// Returns the event of this number: rounds of ten, of which six are pieces of an answer.
+pub fn event(number: u64) -> Envelope {
+    let call = || format!("call {}", number / 10).as_str().into();
+    let event = match number % 10 {
+        _ if number == 1 => Event::TurnStarted { turn: 1 },
+        1 => Event::ToolCall {
+            id: call(),
+            name: "read".to_owned(),
+            arguments: Arguments::parse(r#"{"path":"src/lib.rs","limit":20}"#),
+        },
+        2 => {
+            let content = prose(number, 10, 5);
+            Event::ToolResult { id: call(), content, is_error: false, elapsed_ms: 12 }
+        }
+        9 => Event::Assistant { text: prose(number, 2, 12), interrupted: false },
+        _ => Event::AssistantDelta { text: "a few words ".to_owned() },
+    };
+    let at = Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
+    Envelope { seq: number, at, agent: AgentId::main(), parent: None, event }
+}
+
+/// Returns the event of this number among those that are recorded: no pieces.
+pub fn recorded(number: u64) -> Envelope {
+    let place = [1, 2, 9][usize::try_from(number % 3).unwrap()];
+    Envelope { seq: number, ..event(if number == 1 { 1 } else { number / 3 * 10 + place }) }
+}
+
+/// Begins the journal of a new session in a directory; returns it with its name.
+pub fn begin(state: &Path, directory: &Path) -> (Journal, SessionId) {
+    let started = Timestamp::now();
+    let header = Header {
+        schema: SCHEMA,
+        program: "steersman".to_owned(),
+        session: SessionId::new(started).unwrap(),
+        started,
+        directory: directory.display().to_string(),
+        branch: None,
+        model: None,
+        parent: None,
+    };
+    let session = header.session.clone();
+    let opening = SessionFiles::within(state).creating(&header, &TimeZone::UTC);
+    (Journal::begin(header, opening), session)
+}
+
+/// How long the events of a session took.
+pub struct Written {
+    pub file: SessionFile,
+    /// Until the journal had them.
+    pub handed: Duration,
+    /// Until they were on the disk.
+    pub saved: Duration,
+}
+
+/// Writes a session of so many events.
+pub fn write(state: &Path, directory: &Path, events: u64, event: fn(u64) -> Envelope) -> Written {
+    let (journal, session) = begin(state, directory);
+    let began = Instant::now();
+    for number in 1..=events {
+        journal.on_event(&event(number));
+        // A run does not make a million at once: its writer keeps up.
+        if number.is_multiple_of(50_000) {
+            journal.keep();
+        }
+    }
+    let handed = began.elapsed();
+    let last = Event::Assistant { text: LAST_WORDS.to_owned(), interrupted: false };
+    journal.on_event(&Envelope { seq: events + 1, event: last, ..event(events) });
+    let at = Timestamp::now();
+    let text = WAITING.to_owned();
+    let delivery = Delivery::FollowUp;
+    let entry = Pending { id: "m1".into(), text, delivery, held: false, stale: false, at, sender: None };
+    journal.accepted(&AgentId::main(), entry);
+    // The thread takes its time for so many at once; an end waits for it only so long.
+    let waiting = Instant::now();
+    while journal.close().is_some() {
+        assert!(waiting.elapsed() < Duration::from_mins(5), "the journal does not end");
+    }
+    let saved = began.elapsed();
+    Written { file: SessionFiles::within(state).find(session.as_str()).unwrap(), handed, saved }
+}
