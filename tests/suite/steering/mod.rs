@@ -2,6 +2,7 @@
 
 mod lives;
 mod obedient;
+mod program;
 mod queue;
 mod rules;
 mod screen;
