@@ -13,8 +13,8 @@ use crate::id::{AgentId, MessageId};
 use crate::text::visible_line;
 
 pub use condition::{
-    AgentEnd, CONDITION_FORMS, CallMoment, Condition, ConditionError, Happening, Recurrence, Trigger, conditional,
-    is_named,
+    AgentEnd, CONDITION_FORMS, CallMoment, Condition, ConditionError, ConditionForm, Happening, Recurrence, Trigger,
+    conditional, is_named,
 };
 
 /// What a text of the user is to the agent that it is for.

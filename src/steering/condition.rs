@@ -14,7 +14,7 @@ use crate::id::AgentId;
 use crate::message::Arguments;
 use crate::price::Money;
 
-pub use words::{CONDITION_FORMS, ConditionError, conditional};
+pub use words::{CONDITION_FORMS, ConditionError, ConditionForm, conditional};
 
 /// What a text waits for, and how often it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

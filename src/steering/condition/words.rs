@@ -11,22 +11,38 @@ use super::{AgentEnd, CallMoment, Condition, Recurrence, Trigger};
 use crate::price::Money;
 use crate::text::visible_line;
 
-/// The forms of a condition, each with what it means.
-pub const CONDITION_FORMS: &[(&str, &str)] = &[
-    ("agent NAME ends", "a sub-agent ends; without a NAME any; NAME is file_miner 0, or file_miner for each of them"),
-    ("agent NAME fails", "it ends without an answer"),
-    (
+/// A form of a condition.
+#[derive(Debug, Clone, Copy)]
+pub struct ConditionForm {
+    /// How it is written.
+    pub form: &'static str,
+    /// What it means.
+    pub help: &'static str,
+    /// One that has it.
+    pub example: &'static str,
+}
+
+const fn form(form: &'static str, example: &'static str, help: &'static str) -> ConditionForm {
+    ConditionForm { form, help, example }
+}
+
+/// The forms of a condition.
+pub const CONDITION_FORMS: &[ConditionForm] = &[
+    form("TOOL WORDS fails", "bash cargo test* fails", "a call failed, or its command ended with another code than 0"),
+    form(
         "before TOOL WORDS",
-        "a call is about to run: it gives way, and the model decides again; WORDS may have * in them",
+        "before bash git push*",
+        "a call is about to run: it gives way, and the model decides again",
     ),
-    ("after TOOL WORDS", "a call has run"),
-    ("TOOL WORDS fails", "a call has failed, or its command ended with another exit code than 0"),
-    ("GLOB changes", "a tool or a command changed a file, such as *.sql or src/**/*.rs"),
-    ("context above N%", "the conversation fills more of the context window"),
-    ("cost above $N", "the session has cost more"),
-    ("tokens above N", "the session has used more tokens"),
-    ("N steps", "so many tool calls of the agent later"),
-    ("N minutes", "so many minutes later"),
+    form("after TOOL WORDS", "after bash cargo test*", "a call has run; without WORDS any call of the tool"),
+    form("GLOB changes", "*.sql changes", "a tool or a command changed a file"),
+    form("agent NAME ends", "agent ends", "a sub-agent ends: file_miner 0, each file_miner, or without a NAME any"),
+    form("agent NAME fails", "agent fails", "it ends without an answer"),
+    form("context above N%", "context above 70%", "the conversation fills more of the context window"),
+    form("cost above $N", "cost above $1", "the session has cost more"),
+    form("tokens above N", "tokens above 200k", "the session has used more tokens"),
+    form("N steps", "20 steps", "so many tool calls of the agent later"),
+    form("N minutes", "10 minutes", "so many minutes later"),
 ];
 
 /// Why words are no condition.
@@ -61,7 +77,7 @@ impl FromStr for Condition {
             Some(Ok(condition)) => Ok(condition),
             Some(Err(why)) => Err(fail(why)),
             None => {
-                let forms: Vec<&str> = CONDITION_FORMS.iter().map(|(form, _)| *form).collect();
+                let forms: Vec<&str> = CONDITION_FORMS.iter().map(|form| form.form).collect();
                 Err(fail(&format!("is no condition; write one of: {}", forms.join(", "))))
             }
         }
@@ -216,7 +232,7 @@ impl schemars::JsonSchema for Condition {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let forms: Vec<&str> = CONDITION_FORMS.iter().map(|(form, _)| *form).collect();
+        let forms: Vec<&str> = CONDITION_FORMS.iter().map(|form| form.form).collect();
         let description = format!("What a text waits for, in words: {}.", forms.join(", "));
         schemars::json_schema!({ "type": "string", "description": description })
     }
@@ -255,6 +271,14 @@ mod tests {
     }
 
     #[test]
+    fn each_form_has_an_example_that_is_read() {
+        for form in CONDITION_FORMS {
+            let words = form.example.parse::<Condition>().map(|condition| condition.to_string());
+            assert_eq!(words, Ok(form.example.replace("200k", "200000")), "{}", form.form);
+        }
+    }
+
+    #[test]
     fn other_spellings_are_read_too() {
         for (written, words) in [
             (" in 10 steps", "10 steps"),
@@ -276,7 +300,7 @@ mod tests {
     #[test]
     fn what_is_no_condition_says_why() {
         for (words, why) in [
-            ("", "is no condition; write one of: agent NAME ends,"),
+            ("", "is no condition; write one of: TOOL WORDS fails,"),
             ("the tests are red", "is no condition"),
             ("0 steps", "whole number above 0"),
             ("-1 minutes", "whole number above 0"),
