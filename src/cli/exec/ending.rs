@@ -81,7 +81,7 @@ impl ExecRun<'_> {
                     Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
                     Line::When(trigger, text) => self.keep(UserLine { trigger: Some(trigger), ..UserLine::from(text) }),
                     Line::FollowUp(text) => {
-                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) })
+                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) });
                     }
                     Line::Json(line) => {
                         if let Some(message) = input::text_of(&line) {
@@ -146,6 +146,14 @@ impl ExecRun<'_> {
     /// Returns how the run ended once nothing more can be asked for.
     fn ended_without_requests(&mut self) -> Option<Exit> {
         self.read_lines();
+        if self.waits_in_vain() {
+            // To let it go on would be a decision of nobody.
+            let sentence = "the input has ended, and it keeps an agent paused";
+            self.err.say(sentence);
+            self.reason = Some(sentence.to_owned());
+            self.stop(Exit::Failed);
+            return None;
+        }
         if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
             return None;
         }

@@ -45,6 +45,13 @@ impl ExecRun<'_> {
                 Err(why) => failed(id, why.strip_prefix("not answered: ").unwrap_or(&why).to_owned()),
             };
         }
+        if let InputRequest::Pause { agent, paused } = &request {
+            match (agent, paused) {
+                (agent, true) => drop(self.paused_by_input.insert(agent.clone())),
+                (None, false) => self.paused_by_input.clear(),
+                (agent, false) => drop(self.paused_by_input.remove(agent)),
+            }
+        }
         match request.request() {
             Ok(Some(request)) => self.carry_out(id, request),
             Ok(None) => {

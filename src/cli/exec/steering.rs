@@ -2,7 +2,7 @@
 //!
 //! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -68,6 +68,10 @@ pub(super) struct ExecRun<'a> {
     pub(super) is_paused: bool,
     /// The agents that run.
     agents: Vec<AgentId>,
+    /// The agents that wait because they are paused.
+    parked: HashSet<AgentId>,
+    /// What the input paused, and did not let go on; `None` is all agents.
+    pub(super) paused_by_input: HashSet<Option<AgentId>>,
     /// The questions that wait for an answer.
     pub(super) open: Vec<ApprovalRequest>,
     /// Requests whose reply has not come.
@@ -103,6 +107,8 @@ impl<'a> ExecRun<'a> {
             client,
             posts: VecDeque::new(),
             agents: vec![AgentId::main()],
+            parked: HashSet::new(),
+            paused_by_input: HashSet::new(),
             open: Vec::new(),
             unanswered: 0,
             has_sent: false,
@@ -142,8 +148,9 @@ impl<'a> ExecRun<'a> {
 
     /// Sends a text to whom it names, else to the main agent.
     fn send_to_named(&mut self, message: UserLine) {
-        let Addressed { target, text } = target::parse(&message.text, &self.agents);
-        let message = UserLine { text: text.to_owned(), ..message.clone() };
+        let UserLine { text: whole, delivery, kind, scope } = message;
+        let Addressed { target, text } = target::parse(&whole, &self.agents);
+        let message = UserLine { text: text.to_owned(), delivery, kind, scope };
         match target {
             Target::Unnamed => match named(&message.text) {
                 Some(name) => {
@@ -349,6 +356,7 @@ impl<'a> ExecRun<'a> {
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
                 self.note_agents(&envelope.event);
+                self.note_parked(&envelope.agent, &envelope.event);
                 // In plain output it is a line among the others.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
                     self.err.say(text);
@@ -426,6 +434,19 @@ impl<'a> ExecRun<'a> {
             Event::AgentFinished { child, .. } => self.agents.retain(|agent| agent != child),
             _ => {}
         }
+    }
+
+    fn note_parked(&mut self, agent: &AgentId, event: &Event) {
+        match event {
+            Event::Parked { .. } => self.parked.insert(agent.clone()),
+            Event::Unparked { .. } | Event::TurnEnded { .. } => self.parked.remove(agent),
+            _ => false,
+        };
+    }
+
+    /// Returns whether an agent waits for an input that has ended.
+    pub(super) fn waits_in_vain(&self) -> bool {
+        self.lines.is_none() && !self.paused_by_input.is_empty() && !self.parked.is_empty()
     }
 
     pub(super) fn has_requests(&self) -> bool {

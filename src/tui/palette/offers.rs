@@ -40,7 +40,7 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
-        let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
+        let (Draft::Command(command, _) | Draft::Misfit(command)) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
             Verb::Mode => return modes(typed),

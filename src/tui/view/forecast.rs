@@ -13,7 +13,7 @@ use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
 
 /// Columns of a condition in a narrow list.

@@ -169,3 +169,81 @@ fn with_plain_framing_the_bare_words_are_sent_and_nothing_is_explained() {
     assert_eq!(chat.contents("user"), ["fix the tests", "write a report"]);
     assert!(!chat.texts("system").concat().contains("steer-"));
 }
+
+#[test]
+fn lines_carry_conditions_and_what_is_never_met_is_listed_as_not_sent() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::calls(GLOB).gated(&gate), Reply::text("Done.")]);
+    let mut run = exec(home(), &server).args(["--steer-stdin", "fix the tests"]).piped().run();
+    gate.wait_reached();
+    say(&mut run, "/when after glob: look at them", "look at them", "add");
+    say(&mut run, "/every 50 steps: where are you?", "where are you?", "add");
+    run.write("/when soon: go on\n");
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, server.chats().len()), (Some(0), 2), "{}", end.stderr);
+    assert!(end.stderr.contains("\"soon\" is no condition; write one of"), "{}", end.stderr);
+    assert_eq!(server.chats()[1].texts("user"), ["fix the tests", "look at them"]);
+    assert!(server.chats()[1].contents("user")[1].contains("due=\"after glob\""));
+    let turns = events(&end.stdout, "user_turn");
+    assert_eq!(turns[1]["met"], json!({"condition": "after glob", "recurrence": "once"}));
+    let unsent = &events(&end.stdout, "session_ended")[0]["unsent"];
+    assert_eq!(unsent[0]["trigger"]["condition"], "50 steps", "{unsent}");
+}
+
+#[test]
+fn requests_carry_conditions_and_a_session_that_goes_on_has_them() {
+    let gates = [Gate::new(), Gate::new()];
+    let replies = [Reply::calls(GLOB).gated(&gates[0]), Reply::text("Done.").gated(&gates[1])];
+    let server = Server::start(replies);
+    let mut run = exec(home(), &server).args(["--input", "json"]).piped().run();
+    let mut ask = |request: Value| {
+        check("input", &request);
+        run.write(&format!("{request}\n"));
+        let mut reply = Value::Null;
+        run.wait_for_line(|line| {
+            reply = serde_json::from_str::<Value>(line).unwrap()["event"].take();
+            reply["type"] == "reply" && reply["id"] == request["id"]
+        });
+        reply
+    };
+    ask(json!({"id": 1, "type": "send", "text": "fix the tests"}));
+    gates[0].wait_reached();
+    let text = "look at them";
+    let sent = ask(json!({"id": 2, "type": "send", "text": text, "when": "bash fails"}))["message"].take();
+    let edit = json!({"id": 3, "type": "edit", "message": sent, "text": text, "every": "after glob"});
+    assert_eq!(ask(edit)["ok"], true);
+    let both = json!({"id": 4, "type": "send", "text": "x", "when": "1 step", "every": "1 step"});
+    assert_eq!(ask(both)["reason"], "when and every exclude each other");
+    let soon = ask(json!({"id": 5, "type": "send", "text": "x", "when": "soon"}));
+    assert!(soon["reason"].as_str().is_some_and(|why| why.contains("is no condition")), "{soon}");
+    gates[0].open();
+    gates[1].wait_reached();
+    assert!(server.chats()[1].contents("user")[1].contains("due=\"every after glob\""));
+    ask(json!({"id": 6, "type": "end"}));
+    gates[1].open();
+    let end = run.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+}
+
+#[test]
+fn another_terminal_sends_a_text_with_a_condition_and_status_shows_it() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::calls(GLOB).gated(&gate), Reply::text("Done.")]);
+    let run = exec(home(), &server).args(["hello"]).run();
+    gate.wait_reached();
+    let beside = |args: &[&str]| {
+        let output = Program::beside(&run).args(args.iter().copied()).output();
+        (exit_code(&output), stdout(&output), stderr(&output))
+    };
+    let (code, out, err) = beside(&["inject", "--when", "after glob", "look at them"]);
+    assert_eq!((code, out.as_str()), (0, "m2 is pending\n"), "{err}");
+    assert_eq!(beside(&["inject", "--every", "20 steps", "where are you?"]).0, 0);
+    assert_eq!(beside(&["inject", "--when", "soon", "x"]).0, 2);
+    let (_, text, _) = beside(&["status"]);
+    assert!(text.contains("m2 pending from inject 1 after glob for main: look at them"), "{text}");
+    assert!(text.contains("every 20 steps"), "{text}");
+    gate.open();
+    assert_eq!(run.end().code, Some(0));
+    assert!(server.chats()[1].contents("user")[1].contains("look at them"));
+}
