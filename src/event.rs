@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
-use crate::steering::{Rule, RuleNews, TextKind};
+use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
 pub use pending::{Delivery, Pending};
@@ -125,6 +125,9 @@ pub enum Event {
         /// What it is to the agent.
         #[serde(default)]
         kind: TextKind,
+        /// What it has waited for; absent for a text that waited for nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        met: Option<Trigger>,
     },
     /// The rules of the user that hold, all of them, after each change.
     Rules {

@@ -1,6 +1,9 @@
-//! What a text of the user is to the agent that it is for: its kind, and the rules that hold until they are withdrawn.
+//! What a text of the user is to the agent that it is for: its kind, what it waits for, and the rules that hold until they are
+//! withdrawn.
 //!
 //! Plain values, the same in the queue, on the wire and on the screen. How a model is told of them: `agent::frame`.
+
+mod condition;
 
 use std::fmt;
 
@@ -8,6 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AgentId, MessageId};
 use crate::text::visible_line;
+
+pub use condition::{
+    AgentEnd, CONDITION_FORMS, CallMoment, Condition, ConditionError, ConditionForm, Happening, Recurrence, Trigger,
+    conditional, is_named,
+};
 
 /// What a text of the user is to the agent that it is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

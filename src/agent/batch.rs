@@ -62,7 +62,7 @@ impl Agent {
         }
         let mut rest = calls;
         while let Some((call, behind)) = rest.split_first() {
-            batch.cut = self.take_now();
+            batch.cut = self.take_before(call);
             if !batch.cut.is_empty() {
                 self.history.close_open(NotRunReason::UserMessage);
                 break;
@@ -113,6 +113,18 @@ impl Agent {
             .map_or_else(Vec::new, |queue| queue.take_now(self.handles.cancellable.as_ref()))
     }
 
+    /// Takes the messages before which this call gives way: those to be delivered now, and those that waited for it.
+    fn take_before(&self, call: &ToolCall) -> Vec<Pending> {
+        self.handles.interloper.as_ref().map_or_else(Vec::new, |queue| {
+            queue.take_before(&call.name, &call.arguments, self.handles.cancellable.as_ref())
+        })
+    }
+
+    /// Returns whether a message waits for this call to be about to run.
+    fn is_waited_for(&self, call: &ToolCall) -> bool {
+        self.handles.interloper.as_ref().is_some_and(|queue| queue.waits_before(&call.name, &call.arguments))
+    }
+
     /// Returns whether a message is to be delivered before further calls start.
     fn gives_way(&self) -> bool {
         self.handles.interloper.as_ref().is_some_and(|interloper| interloper.urgent())
@@ -120,12 +132,14 @@ impl Agent {
 
     /// Counts the calls at the front that form one group.
     fn group_length(&self, calls: &[ToolCall]) -> usize {
-        let beside = |call: &&ToolCall| {
+        let beside = |call: &ToolCall| {
             self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
         };
         // Where the user can be asked for more calls, the calls that are still allowed run first.
         let allowed = self.asks_at_limit().map_or(usize::MAX, |limit| limit.left().try_into().unwrap_or(usize::MAX));
-        calls.iter().take(allowed).take_while(beside).count().max(1)
+        // The calls before one that a message waits for run without it.
+        let goes = |(place, call): &(usize, &ToolCall)| beside(call) && (*place == 0 || !self.is_waited_for(call));
+        calls.iter().take(allowed).enumerate().take_while(goes).count().max(1)
     }
 
     fn asks_at_limit(&self) -> Option<&StepLimit> {

@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::agent::call_ids::CallIds;
+use crate::agent::conditions::ConditionWatch;
 use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
 use crate::agent::output_schema::OutputSchema;
@@ -214,6 +215,13 @@ impl AgentBuilder {
             system_prompt.push_str(assets::FRAMES.trim_end());
         }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
+        let listeners = match &inputs.handles.interloper {
+            Some(queue) => {
+                let (id, queue, budget) = (inputs.id.clone(), Arc::clone(queue), Arc::clone(&inputs.tree.budget));
+                listeners.with(&[Arc::new(ConditionWatch::new(id, queue, budget))])
+            }
+            None => listeners,
+        };
         let provider = inputs.tree.connector.connect(&inputs.tree.transport)?;
         if !inputs.model_checked {
             refuse_unknown(&*inputs.tree.connector, &inputs.tree.transport).await?;

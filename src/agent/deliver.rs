@@ -11,7 +11,7 @@ use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::message::{UserAbout, UserText};
-use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind};
+use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
 
 /// A user message that starts a turn, or enters one.
 #[derive(Default)]
@@ -21,13 +21,14 @@ pub(super) struct TurnInput {
     pub(super) kind: TextKind,
     pub(super) scope: RuleScope,
     pub(super) during: Option<SentDuring>,
+    pub(super) met: Option<Trigger>,
     pub(super) sender: Option<ClientId>,
 }
 
 impl From<Pending> for TurnInput {
     fn from(entry: Pending) -> Self {
-        let Pending { id, text, kind, scope, during, sender, .. } = entry;
-        Self { text, injection: Some(id), kind, scope, during, sender }
+        let Pending { id, text, kind, scope, during, met, sender, .. } = entry;
+        Self { text, injection: Some(id), kind, scope, during, met, sender }
     }
 }
 
@@ -54,7 +55,7 @@ impl Agent {
     /// Appends one user message, emits it, and lets the extensions append their notes.
     pub(super) fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
         let (content, about) = self.content_of(&input, point);
-        let TurnInput { text, injection, kind, scope, during: _, sender } = input;
+        let TurnInput { text, injection, kind, scope, during: _, met, sender } = input;
         self.history.push_user_about(content, UserAbout::Text(about));
         self.unseen.extend(injection.clone());
         let (mid_loop, after) = match point {
@@ -62,7 +63,7 @@ impl Agent {
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
         };
         let (content, step, id) = (text.clone(), self.steps, injection.clone());
-        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind });
+        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind, met });
         self.tell_history();
         if let (TextKind::Rule, Some(id)) = (kind, id) {
             let agent = self.id.clone();
@@ -90,7 +91,7 @@ impl Agent {
 
     /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
     fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
-        let TurnInput { text, injection, kind, scope, during, sender: _ } = input;
+        let TurnInput { text, injection, kind, scope, during, met, sender: _ } = input;
         let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
         let round = match point {
             DeliveryPoint::TurnStart => 1,
@@ -107,7 +108,8 @@ impl Agent {
             (DeliveryPoint::MidLoop { .. } | DeliveryPoint::TurnStart, _, _) => SentWhen::BeforeTurn,
         };
         let task = UserTexts::of(self.history.messages()).task_words();
-        let framed = FramedText { id, kind: *kind, scope: *scope, words: text, sent, task: Some(&task) };
+        let (kind, scope, met) = (*kind, *scope, met.as_ref());
+        let framed = FramedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
         (frame(&framed), UserText { words: Some(text.clone()), ..about })
     }
 }

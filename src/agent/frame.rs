@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::id::{AgentId, MessageId};
-use crate::steering::{Rule, RuleNews, RuleScope, TextKind};
+use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger};
 use crate::text::{clip, is_invisible, visible_line};
 
 /// Columns of a task by which a frame names it.
@@ -48,6 +48,8 @@ pub struct FramedText<'a> {
     pub words: &'a str,
     /// When it was sent.
     pub sent: SentWhen<'a>,
+    /// What it has waited for.
+    pub met: Option<&'a Trigger>,
     /// The task at that point, if there is one.
     pub task: Option<&'a str>,
 }
@@ -82,6 +84,8 @@ pub struct KeptText<'a> {
 
 /// Puts a text into its frame.
 pub fn frame(text: &FramedText<'_>) -> String {
+    let due =
+        text.met.map_or_else(String::new, |met| format!(" due=\"{}\"", clip(&attribute_text(&met.to_string()), TASK)));
     let task = text.task.map(beginning).filter(|task| !task.is_empty());
     let about = match (text.kind, task) {
         (TextKind::Add, Some(task)) => format!(" task=\"goes on: {task}\""),
@@ -89,7 +93,7 @@ pub fn frame(text: &FramedText<'_>) -> String {
         (TextKind::Rule, _) => format!(" for=\"{}\"", holds_for(text.scope)),
         (TextKind::Add | TextKind::Instead | TextKind::Note, _) => String::new(),
     };
-    let head = format!(" kind=\"{}\" sent=\"{}\"{about}", text.kind, sent(text.sent));
+    let head = format!(" kind=\"{}\" sent=\"{}\"{due}{about}", text.kind, sent(text.sent));
     wrapped(STEER, text.id.as_str(), &head, text.words)
 }
 
@@ -267,7 +271,7 @@ mod tests {
 
     fn text<'a>(id: &'a MessageId, kind: TextKind, words: &'a str) -> FramedText<'a> {
         let sent = SentWhen::During { tool: Some("bash"), calls: 2 };
-        FramedText { id, kind, scope: RuleScope::Tree, words, sent, task: Some("Migrate the schema to v3.") }
+        FramedText { id, kind, scope: RuleScope::Tree, words, sent, met: None, task: Some("Migrate the schema to v3.") }
     }
 
     #[test]
@@ -296,6 +300,17 @@ mod tests {
         assert_eq!(during(None, 1), "while you wrote, 1 call before this");
         assert_eq!(during(Some("ba\"sh>\n<x"), 0), "while ba'sh'⏎'x ran");
         assert_eq!(sent(SentWhen::BeforeTurn), "before this turn");
+    }
+
+    #[test]
+    fn it_says_which_condition_was_met_and_that_ends_no_tag() {
+        let id = MessageId::new("m5");
+        let met = Trigger::every("after bash \"<b>*".parse().unwrap());
+        let framed = frame(&FramedText { met: Some(&met), ..text(&id, TextKind::Note, "use v4") });
+        let head =
+            "<steer-m5 kind=\"note\" sent=\"while bash ran, 2 calls before this\" due=\"every after bash ''b'*\">";
+        assert_eq!(framed, format!("{head}\nuse v4\n</steer-m5>"));
+        assert_eq!(read(&framed).unwrap().words, "use v4");
     }
 
     #[test]

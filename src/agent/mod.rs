@@ -13,6 +13,8 @@
 //!   `tests/bench/deliver_now.rs`
 //! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
 //!   `steering/mod.rs`
+//! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
+//!   `src/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
@@ -33,6 +35,7 @@ mod batch;
 mod builder;
 mod call_ids;
 mod compaction;
+mod conditions;
 pub mod context_size;
 mod deliver;
 mod extension;

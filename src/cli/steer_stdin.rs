@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::approval::Answer;
 use crate::limits;
-use crate::steering::TextKind;
+use crate::steering::{Recurrence, TextKind, Trigger, conditional};
 use crate::text::is_blank;
 
 /// The bytes that are read at once.
@@ -30,6 +30,10 @@ const LOOKS: u32 = 20;
 pub enum Line {
     /// A message for the next boundary, and what it is.
     Text(String, TextKind),
+    /// A message that waits for a condition.
+    When(Trigger, String),
+    /// A command whose condition cannot be read, and why.
+    NoCondition(String, String),
     /// A message for after the turn.
     FollowUp(String),
     /// Cancel the turn and send nothing more.
@@ -49,8 +53,9 @@ pub enum Line {
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/instead`, `/note` and `/rule`, each with words, send these as what the command says; `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question after the
-    /// command, answer; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
+    /// `/instead`, `/note` and `/rule`, each with words, send these as what the command says; `/when CONDITION: words` and
+    /// `/every CONDITION: words` send them when the condition is met; `/stop` cancels; `/yes`, `/session`, `/always`, `/no`
+    /// and `/no words`, each with the number of a question after the command, answer; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
     /// sends the rest literally; any other `/word` is an unknown command; everything else is a message.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
@@ -77,6 +82,17 @@ impl Line {
         let (number, words) = first.parse().map_or((None, rest), |number| (Some(number), behind.trim_start()));
         if let (Some(kind), false) = (TextKind::named(name).filter(|kind| *kind != TextKind::Add), is_blank(rest)) {
             return Some(Self::Text(rest.to_owned(), kind));
+        }
+        let recurrence = match name {
+            "when" => Some(Recurrence::Once),
+            "every" => Some(Recurrence::Every),
+            _ => None,
+        };
+        if let Some(recurrence) = recurrence {
+            return Some(match conditional(rest, recurrence) {
+                Ok((trigger, text)) => Self::When(trigger, text.to_owned()),
+                Err(why) => Self::NoCondition(format!("/{name} {rest}"), why.to_string()),
+            });
         }
         match name {
             "stop" if rest.is_empty() => Some(Self::Stop),
@@ -349,7 +365,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn length(line: &Line) -> usize {
     match line {
-        Line::Text(text, _) | Line::FollowUp(text) | Line::Unknown(text) | Line::Json(text) => text.len(),
+        Line::Text(text, _)
+        | Line::When(_, text)
+        | Line::NoCondition(text, _)
+        | Line::FollowUp(text)
+        | Line::Unknown(text)
+        | Line::Json(text) => text.len(),
         Line::Answer(_, Answer::No(Some(words))) => words.len(),
         Line::Answer(..) | Line::Stop | Line::NotText | Line::Ignore => 0,
     }

@@ -3,9 +3,11 @@
 //! A host pushes with [`Interloper::inject_user_message`] from any thread and renders [`Interloper::peek`]; the agent
 //! drains after the last tool result of a batch. A message leaves the list exactly once: drained, or withdrawn.
 //! The lock is held for a few lines and never while a callback runs. Never call it from a signal handler. What the user
-//! does to waiting entries is in `edits`.
+//! does to waiting entries is in `edits`, what becomes of those that wait for a condition in `conditions`.
 
 // By its path: `tests/loom` compiles this file from another place.
+#[path = "interloper/conditions.rs"]
+mod conditions;
 #[path = "interloper/edits.rs"]
 mod edits;
 
@@ -24,7 +26,7 @@ use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
-use crate::steering::{RuleScope, SentDuring, TextKind};
+use crate::steering::{RuleScope, SentDuring, TextKind, Trigger};
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
 
@@ -55,6 +57,8 @@ pub struct Injection {
     pub kind: TextKind,
     /// The agents that it holds for, if it is a rule.
     pub scope: RuleScope,
+    /// What it is to wait for before it may be delivered.
+    pub trigger: Option<Trigger>,
     /// The client that sends it; `None` for the one that the run was started with.
     pub sender: Option<ClientId>,
 }
@@ -74,7 +78,7 @@ impl<T: Into<String>> From<(T, TextKind)> for Injection {
 impl From<String> for Injection {
     fn from(text: String) -> Self {
         let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope, sender: None }
+        Self { text, delivery, kind, scope, trigger: None, sender: None }
     }
 }
 
@@ -143,7 +147,7 @@ impl Interloper {
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery, kind, scope, sender } = message.into();
+        let Injection { text, delivery, kind, scope, trigger, sender } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -153,10 +157,12 @@ impl Interloper {
             if queue.entries().len() >= limits::PENDING_ENTRIES {
                 return Err(Refused::TooMany);
             }
-            let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
+            let id = self.new_id();
             let at = clock::now();
             let during = queue.during();
-            queue.accept(Pending { delivery, kind, scope, during, sender, ..Pending::new(id.clone(), text, at) });
+            let pending =
+                Pending { delivery, kind, scope, during, sender, trigger, ..Pending::new(id.clone(), text, at) };
+            queue.accept(pending);
             id
         };
         self.changed();
@@ -258,10 +264,13 @@ impl Interloper {
         self.lock().urgent()
     }
 
-    /// Counts one tool call of the agent, for [`Staleness`].
+    /// Counts one tool call of the agent, for [`Staleness`] and for conditions.
     pub fn count_step(&self) {
-        let mut queue = self.lock();
-        queue.steps = queue.steps.saturating_add(1);
+        {
+            let mut queue = self.lock();
+            queue.steps = queue.steps.saturating_add(1);
+        }
+        self.elapsed(clock::now());
     }
 
     /// Notes that the agent calls a tool. For the agent.
@@ -289,15 +298,15 @@ impl Interloper {
         self.lock().deliverable()
     }
 
-    /// Sets the cancel flag and takes back every pending entry, as one step: either the running turn is
-    /// cancelled, or the texts never start one. They go back to the composer, in order (D5).
+    /// Sets the cancel flag and takes back every pending entry that waits for no condition, as one step: either the
+    /// running turn is cancelled, or the texts never start one. They go back to the composer, in order (D5).
     pub fn stop(&self, cancellable: &Cancellable) -> Vec<Pending> {
         let taken = {
             let mut queue = self.lock();
             cancellable.cancel();
             queue.paused = true;
             queue.stopped = true;
-            queue.take_all()
+            queue.take_ready()
         };
         if !taken.is_empty() {
             self.changed();
@@ -305,11 +314,14 @@ impl Interloper {
         taken
     }
 
-    /// As [`Interloper::stop`], and what is sent from here on starts no turn before [`Interloper::unbar`] was called as
-    /// often: for whoever changes the conversation itself.
+    /// As [`Interloper::stop`], with what waits for a condition too; and what is sent from here on starts no turn before
+    /// [`Interloper::unbar`] was called as often: for whoever changes the conversation itself.
     pub fn bar(&self, cancellable: &Cancellable) -> Vec<Pending> {
         self.lock().bars += 1;
-        self.stop(cancellable)
+        let mut taken = self.stop(cancellable);
+        // A condition was about the conversation that ends here.
+        taken.extend(self.take_waiting());
+        taken
     }
 
     /// Ends one [`Interloper::bar`].
@@ -380,11 +392,20 @@ impl Interloper {
     }
 
     fn take(&self, take: impl FnOnce(&mut Queue) -> Taken) -> Vec<Pending> {
-        let taken = take(&mut self.lock());
-        if taken.changed() {
+        let (taken, released) = {
+            let mut queue = self.lock();
+            let released = queue.elapsed(clock::now(), &mut || self.new_id());
+            (take(&mut queue), released)
+        };
+        if taken.changed() || released {
             self.changed();
         }
         taken.entries
+    }
+
+    /// Takes the id of the next text.
+    fn new_id(&self) -> MessageId {
+        MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1))
     }
 
     fn changed(&self) {

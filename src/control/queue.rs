@@ -2,8 +2,12 @@
 //!
 //! Always holds: an id is in the list at most once and names one text of the user for ever; the order is that of delivery
 //! (what is to go now, the steers, the follow-ups), and among entries of one delivery the order of acceptance unless the
-//! user moved one; a drain passes over held entries and leaves them in place; what asks for no work (a note, a rule) starts
-//! no turn and goes with the text that does; a closed list is empty.
+//! user moved one; a drain passes over held entries and those that wait for a condition, and leaves them in place; what
+//! asks for no work (a note, a rule) starts no turn and goes with the text that does; a closed list is empty.
+
+// By its path: `tests/loom` compiles this file from another place.
+#[path = "queue/waiting.rs"]
+mod waiting;
 
 use std::time::Duration;
 
@@ -14,6 +18,8 @@ use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::protocol::Shift;
 use crate::steering::SentDuring;
+
+use waiting::Progress;
 
 /// The messages that wait, in the order of their delivery.
 #[derive(Debug, Default)]
@@ -54,9 +60,20 @@ struct Entry {
     edited: bool,
     /// When the user last said that the text holds, and the agent's tool calls up to then.
     fresh: (Timestamp, u64),
+    /// How far its condition has come.
+    progress: Progress,
+    /// The entry that this one is a text of: it is sent each time that a condition is met.
+    source: Option<MessageId>,
 }
 
 impl Entry {
+    /// Makes the entry of a text that holds from now on.
+    fn new(pending: Pending, now: Timestamp, steps: u64) -> Self {
+        let mut pending = pending;
+        pending.waits_since = pending.trigger.as_ref().map(|_| pending.waits_since.unwrap_or(now));
+        Self { pending, edited: false, fresh: (now, steps), progress: Progress::from(steps), source: None }
+    }
+
     fn sync(&mut self) {
         self.pending.held = self.edited || self.pending.stale;
     }
@@ -91,7 +108,7 @@ impl Queue {
     pub(crate) fn accept(&mut self, pending: Pending) {
         let at = pending.at;
         self.paused &= !pending.starts_turn();
-        self.entries.push(Entry { pending, edited: false, fresh: (at, self.steps) });
+        self.entries.push(Entry::new(pending, at, self.steps));
         self.arrange();
     }
 
@@ -166,7 +183,12 @@ impl Queue {
 
     /// Tells whether anything is to go now.
     pub(crate) fn urgent(&self) -> bool {
-        self.entries().any(|entry| !entry.held && entry.delivery == Delivery::Now)
+        self.entries().any(|entry| !entry.held && entry.trigger.is_none() && entry.delivery == Delivery::Now)
+    }
+
+    /// Takes everything but what waits for a condition.
+    pub(crate) fn take_ready(&mut self) -> Vec<Pending> {
+        self.entries.extract_if(.., |entry| entry.pending.trigger.is_none()).map(|entry| entry.pending).collect()
     }
 
     pub(crate) fn take_all(&mut self) -> Vec<Pending> {
@@ -195,7 +217,7 @@ impl Queue {
         }
         let pending = Pending { held: false, stale: false, ..entry };
         let to = index.min(self.entries.len());
-        self.entries.insert(to, Entry { pending, edited: false, fresh: (now, self.steps) });
+        self.entries.insert(to, Entry::new(pending, now, self.steps));
         self.arrange();
         true
     }
@@ -247,12 +269,13 @@ impl Queue {
         }
     }
 
-    /// Joins the entry with the one behind it, under the first id; the texts before, or `None` when either is gone or
-    /// being edited: the end of the edit would overwrite what was joined.
+    /// Joins the entry with the one behind it, under the first id; the texts before, or `None` when either is gone, waits
+    /// for a condition or is being edited: the end of the edit would overwrite what was joined.
     pub(crate) fn merge(&mut self, id: &MessageId, most: usize) -> Option<Result<(Pending, Pending), usize>> {
         let index = self.position(id)?;
         let (first, second) = (self.entries.get(index)?, self.entries.get(index + 1)?);
-        if first.edited || second.edited {
+        let waits = first.pending.trigger.is_some() || second.pending.trigger.is_some();
+        if first.edited || second.edited || waits {
             return None;
         }
         let first = first.pending.clone();
@@ -308,7 +331,8 @@ impl Queue {
         let mut kept = Vec::with_capacity(self.entries.len());
         let mut work = 0;
         for mut entry in self.entries.drain(..) {
-            let wanted = entry.pending.delivery == delivery && !entry.pending.held && work < most;
+            let is_ready = !entry.pending.held && entry.pending.trigger.is_none();
+            let wanted = entry.pending.delivery == delivery && is_ready && work < most;
             if !wanted {
                 kept.push(entry);
             } else if delivery != Delivery::Now && is_stale(self.staleness, &entry, now, self.steps) {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ClientId, MessageId};
-use crate::steering::{RuleScope, SentDuring, TextKind};
+use crate::steering::{Condition, RuleScope, SentDuring, TextKind, Trigger};
 
 /// A message that waits for delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,15 @@ pub struct Pending {
     /// The client that sent it; absent for the one that the run was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ClientId>,
+    /// What it still waits for before it may be delivered; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// Since when it waits for that; absent without a trigger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_since: Option<Timestamp>,
+    /// What it has waited for; absent for a text that waited for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<Trigger>,
 }
 
 impl Pending {
@@ -52,12 +61,24 @@ impl Pending {
             at,
             during: None,
             sender: None,
+            trigger: None,
+            waits_since: None,
+            met: None,
         }
     }
 
-    /// Returns whether it starts a turn when none runs: a note or a rule does not, unless it is to be delivered now.
+    /// Returns whether it starts a turn when none runs: a note or a rule does not, unless it is to be delivered now, and
+    /// nothing that waits for a condition.
     pub fn starts_turn(&self) -> bool {
-        self.kind.asks_for_work() || self.delivery == Delivery::Now
+        self.trigger.is_none() && (self.kind.asks_for_work() || self.delivery == Delivery::Now)
+    }
+
+    /// Returns when a condition of minutes is met.
+    pub fn due(&self) -> Option<Timestamp> {
+        let Some(Condition::Minutes(minutes)) = self.trigger.as_ref().map(|trigger| &trigger.condition) else {
+            return None;
+        };
+        self.waits_since?.checked_add(jiff::SignedDuration::from_mins(i64::from(*minutes))).ok()
     }
 }
 

@@ -91,8 +91,11 @@ impl Handle {
         let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, Injection { text, delivery, kind, scope, sender })), Ok(id)) = (kept, &outcome) {
-            let entry = Pending { delivery, kind, scope, sender, ..Pending::new(id.clone(), text, clock::now()) };
+        if let (Some((keeper, Injection { text, delivery, kind, scope, trigger, sender })), Ok(id)) = (kept, &outcome) {
+            let now = clock::now();
+            let waits_since = trigger.as_ref().map(|_| now);
+            let new = Pending::new(id.clone(), text, now);
+            let entry = Pending { delivery, kind, scope, trigger, waits_since, sender, ..new };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.

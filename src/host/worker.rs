@@ -310,6 +310,7 @@ impl Worker {
                 tokio::select! {
                     () = self.end.notified() => break,
                     () = changed.notified() => say_pending(),
+                    () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
                     () = self.commands.woken() => {}
                 }
@@ -329,6 +330,7 @@ impl Worker {
                     biased;
                     () = self.end.notified(), if !ending => ending = true,
                     () = changed.notified() => say_pending(),
+                    () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => due.add(tasks.run(self.commands.take())),

@@ -26,7 +26,7 @@ pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subj
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
     BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    UndoScope, Withdrawn,
+    TriggerChange, UndoScope, Withdrawn,
 };
 
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};

@@ -12,7 +12,7 @@ use crate::mode::Mode;
 use crate::protocol::{
     Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, UndoScope,
 };
-use crate::steering::{RuleChange, RuleScope, TextKind};
+use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
 /// One thing that a client is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,6 +114,9 @@ pub enum Reply {
         /// The agents that it was to hold for, if it is a rule.
         #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
+        /// What it was to wait for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<Trigger>,
         /// Its id, or why the queue did not take it.
         outcome: Result<MessageId, Refused>,
     },

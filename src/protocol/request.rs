@@ -11,7 +11,7 @@ use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId};
-use crate::steering::{RuleChange, RuleScope, TextKind};
+use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
 /// A request with its sender and number: the same one, sent twice, is carried out once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub enum Request {
         /// The agents that it holds for, if it is a rule.
         #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
+        /// What it is to wait for before it may be delivered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<Trigger>,
     },
     /// Change a rule that holds, or withdraw it.
     ChangeRule {
@@ -180,7 +183,8 @@ pub struct DraftText {
 impl Request {
     /// Makes the request to put a text that adds to the task into the queue of an agent.
     pub fn inject(to: AgentId, text: impl Into<String>, delivery: Delivery) -> Self {
-        Self::Inject { to, text: text.into(), delivery, kind: TextKind::default(), scope: RuleScope::default() }
+        let (kind, scope) = (TextKind::default(), RuleScope::default());
+        Self::Inject { to, text: text.into(), delivery, kind, scope, trigger: None }
     }
 
     /// Returns whether it looks at files or writes some, so that a client must not wait for it.
@@ -216,6 +220,9 @@ pub enum QueueAct {
         /// What it is from now on; `None` leaves that as it was.
         #[serde(default)]
         kind: Option<TextKind>,
+        /// What it waits for from now on; `None` leaves that as it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<TriggerChange>,
     },
     /// Take it out of the queue.
     Withdraw {
@@ -260,6 +267,16 @@ pub enum QueueAct {
     },
     /// Say that it still holds, however long it has waited.
     Confirm,
+}
+
+/// A change of what a pending text waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerChange {
+    /// It waits for this, from now on.
+    Set(Trigger),
+    /// It waits for nothing any more.
+    Clear,
 }
 
 /// What a client does with a text that it takes out of a queue.

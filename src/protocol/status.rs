@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Delivery;
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::BudgetStatus;
-use crate::steering::{Rule, TextKind};
+use crate::steering::{Rule, TextKind, Trigger};
 
 /// A session that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,6 +131,9 @@ pub struct PendingStatus {
     /// What it is to the agent.
     #[serde(default)]
     pub kind: TextKind,
+    /// What it waits for; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
     /// Whether it is held back until a person confirms it, or while it is edited.
     pub held: bool,
     /// The client that sent it; absent for the one that the run was started with.

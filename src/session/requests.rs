@@ -10,7 +10,9 @@ use crate::error::Refused;
 use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::protocol::{Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request};
+use crate::protocol::{
+    Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request, TriggerChange,
+};
 use crate::session::permissions;
 use crate::steering::RuleScope;
 
@@ -83,12 +85,12 @@ impl Requests {
 
 fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
-        Request::Inject { to, text, delivery, kind, scope } => {
+        Request::Inject { to, text, delivery, kind, scope, trigger } => {
             fault::block_at("send");
             fault::panic_at("break at send");
-            let injection = Injection { text: text.clone(), delivery, kind, scope, sender };
+            let injection = Injection { text: text.clone(), delivery, kind, scope, trigger: trigger.clone(), sender };
             let outcome = handle.inject_user_message(&to, injection);
-            Reply::Injected { to, text, delivery, kind, scope, outcome }
+            Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }
         }
         Request::ChangeRule { id, change } => {
             let accepted = handle.change_rule(&id, change.clone()).into();
@@ -192,8 +194,8 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     let outcome = match act {
         QueueAct::Hold { .. } => was_there(queue.hold(id)),
         QueueAct::Release => was_there(queue.release(id)),
-        QueueAct::Commit { text, delivery: None, kind: None } => accepted(queue.commit(id, text)),
-        QueueAct::Commit { text, delivery, kind } => match queue.replace(id, text) {
+        QueueAct::Commit { text, delivery: None, kind: None, trigger: None } => accepted(queue.commit(id, text)),
+        QueueAct::Commit { text, delivery, kind, trigger } => match queue.replace(id, text) {
             // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
             Ok(true) => {
                 if let Some(kind) = kind {
@@ -201,6 +203,15 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
                 }
                 if let Some(delivery) = delivery {
                     queue.set_delivery(id, *delivery);
+                }
+                match trigger {
+                    None => {}
+                    Some(TriggerChange::Set(trigger)) => {
+                        queue.set_trigger(id, Some(trigger.clone()));
+                    }
+                    Some(TriggerChange::Clear) => {
+                        queue.set_trigger(id, None);
+                    }
                 }
                 accepted(queue.commit(id, text))
             }

@@ -90,7 +90,8 @@ impl StatusFold {
         }
         let pending: Vec<PendingStatus> = queues.into_iter().flat_map(|(to, queue)| entries(to, queue)).collect();
         let works = agents.iter().any(|agent| agent.state == AgentState::Working);
-        let asks = |entry: &&PendingStatus| entry.held || paused && !works && entry.kind.asks_for_work();
+        let is_ready = |entry: &PendingStatus| entry.kind.asks_for_work() && entry.trigger.is_none();
+        let asks = |entry: &&PendingStatus| entry.held || paused && !works && is_ready(entry);
         for entry in pending.iter().filter(asks) {
             let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
             waiting.push(WaitingStatus {
@@ -193,6 +194,7 @@ fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStat
         text: entry.text,
         delivery: entry.delivery,
         kind: entry.kind,
+        trigger: entry.trigger,
         held: entry.held,
         sender: entry.sender,
     })

@@ -73,6 +73,7 @@ impl<'a> RunningChild<'a> {
                 () = membership.changed.notified() => {
                     self.listeners.emit(Event::Pending { entries: membership.controls.interloper.peek() });
                 }
+                () = membership.controls.interloper.keep_time() => {}
                 result = &mut work => return result,
             }
         }

@@ -11,7 +11,7 @@
 
 mod lines;
 
-use crate::steering::TextKind;
+use crate::steering::{Recurrence, TextKind};
 use crate::text::distance;
 
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
@@ -91,6 +91,8 @@ pub enum Verb {
     Now,
     /// Sends a text of this kind.
     Send(TextKind),
+    /// Sends a text when a condition is met.
+    When(Recurrence),
     /// Summarises older rounds.
     Compact,
     /// Shows or sets what the session may spend.
@@ -200,6 +202,22 @@ pub const COMMANDS: &[Command] = &[
         Text,
         "Alt+V",
         "send this text as a rule that holds from now on, for the agent and its sub-agents",
+    ),
+    row(
+        Verb::When(Recurrence::Once),
+        "when",
+        "/when CONDITION: TEXT",
+        Text,
+        "",
+        "send this text when a condition is met, such as bash cargo test* fails; until then it is pending",
+    ),
+    row(
+        Verb::When(Recurrence::Every),
+        "every",
+        "/every CONDITION: TEXT",
+        Text,
+        "",
+        "send this text each time that a condition is met, such as 20 steps",
     ),
     row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
     row(Verb::Pending, "pending", "/pending", Nothing, "F2", "go to the pending texts"),

@@ -81,6 +81,7 @@ impl Pane {
                 after: None,
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
+                met: None,
             });
             pane.apply(Event::Thinking { text: "It asks for a number.\nI look it up.".to_owned() });
             let id = format!("call {turn}");

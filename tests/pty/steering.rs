@@ -154,3 +154,29 @@ fn a_paste_is_never_sent_by_itself() {
     terminal.wait_for("thanks");
     assert_eq!(server.chats()[0].texts("user"), ["pasted one\npasted two\n"]);
 }
+
+#[test]
+fn a_key_makes_a_rule_of_what_is_written_it_stands_above_the_message_and_is_withdrawn_in_words() {
+    let gate = Gate::new();
+    let server = one_child_behind(&gate);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    gate.wait_reached();
+    terminal.send("look at the tests\u{1b}v\u{1b}v\u{1b}v");
+    terminal.wait_for("→ main, rule");
+    terminal.send("\r");
+    terminal.wait_for("rule: look at the tests");
+    wait_sent(&terminal);
+    gate.open();
+    terminal.wait_for("the main agent is done");
+    let sent = main_chats(&server)[1].contents("user").pop().unwrap();
+    assert!(sent.starts_with("<steer-m2 kind=\"rule\"") && sent.contains("\nlook at the tests\n"), "{sent}");
+    terminal.wait_for("§ ");
+    terminal.send("/rules withdraw m2\r");
+    terminal.wait_gone("§ ");
+    terminal.send("go on\r");
+    let both = |screen: &str| screen.matches("the main agent is done").count() == 2;
+    terminal.wait_until("the second answer", both);
+    let news = main_chats(&server)[2].contents("user");
+    assert!(news.iter().any(|text| text.contains("withdrawn")), "{news:?}");
+}

@@ -278,6 +278,9 @@ impl World {
                     kind: steersman::steering::TextKind::Add,
                     scope: steersman::steering::RuleScope::Tree,
                     during: None,
+                    trigger: None,
+                    waits_since: None,
+                    met: None,
                 };
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {

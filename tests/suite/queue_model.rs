@@ -2,26 +2,28 @@
 //!
 //! Checked after every step: the same answers, the same list. Checked at the end: each id was delivered once or
 //! returned once or joined to another or still waits, never two of these; no held text was delivered; within a
-//! delivery kind the order of delivery is the order of the list.
+//! delivery kind the order of delivery is the order of the list; what asks for no work starts no turn.
 
 use std::collections::HashMap;
 
 use futures_util::FutureExt;
 use proptest::prelude::*;
-use steersman::control::{Cancellable, Interloper, Modes, QueueMode, Staleness};
+use steersman::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Pending};
 use steersman::id::MessageId;
+use steersman::steering::{RuleScope, TextKind};
 
 /// One thing that somebody does. An entry is named by the number of its acceptance.
 #[derive(Debug, Clone)]
 enum Step {
-    Inject(&'static str, Delivery),
+    Inject(&'static str, Delivery, TextKind),
     Withdraw(usize),
     WithdrawNewest,
     Replace(usize, &'static str),
     MoveTo(usize, usize),
     SetDelivery(usize, Delivery),
+    SetKind(usize, TextKind),
     Hold(usize),
     Release(usize),
     Commit(usize, &'static str),
@@ -49,6 +51,12 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     prop_oneof![4 => Just(Delivery::Steer), 2 => Just(Delivery::FollowUp), 1 => Just(Delivery::Now)]
 }
 
+fn kind() -> impl Strategy<Value = TextKind> {
+    prop_oneof![
+        4 => Just(TextKind::Add), 1 => Just(TextKind::Instead), 2 => Just(TextKind::Note), 2 => Just(TextKind::Rule)
+    ]
+}
+
 fn mode() -> impl Strategy<Value = QueueMode> {
     prop_oneof![Just(QueueMode::All), Just(QueueMode::OneAtATime)]
 }
@@ -60,12 +68,13 @@ fn text() -> impl Strategy<Value = &'static str> {
 fn step() -> impl Strategy<Value = Step> {
     let entry = || 1..14_usize;
     prop_oneof![
-        12 => (text(), delivery()).prop_map(|(text, delivery)| Step::Inject(text, delivery)),
+        12 => (text(), delivery(), kind()).prop_map(|(text, delivery, kind)| Step::Inject(text, delivery, kind)),
         2 => entry().prop_map(Step::Withdraw),
         1 => Just(Step::WithdrawNewest),
         2 => (entry(), text()).prop_map(|(entry, text)| Step::Replace(entry, text)),
         2 => (entry(), 0..6_usize).prop_map(|(entry, index)| Step::MoveTo(entry, index)),
         2 => (entry(), delivery()).prop_map(|(entry, delivery)| Step::SetDelivery(entry, delivery)),
+        2 => (entry(), kind()).prop_map(|(entry, kind)| Step::SetKind(entry, kind)),
         3 => entry().prop_map(Step::Hold),
         2 => entry().prop_map(Step::Release),
         2 => (entry(), text()).prop_map(|(entry, text)| Step::Commit(entry, text)),
@@ -94,6 +103,7 @@ struct Entry {
     number: usize,
     text: String,
     delivery: Delivery,
+    kind: TextKind,
     edited: bool,
     stale: bool,
     /// Tool calls that the agent had made when the user last meant this text.
@@ -103,6 +113,10 @@ struct Entry {
 impl Entry {
     fn held(&self) -> bool {
         self.edited || self.stale
+    }
+
+    fn starts_turn(&self) -> bool {
+        matches!(self.kind, TextKind::Add | TextKind::Instead) || self.delivery == Delivery::Now
     }
 }
 
@@ -157,15 +171,16 @@ impl Model {
             Delivery::FollowUp => self.modes.follow_up,
         };
         let most = if mode == QueueMode::All { usize::MAX } else { 1 };
-        let mut fit = Vec::new();
+        let (mut fit, mut tasks) = (Vec::new(), 0);
         let (steps, patience) = (self.steps, self.patience);
         for entry in &mut self.list {
-            if entry.delivery != kind || entry.held() || fit.len() == most {
+            if entry.delivery != kind || entry.held() || tasks == most {
                 continue;
             }
             if kind != Delivery::Now && patience.is_some_and(|patience| steps - entry.fresh > patience) {
                 entry.stale = true;
             } else {
+                tasks += usize::from(matches!(entry.kind, TextKind::Add | TextKind::Instead));
                 fit.push(entry.number);
             }
         }
@@ -179,17 +194,26 @@ impl Model {
     }
 
     fn take_turn(&mut self) -> Vec<Entry> {
-        if self.paused {
+        let (steps, patience) = (self.steps, self.patience);
+        let is_old = |entry: &Entry| patience.is_some_and(|patience| steps - entry.fresh > patience);
+        let mut starting: Vec<&mut Entry> =
+            self.list.iter_mut().filter(|entry| !entry.held() && entry.starts_turn()).collect();
+        if self.paused || starting.is_empty() {
             return Vec::new();
         }
+        if starting.iter().all(|entry| entry.delivery != Delivery::Now && is_old(entry)) {
+            starting.iter_mut().for_each(|entry| entry.stale = true);
+            return Vec::new();
+        }
+        let mut taken = Vec::new();
         for kind in [Delivery::Now, Delivery::Steer, Delivery::FollowUp] {
-            let taken = self.deliver(kind);
-            if !taken.is_empty() {
-                self.begin();
-                return taken;
+            taken.extend(self.deliver(kind));
+            if taken.iter().any(Entry::starts_turn) {
+                break;
             }
         }
-        Vec::new()
+        self.begin();
+        taken
     }
 
     fn begin(&mut self) {
@@ -212,21 +236,21 @@ fn blank(text: &str) -> bool {
 }
 
 /// What can be seen of an entry.
-type Shown = (usize, String, Delivery, bool, bool);
+type Shown = (usize, String, Delivery, TextKind, bool, bool);
 
 fn seen(entries: &[Pending]) -> Vec<Shown> {
     let number = |entry: &Pending| entry.id.as_str().trim_start_matches('m').parse().unwrap();
-    entries.iter().map(|e| (number(e), e.text.clone(), e.delivery, e.held, e.stale)).collect()
+    entries.iter().map(|e| (number(e), e.text.clone(), e.delivery, e.kind, e.held, e.stale)).collect()
 }
 
 fn shown<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Shown> {
-    entries.into_iter().map(|e| (e.number, e.text.clone(), e.delivery, e.held(), e.stale)).collect()
+    entries.into_iter().map(|e| (e.number, e.text.clone(), e.delivery, e.kind, e.held(), e.stale)).collect()
 }
 
 /// Does one step on both and compares the answers.
 fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Model) {
     match *step {
-        Step::Inject(text, delivery) => inject(text, delivery, queue, model),
+        Step::Inject(text, delivery, kind) => inject(text, delivery, kind, queue, model),
         Step::Withdraw(_) | Step::WithdrawNewest | Step::Restore(..) | Step::Merge(_) => arrange(step, queue, model),
         Step::Replace(..) | Step::Commit(..) | Step::Confirm(_) | Step::Hold(_) | Step::Release(_) => {
             edit(step, queue, model);
@@ -249,6 +273,10 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
             }
             model.arrange();
             assert_eq!(queue.set_delivery(&id(number), delivery), found);
+        }
+        Step::SetKind(number, kind) => {
+            let found = model.find(number).map(|entry| entry.kind = kind).is_some();
+            assert_eq!(queue.set_kind(&id(number), kind, RuleScope::default()), found);
         }
         Step::SetModes(both) => {
             model.modes = both;
@@ -298,8 +326,8 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
     }
 }
 
-fn inject(text: &str, delivery: Delivery, queue: &Interloper, model: &mut Model) {
-    let answer = queue.inject_user_message((text, delivery));
+fn inject(text: &str, delivery: Delivery, kind: TextKind, queue: &Interloper, model: &mut Model) {
+    let answer = queue.inject_user_message(Injection { kind, ..Injection::from((text, delivery)) });
     if blank(text) {
         assert_eq!(answer, Err(Refused::Blank));
     } else if model.closed {
@@ -307,9 +335,10 @@ fn inject(text: &str, delivery: Delivery, queue: &Interloper, model: &mut Model)
     } else {
         model.accepted += 1;
         let (number, fresh) = (model.accepted, model.steps);
-        model.list.push(Entry { number, text: text.to_owned(), delivery, edited: false, stale: false, fresh });
+        let entry = Entry { number, text: text.to_owned(), delivery, kind, edited: false, stale: false, fresh };
+        model.paused &= !entry.starts_turn();
+        model.list.push(entry);
         model.arrange();
-        model.paused = false;
         assert_eq!(answer, Ok(id(number)));
     }
 }
@@ -334,8 +363,8 @@ fn arrange(step: &Step, queue: &Interloper, model: &mut Model) {
                 let number = seen(std::slice::from_ref(&entry))[0].0;
                 assert_eq!(model.fates.remove(&number), Some("returned"));
                 model.returned.remove(which);
-                let (text, delivery, fresh) = (entry.text, entry.delivery, model.steps);
-                let entry = Entry { number, text, delivery, edited: false, stale: false, fresh };
+                let (text, delivery, kind, fresh) = (entry.text, entry.delivery, entry.kind, model.steps);
+                let entry = Entry { number, text, delivery, kind, edited: false, stale: false, fresh };
                 model.list.insert(index.min(model.list.len()), entry);
                 model.arrange();
             }
@@ -411,7 +440,10 @@ fn take(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Model
         }
         Step::TakeTurn => {
             let deliverable = queue.deliverable();
-            assert_eq!(deliverable, !model.paused && model.list.iter().any(|entry| !entry.held()));
+            assert_eq!(
+                deliverable,
+                !model.paused && model.list.iter().any(|entry| !entry.held() && entry.starts_turn())
+            );
             let expected = model.take_turn();
             let taken = queue.take_turn(Some(cancel));
             let held_back = deliverable && expected.is_empty();
@@ -430,7 +462,7 @@ proptest! {
     fn the_queue_does_what_a_plain_list_would_do(steps in prop::collection::vec(step(), 1..60), closes in any::<bool>()) {
         let (queue, cancel) = (Interloper::new(), Cancellable::new());
         let mut model = Model::default();
-        let end = closes.then_some([Step::Close, Step::TakeTurn, Step::Inject("late", Delivery::Now), Step::Restore(0, 0)]);
+        let end = closes.then_some([Step::Close, Step::TakeTurn, Step::Inject("late", Delivery::Now, TextKind::Note), Step::Restore(0, 0)]);
         for step in steps.into_iter().chain(end.into_iter().flatten()) {
             apply(&step, &queue, &cancel, &mut model);
             prop_assert_eq!(seen(&queue.peek()), shown(&model.list));

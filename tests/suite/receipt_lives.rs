@@ -47,6 +47,9 @@ fn text() -> Pending {
         kind: steersman::steering::TextKind::Add,
         scope: steersman::steering::RuleScope::Tree,
         during: None,
+        trigger: None,
+        waits_since: None,
+        met: None,
     }
 }
 
@@ -77,6 +80,7 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
                     after: None,
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
+                    met: None,
                 };
                 tell(receipts, turn);
             }

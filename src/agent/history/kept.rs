@@ -209,3 +209,38 @@ fn fit(entries: &mut Vec<Entry<'_>>, room: usize) -> Vec<usize> {
     }
     left_out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::MessageId;
+    use crate::steering::RuleScope;
+
+    fn text(id: &str, kind: TextKind, words: &str, begins_turn: bool) -> Message {
+        let id = Some(MessageId::new(id));
+        let about = UserText { id, kind, words: Some(words.to_owned()), turn: 1, round: 1, begins_turn };
+        Message::user_about(format!("<frame>{words}</frame>"), UserAbout::Text(about))
+    }
+
+    #[test]
+    fn a_shorter_conversation_without_the_task_a_rule_or_an_unanswered_text_is_found_out() {
+        let task = text("m1", TextKind::Add, "migrate all", true);
+        let rule = text("m2", TextKind::Rule, "no new files", false);
+        let answered = text("m3", TextKind::Note, "it is red", false);
+        let new = text("m4", TextKind::Add, "and the views", false);
+        let reply = Message::assistant("I go on.");
+        let before = [task.clone(), rule.clone(), answered, reply, new.clone()];
+        let (id, agent, scope) = (MessageId::new("m2"), AgentId::main(), RuleScope::Tree);
+        let rules = [Rule { id, agent, scope, text: "no new files".to_owned(), version: 0 }];
+        let without = |left_out: &Message| {
+            let after: Vec<Message> =
+                [&task, &rule, &new].into_iter().filter(|one| *one != left_out).cloned().collect();
+            lost(&before, &after, &rules)
+        };
+        assert_eq!(without(&task), Some("the task"));
+        assert_eq!(without(&rule), Some("a rule"));
+        assert_eq!(without(&new), Some("a text without an answer"));
+        assert_eq!(lost(&before, &[task.clone(), rule.clone(), new.clone()], &rules), None);
+        assert_eq!(lost(&before, &[task, new], &[]), None, "a rule that was withdrawn may go");
+    }
+}

@@ -66,6 +66,11 @@ impl ExecRun<'_> {
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();
+        // A stop leaves them in their queues.
+        for entry in mem::take(&mut self.conditional) {
+            self.progress.returned(&entry.id);
+            self.unsent.push(entry);
+        }
         for (_, message) in mem::take(&mut self.waiting) {
             self.keep(message);
         }
@@ -74,6 +79,7 @@ impl ExecRun<'_> {
             while let Some(read) = lines.take() {
                 match read.line {
                     Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
+                    Line::When(trigger, text) => self.keep(UserLine { trigger: Some(trigger), ..UserLine::from(text) }),
                     Line::FollowUp(text) => {
                         self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) });
                     }
@@ -82,7 +88,12 @@ impl ExecRun<'_> {
                             self.keep(message);
                         }
                     }
-                    Line::Stop | Line::Answer(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {}
+                    Line::Stop
+                    | Line::Answer(..)
+                    | Line::NoCondition(..)
+                    | Line::Unknown(_)
+                    | Line::NotText
+                    | Line::Ignore => {}
                 }
             }
             if !self.has_requests() {
@@ -93,10 +104,10 @@ impl ExecRun<'_> {
 
     /// Adds a text that was read to the unsent ones.
     pub(super) fn keep(&mut self, message: UserLine) {
-        let UserLine { text, delivery, kind, scope } = message;
+        let UserLine { text, delivery, kind, scope, trigger } = message;
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { delivery, kind, scope, ..Pending::new(id, text, clock::now()) });
+            self.unsent.push(Pending { delivery, kind, scope, trigger, ..Pending::new(id, text, clock::now()) });
         }
     }
 

@@ -8,6 +8,7 @@ use crate::cli::steer_stdin::{Line, ReadLine};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
 use crate::session::stream::{InputLine, InputRequest, ReplyLine};
+use crate::steering::Trigger;
 
 impl ExecRun<'_> {
     /// Carries out one line of input.
@@ -111,7 +112,10 @@ impl ExecRun<'_> {
 /// Returns the text that a line would have sent.
 pub(super) fn text_of(line: &str) -> Option<UserLine> {
     match serde_json::from_str::<InputLine>(line).ok()?.request {
-        InputRequest::Send { text, delivery, kind, scope, .. } => Some(UserLine { text, delivery, kind, scope }),
+        InputRequest::Send { text, delivery, kind, scope, when, every, .. } => {
+            let trigger = when.map(Trigger::once).or(every.map(Trigger::every));
+            Some(UserLine { text, delivery, kind, scope, trigger })
+        }
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ use crate::listener::JsonLines;
 use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use crate::session::Client;
 use crate::session::stream::RunRecord;
-use crate::steering::{RuleScope, TextKind};
+use crate::steering::{RuleScope, TextKind, Trigger};
 use crate::target::{self, Addressed, Target};
 
 /// A text that was read and is to be sent.
@@ -34,12 +34,13 @@ pub(super) struct UserLine {
     pub delivery: Delivery,
     pub kind: TextKind,
     pub scope: RuleScope,
+    pub trigger: Option<Trigger>,
 }
 
 impl From<String> for UserLine {
     fn from(text: String) -> Self {
         let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope }
+        Self { text, delivery, kind, scope, trigger: None }
     }
 }
 
@@ -80,6 +81,8 @@ pub(super) struct ExecRun<'a> {
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
     pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
+    /// Texts that wait for a condition: nothing waits for them.
+    pub(super) conditional: Vec<Pending>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     /// The reason of its failure.
@@ -122,6 +125,7 @@ impl<'a> ExecRun<'a> {
             strict_end: None,
             is_paused: false,
             waiting: VecDeque::new(),
+            conditional: Vec::new(),
             unsent: Vec::new(),
             reason: None,
             switches: Vec::new(),
@@ -138,8 +142,8 @@ impl<'a> ExecRun<'a> {
 
     fn inject(&mut self, to: AgentId, message: UserLine) {
         self.unanswered += 1;
-        let UserLine { text, delivery, kind, scope } = message;
-        self.client.send(Request::Inject { to, text, delivery, kind, scope });
+        let UserLine { text, delivery, kind, scope, trigger } = message;
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger });
     }
 
     /// Sends a text to whom it names, else to the main agent.
@@ -184,13 +188,20 @@ impl<'a> ExecRun<'a> {
 
     fn replied(&mut self, reply: &Reply) {
         match reply {
-            Reply::Injected { to, text, delivery, kind, scope, outcome } => {
+            Reply::Injected { to, text, delivery, kind, scope, trigger, outcome } => {
                 self.unanswered = self.unanswered.saturating_sub(1);
-                let message = || UserLine { text: text.clone(), delivery: *delivery, kind: *kind, scope: *scope };
+                let message = || UserLine {
+                    text: text.clone(),
+                    delivery: *delivery,
+                    kind: *kind,
+                    scope: *scope,
+                    trigger: trigger.clone(),
+                };
                 match outcome {
                     Ok(id) => {
                         self.has_sent = true;
-                        if kind.asks_for_work() || *delivery == Delivery::Now {
+                        let is_ready = trigger.is_none();
+                        if is_ready && (kind.asks_for_work() || *delivery == Delivery::Now) {
                             self.progress.accepted(id.clone());
                         } else {
                             self.progress.accepted_beside(id.clone());
@@ -323,9 +334,11 @@ impl<'a> ExecRun<'a> {
         }
         let message = match read.line {
             Line::Text(text, kind) => UserLine { kind, ..UserLine::from(text) },
+            Line::When(trigger, text) => UserLine { trigger: Some(trigger), ..UserLine::from(text) },
             Line::FollowUp(text) => UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) },
             Line::Stop => return self.stop(Exit::Cancelled),
             Line::Answer(number, answer) => return self.answer(number, answer, read.began),
+            Line::NoCondition(text, why) => return self.refuse(&why, &text),
             Line::Unknown(text) => {
                 return self.refuse("there is no such command here; a doubled / sends it as text", &text);
             }
@@ -400,9 +413,11 @@ impl<'a> ExecRun<'a> {
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {
                 self.is_paused = *paused;
+                let waits = |entry: &&Pending| entry.trigger.is_some() && !entry.held;
+                self.conditional = queues.iter().flat_map(|(_, queue)| queue).filter(waits).cloned().collect();
                 // The texts of other clients are waited for too, unless nothing delivers them by itself.
                 for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
-                    if *paused || entry.held {
+                    if *paused || entry.held || entry.trigger.is_some() {
                         self.progress.returned(&entry.id);
                     } else {
                         self.progress.accepted(entry.id.clone());

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::steering::{RuleScope, TextKind};
+use crate::steering::{Condition, ConditionError, RuleScope, TextKind};
 
 /// The session that a command is for.
 #[derive(Debug, Clone, Default, Args)]
@@ -42,6 +42,12 @@ pub struct InjectArgs {
     /// The agents that a rule holds for: `agent` alone, its `tree`, or `new-agents` beneath it [default: tree].
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     pub scope: Option<RuleScope>,
+    /// Let it wait for a condition, such as `bash cargo test* fails`, and send it once.
+    #[arg(long, value_name = "CONDITION", value_parser = condition)]
+    pub when: Option<Condition>,
+    /// As --when, but send it each time.
+    #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "when")]
+    pub every: Option<Condition>,
     /// Wait until the text has come that far, and print its receipt; for `answered` the answer too.
     #[arg(long, value_enum, value_name = "STAGE")]
     pub wait: Option<Stage>,
@@ -55,6 +61,10 @@ fn kind(name: &str) -> Result<TextKind, String> {
 
 fn scope(name: &str) -> Result<RuleScope, String> {
     RuleScope::named(name).ok_or_else(|| "agent, tree or new-agents".to_owned())
+}
+
+fn condition(words: &str) -> Result<Condition, ConditionError> {
+    words.parse()
 }
 
 /// How far a text has come.

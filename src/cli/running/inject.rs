@@ -11,6 +11,7 @@ use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::socket::{Caller, Posts};
+use crate::steering::Trigger;
 use crate::target::MAIN;
 use crate::text::{visible, visible_line};
 
@@ -55,7 +56,9 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
         (false, false) => Delivery::Steer,
     };
     let (kind, scope) = (args.kind, args.scope.unwrap_or_default());
-    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope };
+    let once = args.when.clone().map(Trigger::once);
+    let trigger = once.or_else(|| args.every.clone().map(Trigger::every));
+    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger };
     let reply = caller.request(inject).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,

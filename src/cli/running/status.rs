@@ -84,7 +84,9 @@ fn entry(status: &SessionStatus) -> String {
         };
         let from = entry.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
         let kind = if entry.kind == TextKind::Add { String::new() } else { format!(" {}", entry.kind) };
-        let _ = writeln!(text, "  {} {mark}{kind}{from} for {}: {}", entry.id, name(&entry.to), short(&entry.text));
+        let when = entry.trigger.as_ref().map(|trigger| format!(" {}", short(&trigger.sentence()))).unwrap_or_default();
+        let (to, words) = (name(&entry.to), short(&entry.text));
+        let _ = writeln!(text, "  {} {mark}{kind}{from}{when} for {to}: {words}", entry.id);
     }
     for rule in &status.rules {
         let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_words(rule), short(&rule.text));

@@ -10,7 +10,7 @@ use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::limits;
 use crate::protocol::Shift;
-use crate::steering::{RuleScope, TextKind};
+use crate::steering::{RuleScope, TextKind, Trigger};
 
 impl Interloper {
     /// Takes one entry back; `None` when it is no longer pending.
@@ -104,12 +104,13 @@ impl Interloper {
     }
 
     /// Changes where an entry will enter; false when it is no longer pending. [`Delivery::Now`] also lets a paused queue
-    /// go on and asks no more about the entry's age.
+    /// go on, and asks no more about the entry's age or its condition.
     pub fn set_delivery(&self, id: &MessageId, delivery: Delivery) -> bool {
         let found = {
             let mut queue = self.lock();
             let found = queue.change(id, |entry| entry.delivery = delivery);
             if found && delivery == Delivery::Now {
+                queue.set_trigger(id, None, clock::now());
                 queue.confirm(id, clock::now());
                 queue.paused = false;
             }
@@ -129,6 +130,11 @@ impl Interloper {
                 entry.scope = scope;
             })
         })
+    }
+
+    /// Changes what an entry waits for, from now on; false when it is no longer pending.
+    pub fn set_trigger(&self, id: &MessageId, trigger: Option<Trigger>) -> bool {
+        self.edit(|queue| queue.set_trigger(id, trigger, clock::now()))
     }
 
     /// Keeps an entry from being delivered while it is edited; false when it is no longer pending.

@@ -7,6 +7,7 @@
 //!
 //! - the agents, their sums, what needs attention: `agents/mod.rs`; stories: `tree.rs`
 //! - the texts that wait for delivery: `pending.rs`; stories: `pending_list.rs`, `tui_shell.rs`
+//! - a condition that can never be met: `never.rs`; stories: `steering/conditions_shown.rs`
 //! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
 //!   `receipt_marks.rs`, `receipt_lives.rs`
 //! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
@@ -22,6 +23,7 @@ mod approval_words;
 mod budget;
 mod changes;
 mod ledger;
+mod never;
 mod pauses;
 mod pending;
 mod permissions;

@@ -57,7 +57,7 @@ impl PendingTexts {
 
     /// Tells whether a text is still in a queue that a failed or stopped turn holds back.
     pub fn is_held_back(&self) -> bool {
-        self.paused && self.waiting().next().is_some()
+        self.paused && self.waiting().any(|entry| entry.message.trigger.is_none())
     }
 
     /// Returns the text with this id.

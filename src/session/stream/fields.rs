@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
-use crate::steering::TextKind;
+use crate::steering::{TextKind, Trigger};
 
 /// What every line has beside its event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,6 +232,9 @@ pub struct UnsentText {
     /// What it was to be to the agent.
     #[serde(default)]
     pub kind: TextKind,
+    /// What it waited for; absent where that was nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
     /// The client that sent it; absent for the one that the run was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ClientId>,

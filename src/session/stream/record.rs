@@ -215,6 +215,7 @@ impl RunRecord {
             text: entry.text.clone(),
             delivery: entry.delivery,
             kind: entry.kind,
+            trigger: entry.trigger.clone(),
             sender: entry.sender.clone(),
         };
         let result = RunResult {

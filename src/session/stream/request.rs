@@ -10,8 +10,10 @@ use crate::event::Delivery;
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Arguments;
 use crate::price::Money;
-use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
-use crate::steering::{RuleChange, RuleScope, TextKind};
+use crate::protocol::{
+    Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, TriggerChange, Withdrawn,
+};
+use crate::steering::{Condition, RuleChange, RuleScope, TextKind, Trigger};
 
 /// One line of input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +45,12 @@ pub enum InputRequest {
         /// The agents that it holds for, if it is a rule.
         #[serde(default)]
         scope: RuleScope,
+        /// The condition that it waits for, in words, and is then sent once.
+        #[serde(default)]
+        when: Option<Condition>,
+        /// The condition that it waits for, in words; it is sent each time.
+        #[serde(default)]
+        every: Option<Condition>,
         /// The agent; the main agent without one.
         #[serde(default, alias = "to")]
         agent: AgentId,
@@ -77,6 +85,12 @@ pub enum InputRequest {
         /// What it is from now on; as before without one.
         #[serde(default)]
         kind: Option<TextKind>,
+        /// The condition that it waits for from now on, in words, and is then sent once; as before without one.
+        #[serde(default)]
+        when: Option<Condition>,
+        /// The condition that it waits for from now on, in words; it is sent each time.
+        #[serde(default)]
+        every: Option<Condition>,
         /// The agent whose queue it is in.
         #[serde(default, alias = "to")]
         agent: AgentId,
@@ -178,6 +192,14 @@ fn yes() -> bool {
     true
 }
 
+/// Returns what a text waits for.
+fn trigger(when: Option<Condition>, every: Option<Condition>) -> Result<Option<Trigger>, String> {
+    match (when, every) {
+        (Some(_), Some(_)) => Err("when and every exclude each other".to_owned()),
+        (when, every) => Ok(when.map(Trigger::once).or(every.map(Trigger::every))),
+    }
+}
+
 impl InputAnswer {
     /// Returns the answer with its reason for the model.
     pub fn with(self, reason: Option<String>) -> Answer {
@@ -197,8 +219,9 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, kind, scope, agent } => {
-                Request::Inject { to: agent, text, delivery, kind, scope }
+            Self::Send { text, delivery, kind, scope, when, every, agent } => {
+                let trigger = trigger(when, every)?;
+                Request::Inject { to: agent, text, delivery, kind, scope, trigger }
             }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),
@@ -212,8 +235,9 @@ impl InputRequest {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
                 Request::Queue { agent, id: message, act }
             }
-            Self::Edit { message, text, delivery, kind, agent } => {
-                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind } }
+            Self::Edit { message, text, delivery, kind, when, every, agent } => {
+                let trigger = trigger(when, every)?.map(TriggerChange::Set);
+                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind, trigger } }
             }
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }

@@ -36,7 +36,10 @@ impl Known {
             }
             let is_same = before.is_some_and(|known| {
                 let (known, now) = (&known.message, &entry.message);
-                known.text == now.text && known.delivery == now.delivery && known.kind == now.kind
+                known.text == now.text
+                    && known.delivery == now.delivery
+                    && known.kind == now.kind
+                    && known.trigger == now.trigger
             });
             if is_waiting && !is_same {
                 page.say(&word(entry), &line(app, entry));
@@ -52,7 +55,7 @@ impl Known {
             let numbers: Vec<String> = now.iter().map(|entry| number(&entry.message.id)).collect();
             page.say("pending", &format!("the order is now {}", numbers.join(", ")));
         }
-        if app.facts.run.pending.paused && !self.paused && app.facts.run.pending.waiting().next().is_some() {
+        if app.facts.run.pending.paused && !self.paused && app.facts.run.pending.is_held_back() {
             page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
         }
         self.entries = known;
@@ -101,7 +104,10 @@ fn line(app: &App, entry: &PendingText) -> String {
             "waits for you".to_owned()
         }
         PendingStage::Waiting => {
-            let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery, entry.message.kind);
+            let forecast = match &entry.message.trigger {
+                Some(_) => forecast::of_pending(app, entry),
+                None => forecast::of_text(app, &entry.agent, entry.message.delivery, entry.message.kind),
+            };
             let forecast = forecast.into_iter().next().unwrap_or_default();
             if forecast.starts_with("after ") { format!("goes in {forecast}") } else { forecast }
         }

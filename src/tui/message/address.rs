@@ -7,9 +7,10 @@
 use super::{Known, Message};
 use crate::id::AgentId;
 use crate::session::fold::agents::AgentNode;
+use crate::steering::conditional;
 use crate::target::{self, MAIN, Target};
 use crate::text::{clip, visible_line};
-use crate::tui::commands::{self, Draft};
+use crate::tui::commands::{self, Command, Draft, Verb};
 
 /// Columns of a text that are repeated in the border.
 const QUOTED: usize = 16;
@@ -76,6 +77,12 @@ impl Message {
         }
         let draft = self.shown();
         match commands::read(&draft) {
+            Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
+                Some(match conditional(words, recurrence) {
+                    Ok((trigger, _)) => format!("→ waits, is sent {}", trigger.sentence()),
+                    Err(why) => format!("→ {why}"),
+                })
+            }
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
             Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
             Draft::Escaped(text) => {

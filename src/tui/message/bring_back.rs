@@ -4,6 +4,7 @@
 //! Says what came back and why. Always holds: a text comes back to one place once.
 
 use super::address::shown_or_main;
+use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, Taken};
 use super::{Known, Left, Message};
@@ -28,7 +29,7 @@ pub fn newest(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
             Removed::Deleted(taken) => return vec![restore(taken)],
             Removed::TakenBack(taken) => {
                 // Sent, cleared or changed since: then it is a text of its own.
-                if message.take_front(&taken.entry.text) {
+                if message.take_front(&written(&taken.entry)) {
                     return vec![restore(taken)];
                 }
             }
@@ -137,7 +138,7 @@ pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known
             effects.extend(message.take_aside(fresh));
         } else {
             for entry in fresh {
-                message.set_aside(Removed::Draft(entry.text.clone()));
+                message.set_aside(Removed::Draft(written(entry)));
             }
         }
         let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
@@ -203,7 +204,7 @@ fn edit_again(
     was: String,
     known: &Known<'_>,
 ) -> Vec<PaneEffect> {
-    if let Some(was) = message.editing().filter(|editing| editing.entry.id == id).map(|e| e.entry.text.clone()) {
+    if let Some(was) = message.editing().filter(|editing| editing.entry.id == id).map(|e| written(&e.entry)) {
         // Both are words for the same entry: they change places.
         let present = message.text();
         message.load(&text);
@@ -216,7 +217,7 @@ fn edit_again(
         message.set_aside(Removed::Edit { agent, id, text, was });
         return vec![busy];
     }
-    if known.run.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
+    if known.run.pending.get(&id).is_some_and(|entry| written(&entry.message) != was) {
         message.put_before(&[text]);
         return vec![PaneEffect::Say(format!("{id} was changed since; what you had written is in the message"))];
     }

@@ -5,9 +5,10 @@
 
 use super::purpose::{Editing, Purpose};
 use super::{Known, Message};
-use crate::event::Delivery;
+use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{QueueAct, QueueOutcome, Request};
+use crate::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
+use crate::steering::{Recurrence, conditional};
 use crate::tui::effect::PaneEffect;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::pane::Pane;
@@ -43,7 +44,7 @@ impl Message {
             self.put_before(text.map(std::slice::from_ref).unwrap_or_default());
             return vec![PaneEffect::Say(sentence)];
         };
-        let text = text.unwrap_or(&entry.message.text).clone();
+        let text = text.cloned().unwrap_or_else(|| written(&entry.message));
         let kind = entry.message.kind;
         self.begin(Purpose::Edit(Editing { agent: entry.agent, entry: entry.message }), &text);
         self.top_mut().set_kind(kind);
@@ -54,7 +55,16 @@ impl Message {
     pub fn commit_edit(&self, delivery: Option<Delivery>) -> Vec<PaneEffect> {
         let Some(editing) = self.editing() else { return Vec::new() };
         let kind = Some(self.kind()).filter(|kind| *kind != editing.entry.kind);
-        let act = QueueAct::Commit { text: self.text(), delivery, kind };
+        let written = self.text();
+        let (text, trigger) = match read(&written) {
+            Ok((text, TriggerChange::Clear)) => (text, editing.entry.trigger.as_ref().map(|_| TriggerChange::Clear)),
+            Ok((text, TriggerChange::Set(trigger))) => {
+                let is_new = editing.entry.trigger.as_ref() != Some(&trigger);
+                (text, is_new.then_some(TriggerChange::Set(trigger)))
+            }
+            Err(why) => return vec![PaneEffect::SayWhile(Some(Cause::Message(written.clone())), why)],
+        };
+        let act = QueueAct::Commit { text: text.to_owned(), delivery, kind, trigger };
         vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
     }
 
@@ -96,4 +106,31 @@ impl Message {
         };
         Some(PaneEffect::SayWhile(Some(Cause::NoDraft), words))
     }
+}
+
+/// Returns a pending text as the user writes it: behind its condition.
+pub fn written(entry: &Pending) -> String {
+    match &entry.trigger {
+        Some(trigger) => format!("{}{}", trigger.command(), entry.text),
+        None if recurrence(entry.text.trim_start_matches('/')).is_some() => format!("/{}", entry.text),
+        None => entry.text.clone(),
+    }
+}
+
+/// Reads a pending text as the user writes it; the error says why its condition cannot be read.
+pub fn read(written: &str) -> Result<(&str, TriggerChange), String> {
+    let Some(rest) = written.strip_prefix('/') else { return Ok((written, TriggerChange::Clear)) };
+    match recurrence(rest) {
+        Some((recurrence, words)) => {
+            let (trigger, text) = conditional(words, recurrence).map_err(|why| why.to_string())?;
+            Ok((text, TriggerChange::Set(trigger)))
+        }
+        None if recurrence(rest.trim_start_matches('/')).is_some() => Ok((rest, TriggerChange::Clear)),
+        None => Ok((written, TriggerChange::Clear)),
+    }
+}
+
+fn recurrence(command: &str) -> Option<(Recurrence, &str)> {
+    let once = command.strip_prefix("when ").map(|words| (Recurrence::Once, words));
+    once.or_else(|| command.strip_prefix("every ").map(|words| (Recurrence::Every, words)))
 }

@@ -4,6 +4,7 @@
 //! the external editor is a copy; what comes back from there takes the place of the original.
 
 use super::Message;
+use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedTexts};
 use crate::event::Pending;
@@ -24,7 +25,7 @@ impl Message {
     /// now, and becomes a draft between the others.
     pub fn give_back(&mut self, entries: &[Pending]) {
         self.take_kind_of(entries);
-        let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
+        let texts: Vec<String> = entries.iter().map(written).collect();
         match entries.iter().position(|entry| self.is_edited(&entry.id)) {
             Some(index) => {
                 let (before, after) = texts.split_at(index);
@@ -87,7 +88,7 @@ impl Message {
         // The queue still has the text that is edited: what was written comes back to the edit, not as a text of its own.
         let removed = match self.editing() {
             Some(Editing { agent, entry }) => {
-                Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text.clone() }
+                Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: written(entry) }
             }
             None => Removed::Draft(text),
         };

@@ -4,6 +4,7 @@
 
 use super::Message;
 use super::composer::Composer;
+use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use crate::id::AgentId;
 use crate::protocol::DraftText;
@@ -24,7 +25,7 @@ impl Message {
             }
             Purpose::Edit(Editing { agent, entry }) => {
                 let text = composer.text();
-                if text == entry.text { Vec::new() } else { vec![(agent.clone(), text, composer.kind())] }
+                if text == written(entry) { Vec::new() } else { vec![(agent.clone(), text, composer.kind())] }
             }
             Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => {
                 vec![(main(), composer.text(), TextKind::default())]

@@ -4,6 +4,7 @@
 //! Always holds: a text that comes back never gets into the line by itself.
 
 use super::composer::Composer;
+use super::entry::written;
 use super::purpose::Purpose;
 use super::removed::Removed;
 use super::{Known, Message, bring_back, send};
@@ -101,7 +102,7 @@ impl Message {
     /// Keeps texts that came back unasked, the newest on top, where `/back` finds them; returns what says so.
     pub(super) fn take_aside(&mut self, entries: &[Pending]) -> Vec<PaneEffect> {
         for entry in entries.iter().rev() {
-            self.set_aside(Removed::Draft(entry.text.clone()));
+            self.set_aside(Removed::Draft(written(entry)));
         }
         let note = |entry: &Pending| PaneEffect::Note(AgentId::main(), format!("yours again: {}", entry.text));
         entries.iter().map(note).collect()

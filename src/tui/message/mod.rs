@@ -27,7 +27,7 @@ mod address;
 pub mod bring_back;
 mod composer;
 mod drafts;
-mod entry;
+pub mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;

@@ -3,6 +3,7 @@
 //! A pending entry is held in its queue as long as it is edited, so that it cannot be delivered half changed.
 
 use super::composer::Composer;
+use super::entry::written;
 use super::history::Origin;
 use crate::event::Pending;
 use crate::id::AgentId;
@@ -66,11 +67,11 @@ impl Purpose {
     }
 
     /// Returns the text that is not worth keeping when it is left: the one from before.
-    pub(super) fn before(&self) -> &str {
+    pub(super) fn before(&self) -> String {
         match self {
-            Self::Edit(editing) => &editing.entry.text,
-            Self::AboutCall(about) => &about.before,
-            Self::Recall(_) | Self::Decline(_) | Self::Line => "",
+            Self::Edit(editing) => written(&editing.entry),
+            Self::AboutCall(about) => about.before.clone(),
+            Self::Recall(_) | Self::Decline(_) | Self::Line => String::new(),
         }
     }
 }

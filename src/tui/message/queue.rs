@@ -1,6 +1,7 @@
 //! Texts that a queue gives out or takes in at the user's wish: where each goes when the queue has replied.
 
 use super::Message;
+use super::entry::written;
 use super::removed::{Removed, Taken};
 use crate::id::AgentId;
 use crate::protocol::{QueueAct, QueueOutcome, Withdrawn};
@@ -16,13 +17,13 @@ impl Message {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
                     Withdrawn::Message => {
                         self.take_kind_of(std::slice::from_ref(entry));
-                        self.put_before_draft(std::slice::from_ref(&entry.text));
+                        self.put_before_draft(&[written(entry)]);
                         self.set_aside(Removed::TakenBack(taken));
                     }
                 }
             }
             (QueueAct::Restore { .. } | QueueAct::Split { .. }, QueueOutcome::Done) => {}
-            (QueueAct::Restore { entry, .. }, _) => self.put_before_draft(std::slice::from_ref(&entry.text)),
+            (QueueAct::Restore { entry, .. }, _) => self.put_before_draft(&[written(entry)]),
             (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
                 self.put_before_draft(std::slice::from_ref(&second.text));
             }

@@ -10,7 +10,7 @@ use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::Request;
-use crate::steering::{RuleScope, TextKind};
+use crate::steering::{self, RuleScope, TextKind, Trigger};
 use crate::target;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
@@ -80,13 +80,27 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
             let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
-            send(message, (&draft, text), delivery, message.kind(), known)
+            send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Now, .. }, text) => {
-            send(message, (&draft, text), Delivery::Now, message.kind(), known)
+            send(message, (&draft, text), Manner { delivery: Delivery::Now, ..Manner::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
-            send(message, (&draft, text), delivery, kind, known)
+            send(message, (&draft, text), Manner { delivery, kind, trigger: None }, known)
+        }
+        Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
+            match steering::conditional(words, recurrence) {
+                Ok((trigger, text)) => {
+                    // What it is may stand behind the condition.
+                    let (kind, text) = match commands::read(text) {
+                        Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => (kind, text),
+                        _ => (message.kind(), text),
+                    };
+                    let manner = Manner { delivery, kind, trigger: Some(trigger) };
+                    send(message, (&draft, text), manner, known)
+                }
+                Err(why) => vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), why.to_string())],
+            }
         }
         Draft::Command(command, argument) => {
             let argument = message.whole(argument);
@@ -97,9 +111,11 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
         Draft::Misfit(command) => {
             vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), command.misfit())]
         }
-        Draft::Escaped(text) | Draft::Text(text) => send(message, (&draft, text), delivery, message.kind(), known),
+        Draft::Escaped(text) | Draft::Text(text) => {
+            send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
+        }
         Draft::NoCommand { .. } if message.was_refused(&draft) => {
-            send(message, (&draft, &draft), delivery, message.kind(), known)
+            send(message, (&draft, &draft), Manner { delivery, ..Manner::of(message) }, known)
         }
         Draft::NoCommand { word } => {
             let again = if known.in_lines() {
@@ -118,11 +134,24 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
     }
 }
 
+/// How a text is sent.
+struct Manner {
+    delivery: Delivery,
+    kind: TextKind,
+    trigger: Option<Trigger>,
+}
+
+impl Manner {
+    /// Makes that of a steer of the kind that the message has.
+    fn of(message: &Message) -> Self {
+        Self { delivery: Delivery::Steer, kind: message.kind(), trigger: None }
+    }
+}
+
 fn send(
     message: &mut Message,
     (draft, text): (&str, &str),
-    delivery: Delivery,
-    kind: TextKind,
+    Manner { delivery, kind, trigger }: Manner,
     known: &Known<'_>,
 ) -> Vec<PaneEffect> {
     match message.address(text, known) {
@@ -133,7 +162,10 @@ fn send(
             }
             message.goes_out(draft.to_owned());
             let text = message.whole(address.text);
-            let inject = |to| Request::Inject { to, text: text.clone(), delivery, kind, scope: RuleScope::default() };
+            let inject = |to| {
+                let (text, scope, trigger) = (text.clone(), RuleScope::default(), trigger.clone());
+                Request::Inject { to, text, delivery, kind, scope, trigger }
+            };
             address.to.into_iter().map(|to| inject(to).into()).collect()
         }
         Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],

@@ -5,6 +5,7 @@
 
 use super::Message;
 use super::composer::Composer;
+use super::entry::written;
 use super::history::Origin;
 use super::purpose::{AboutCall, Editing, Purpose, Recall};
 use super::removed::Removed;
@@ -50,7 +51,7 @@ impl Message {
         }
         self.set_aside(match &purpose {
             Purpose::Edit(Editing { agent, entry }) => {
-                let (id, was) = (entry.id.clone(), entry.text.clone());
+                let (id, was) = (entry.id.clone(), written(entry));
                 Removed::Edit { agent: agent.clone(), id, text, was }
             }
             Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Recall(_) | Purpose::Line => Removed::Draft(text),

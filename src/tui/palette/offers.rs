@@ -5,6 +5,8 @@ use super::state::{Offer, Palette};
 use crate::id::AgentId;
 use crate::manual::MANUAL;
 use crate::mode::Mode;
+use crate::session::fold::agents::AgentNode;
+use crate::steering::CONDITION_FORMS;
 use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
 use crate::tui::message::paths::written;
@@ -38,10 +40,11 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
-        let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
+        let (Draft::Command(command, _) | Draft::Misfit(command)) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
             Verb::Mode => return modes(typed),
+            Verb::When(_) => return conditions(command.name, typed, known),
             Verb::Theme => known.facts.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
             Verb::Hold => vec![ALL.to_owned()],
             Verb::Budget => vec!["off".to_owned()],
@@ -102,6 +105,29 @@ fn agents(text: &str, known: &Known<'_>) -> Vec<Offer> {
     let all = std::iter::once((ALL, "every agent that runs"));
     let fitting = children.chain(all).filter(|(name, _)| name.starts_with(typed) && *name != typed);
     fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
+}
+
+/// Offers conditions for a text: the forms, then the tools and agents that there are.
+fn conditions(command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
+    if typed.contains(':') {
+        return Vec::new();
+    }
+    let tools = || known.run.agents.get_or_main(known.shown).tools.iter();
+    let named: Vec<String> = match typed.split_once(' ') {
+        Some((moment @ ("before" | "after"), _)) => tools().map(|tool| format!("{moment} {tool}")).collect(),
+        Some(("agent", _)) => {
+            let children = known.run.agents.running_nodes().filter(|node| !node.id.is_main());
+            let ends = |node: &AgentNode| ["ends", "fails"].map(|end| format!("agent {} {end}", node.id));
+            children.flat_map(ends).collect()
+        }
+        _ => Vec::new(),
+    };
+    let fits = |words: &str| words.starts_with(typed);
+    let forms = CONDITION_FORMS.iter().filter(|form| fits(form.form) || fits(form.example));
+    let forms = forms.map(|form| (form.example.to_owned(), form.form.to_owned(), form.help.to_owned()));
+    let named = named.into_iter().filter(|words| fits(words)).map(|words| (words.clone(), words, String::new()));
+    let offers = forms.chain(named);
+    offers.map(|(words, label, help)| offer(format!("/{command} {words}: "), label, help)).collect()
 }
 
 fn modes(typed: &str) -> Vec<Offer> {

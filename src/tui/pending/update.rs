@@ -65,9 +65,16 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
         PendingKey::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
         PendingKey::NextKind => QueueAct::SetKind { kind: kind.next(), scope: message.scope },
         PendingKey::DeliverNow => QueueAct::Deliver { delivery: Delivery::Now },
+        PendingKey::Merge if message.trigger.is_some() => {
+            return PaneEffect::Say(format!("{id} waits for a condition, it cannot be joined with another text"));
+        }
         PendingKey::Merge => match texts.behind(&id) {
             None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
             Some(next) if edited == Some(&next.message.id) => return PaneEffect::EndFirst,
+            Some(next) if next.message.trigger.is_some() => {
+                let next = &next.message.id;
+                return PaneEffect::Say(format!("{next} waits for a condition, it cannot be joined with another text"));
+            }
             Some(_) => QueueAct::Merge,
         },
     };
@@ -83,7 +90,8 @@ pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts
     let selected = pane.selected(texts).map(|entry| &entry.message.id);
     let is_wanted = |entry: &&PendingText| {
         let id = &entry.message.id;
-        selected.map_or(!entry.message.stale, |selected| selected == id) && edited != Some(id)
+        let goes = !entry.message.stale && entry.message.trigger.is_none();
+        selected.map_or(goes, |selected| selected == id) && edited != Some(id)
     };
     let requests = texts.waiting().filter(is_wanted).map(|entry| {
         let act = QueueAct::Deliver { delivery: Delivery::Now };

@@ -114,7 +114,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
-        Verb::Now | Verb::Send(_) => {}
+        Verb::Now | Verb::Send(_) | Verb::When(_) => {}
     }
     carry_out(app, wanted)
 }

@@ -10,13 +10,14 @@ use super::{
     with_pending,
 };
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{PauseState, QueueAct, Request};
+use crate::protocol::{PauseState, QueueAct, Request, TriggerChange};
 use crate::steering::TextKind;
 use crate::tui::agents::cancel_all;
 use crate::tui::approval::{self as approval_pane, Offer, Subject};
 use crate::tui::commands::{LineVerb, Verb};
 use crate::tui::effect::Outcome;
 use crate::tui::keymap::{Answer, PauseKey, PendingKey};
+use crate::tui::message::entry;
 use crate::tui::message::{bring_back, line as typed};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -187,8 +188,16 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     if let ([Effect::Request(Request::Queue { agent, id, act })], false) = (&mut effects[..], text.is_empty())
         && matches!(act, QueueAct::Hold { .. })
     {
+        let (words, trigger) = match entry::read(text) {
+            Ok((words, TriggerChange::Clear)) => (words, None),
+            Ok((words, set @ TriggerChange::Set(_))) => (words, Some(set)),
+            Err(why) => {
+                app.status.say(why, app.facts.now);
+                return Vec::new();
+            }
+        };
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None, kind: None };
+        let commit = QueueAct::Commit { text: words.to_owned(), delivery: None, kind: None, trigger };
         let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }

@@ -9,11 +9,15 @@ use crate::id::{AgentId, MessageId};
 use crate::session::fold::agents::{Activity, AgentNode};
 use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::steering::TextKind;
+use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
+
+/// Columns of a condition in a narrow list.
+const SHORT: usize = 18;
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
@@ -137,6 +141,13 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.message.held {
         return words(&["held"]);
     }
+    if let Some(trigger) = &entry.message.trigger {
+        let when = visible_line(&trigger.sentence()).into_owned();
+        return match app.facts.run.never_met(&trigger.condition, &entry.agent) {
+            Some(why) => vec![format!("never: {why}"), "never".to_owned()],
+            None => vec![when.clone(), clip(&when, SHORT).into_owned()],
+        };
+    }
     let node = app.facts.run.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
     if entry.agent.is_main() && app.facts.run.pending.paused && idle && entry.message.starts_turn() {
@@ -166,9 +177,8 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
 
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App) -> Vec<String> {
-    let waiting = |stage| stage == PendingStage::Waiting;
-    let count =
-        app.facts.run.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
+    let waiting = app.facts.run.pending.waiting();
+    let count = waiting.filter(|entry| entry.agent.is_main() && entry.message.trigger.is_none()).count();
     match (count, app.message.is_empty()) {
         (0, _) => vec!["→ starts a turn".to_owned()],
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],

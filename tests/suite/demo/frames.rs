@@ -11,7 +11,15 @@ use super::{names, tour};
 fn framed(id: &str, kind: TextKind, words: &str) -> String {
     let id = MessageId::new(id);
     let sent = SentWhen::During { tool: Some("glob"), calls: 0 };
-    frame(&FramedText { id: &id, kind, scope: RuleScope::Tree, words, sent, task: Some("look at this project") })
+    frame(&FramedText {
+        id: &id,
+        kind,
+        scope: RuleScope::Tree,
+        words,
+        sent,
+        met: None,
+        task: Some("look at this project"),
+    })
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
                 after: None,
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
+                met: None,
             },
             &[("text", "content"), ("id", "injection")],
         ),

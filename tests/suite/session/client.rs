@@ -156,7 +156,12 @@ fn every_request_is_the_same_behind_json() {
         Request::Reset,
         queue(QueueAct::Hold { text: Some("half".to_owned()) }),
         queue(QueueAct::Release),
-        queue(QueueAct::Commit { text: "new".to_owned(), delivery: Some(Delivery::FollowUp), kind: None }),
+        queue(QueueAct::Commit {
+            text: "new".to_owned(),
+            delivery: Some(Delivery::FollowUp),
+            kind: None,
+            trigger: None,
+        }),
         queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
         queue(QueueAct::Restore { entry: entry.clone(), before: Vec::new() }),
         queue(QueueAct::Move { shift: Shift::Earlier }),

@@ -23,6 +23,7 @@ fn session() -> Vec<Step> {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        met: None,
     };
     let call = |id: &str| Event::ToolCall {
         id: id.into(),

@@ -1,5 +1,5 @@
-//! Random lives of a conversation with texts of every kind, rules that are edited and withdrawn, compactions, cancels,
-//! resumes and texts that come at any moment.
+//! Random lives of a conversation with texts of every kind, texts that wait for conditions, rules that are edited and
+//! withdrawn, compactions, cancels, resumes and texts that come at any moment.
 //!
 //! Checked on every request: it is valid; every delivered text stands in it once, whatever was taken out; every rule that holds
 //! stands in it in its latest words; it begins with the request before it, unless a compaction came between. Checked at
@@ -18,8 +18,8 @@ use steersman::id::MessageId;
 use steersman::listener::InMemoryEventList;
 use steersman::message::{Arguments, Message, ToolCall};
 use steersman::provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
-use steersman::steering::{Framing, Rule, RuleChange, RuleScope, TextKind};
-use steersman::tool::{FnTool, OnCancel, Parameters, Tool};
+use steersman::steering::{Framing, Recurrence, Rule, RuleChange, RuleScope, TextKind, Trigger};
+use steersman::tool::{FnTool, OnCancel, Parameters, Tool, ToolError};
 
 use crate::support::doubles::{PROMPT, Rig, fault};
 
@@ -95,14 +95,23 @@ impl World {
         let delivery = delivery[usize::try_from(self.roll(4)).unwrap()];
         let odd = ["", "\n</steer-m1>", " <task-m2>\nno\n</task-m2>", "\n\n  two\tlines"];
         let text = format!("text number {number} of this life{}", odd[usize::try_from(self.roll(4)).unwrap()]);
-        let message = Injection { kind, scope, delivery, ..Injection::from(&*text) };
+        let message = Injection { kind, scope, delivery, trigger: self.trigger(), ..Injection::from(&*text) };
         let id = self.queue.inject_user_message(message).unwrap();
         self.sent.lock().unwrap().push((id, text));
     }
 
+    /// Returns what a text is to wait for: most texts for nothing.
+    fn trigger(&self) -> Option<Trigger> {
+        let conditions =
+            ["after work", "before work", "work fails", "1 step", "3 steps", "context above 60%", "tokens above 2000"];
+        let condition = conditions.get(usize::try_from(self.roll(20)).unwrap())?.parse().unwrap();
+        let recurrence = if self.roll(3) == 0 { Recurrence::Every } else { Recurrence::Once };
+        Some(Trigger { condition, recurrence })
+    }
+
     /// Lets something happen, perhaps.
     fn happen(&self) {
-        match self.roll(12) {
+        match self.roll(14) {
             0..4 => self.send(),
             4 => {
                 let rules = self.rules.lock().unwrap().clone();
@@ -128,7 +137,12 @@ impl World {
                     self.queue.set_kind(&entry.id, entry.kind.next(), entry.scope);
                 }
             }
-            7 if self.roll(4) == 0 => {
+            7 => {
+                if let Some(entry) = self.queue.peek().last() {
+                    self.queue.set_trigger(&entry.id, self.trigger());
+                }
+            }
+            8 if self.roll(4) == 0 => {
                 let back = self.queue.stop(&self.cancellable);
                 self.returned.lock().unwrap().extend(back.into_iter().map(|entry| entry.id));
             }
@@ -184,6 +198,9 @@ fn work(world: &Arc<World>) -> Arc<dyn Tool> {
         async move {
             world.happen();
             tokio::task::yield_now().await;
+            if world.roll(8) == 0 {
+                return Err(ToolError::failed("it broke"));
+            }
             Ok("row ".repeat(usize::try_from(20 + world.roll(80)).unwrap()))
         }
     });
@@ -224,7 +241,7 @@ fn texts(messages: &[Message]) -> Vec<(Option<String>, String)> {
     texts
 }
 
-async fn live(seed: u64) -> (u32, u32) {
+async fn live(seed: u64) -> (u32, u32, usize) {
     let world = World::new(seed);
     let mut agent = build(&world).await;
     let (mut resumes, mut compactions) = (0, 0);
@@ -267,6 +284,10 @@ async fn live(seed: u64) -> (u32, u32) {
             "seed {seed}: {id} {text:?} was delivered {times}, waits {waits}, is back {back}"
         );
     }
+    let mut ids: Vec<&MessageId> = delivered.iter().collect();
+    ids.sort_by_key(|id| id.as_str());
+    ids.dedup();
+    assert_eq!(ids.len(), delivered.len(), "seed {seed}: a text was delivered twice");
     check_requests(seed, &world);
     let mut changes = 0;
     let requests = world.requests.lock().unwrap();
@@ -274,7 +295,8 @@ async fn live(seed: u64) -> (u32, u32) {
         changes += u32::from(!pair[1].messages.starts_with(&pair[0].messages));
     }
     assert!(changes <= compactions, "seed {seed}: the beginning changed {changes} times in {compactions} compactions");
-    (resumes, compactions)
+    let met = world.events.events().into_iter().filter(|event| matches!(event, Event::UserTurn { met: Some(_), .. }));
+    (resumes, compactions, met.count())
 }
 
 fn check_requests(seed: u64, world: &World) {
@@ -319,11 +341,16 @@ fn left_out(messages: &[Message]) -> usize {
 #[tokio::test(start_paused = true)]
 async fn in_any_life_every_text_comes_once_every_rule_holds_and_the_request_is_valid_and_stable() {
     let lives: u64 = std::env::var("STEER_LIVES").ok().and_then(|lives| lives.parse().ok()).unwrap_or(25);
-    let (mut resumes, mut compactions) = (0, 0);
+    let (mut resumes, mut compactions, mut conditions) = (0, 0, 0);
     for seed in 0..lives {
-        let (resumed, compacted) = live(seed).await;
+        let (resumed, compacted, met) = live(seed).await;
+        conditions += met;
         resumes += resumed;
         compactions += compacted;
     }
-    assert!(resumes > 5 && compactions > 20, "{resumes} resumes and {compactions} compactions in {lives} lives");
+    println!("{lives} lives: {resumes} resumes, {compactions} compactions, {conditions} conditions met");
+    assert!(
+        resumes > 5 && compactions > 20 && conditions > 20,
+        "{resumes}, {compactions}, {conditions} in {lives} lives"
+    );
 }

@@ -1,7 +1,10 @@
 //! Stories of what a text of the user means: its kind on the way to the model, the frame around it, and when it enters.
 
+mod conditions;
+mod conditions_shown;
 mod lives;
 mod obedient;
+mod program;
 mod queue;
 mod rules;
 mod screen;

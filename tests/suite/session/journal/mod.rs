@@ -135,5 +135,8 @@ pub fn entry(id: &str, text: &str) -> Pending {
         kind: steersman::steering::TextKind::Add,
         scope: steersman::steering::RuleScope::Tree,
         during: None,
+        trigger: None,
+        waits_since: None,
+        met: None,
     }
 }
