@@ -141,6 +141,7 @@ mod secrets;
 mod session;
 mod shell_policy;
 mod spawner;
+mod spawner_streams;
 mod sse;
 mod staleness;
 mod steering_trials;
