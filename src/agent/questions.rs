@@ -18,6 +18,8 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
                 Answer::Once => ("yes", None),
                 Answer::Session => ("session", None),
                 Answer::Always => ("always", None),
+                // What the user wrote for a server is not for the record of the model's run.
+                Answer::Filled(_) => ("filled", None),
                 Answer::No(words) => ("no", words),
             };
             Event::Answer { id: name(id), answer: answer.to_owned(), words }
@@ -48,6 +50,7 @@ fn words(subject: Subject) -> (String, Option<String>) {
             (question, Some(detail))
         }
         Subject::Plain { title, detail } => (title, Some(detail)),
+        Subject::Form { server, message, .. } => (format!("the server {server} asks you"), Some(message)),
         Subject::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(made)), None),
     }
 }

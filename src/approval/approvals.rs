@@ -17,12 +17,13 @@ use self::kept_rules::aside;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, Approved, Asker, Circumstances, Grant, HiddenFiles,
-    KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore, Sandboxed,
-    Subject, Taint, Unanswered, Verdict,
+    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, Approved, Asker, Circumstances, FormAnswer, FormField,
+    Grant, HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal,
+    RuleStore, Sandboxed, Subject, Taint, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
+use crate::protocol::{check_form, default_form};
 use crate::text::is_blank;
 
 /// Hears of each change. It must not block.
@@ -140,10 +141,11 @@ impl Approvals {
             let mut inner = self.lock();
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
+            let answer = fitting(&waiting.request.subject, answer)?;
             let granted = match answer {
                 Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
                 Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
-                Answer::Once | Answer::No(_) => None,
+                Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
             };
             if is_yes && let Some(why) = inner.forbids(waiting) {
                 return Err(Unanswered::Forbidden(why));
@@ -201,7 +203,9 @@ impl Approvals {
                     tell(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always => Ok(Approved::new(act, fingerprint)),
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) => {
+                        Ok(Approved::new(act, fingerprint))
+                    }
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
                     Answer::No(Some(words)) => {
                         Err(Refusal::declined(format!("the user declined this and says: {words}")))
@@ -242,11 +246,29 @@ impl Approvals {
         self.ask_program(Subject::MoreCalls { made, more }, tell).await
     }
 
+    /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
+    pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
+        match self.ask_for(Subject::Form { server, message, fields }, &|_| {}).await {
+            Some(Answer::Filled(values)) => FormAnswer::Filled(values),
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
+            None => FormAnswer::Nobody,
+        }
+    }
+
     async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
+        match self.ask_for(subject, tell).await {
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
+            Some(Answer::No(_)) => PlainAnswer::No,
+            None => PlainAnswer::Nobody,
+        }
+    }
+
+    /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
+    async fn ask_for(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Answer> {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
-                return PlainAnswer::Nobody;
+                return None;
             }
             inner.open(None, subject, String::new(), None, None)
         };
@@ -259,16 +281,13 @@ impl Approvals {
         match reply {
             Ok(Reply::Answer(answer)) => {
                 tell(ApprovalRecord::Answered(id, answer.clone()));
-                match answer {
-                    Answer::Once | Answer::Session | Answer::Always => PlainAnswer::Yes,
-                    Answer::No(_) => PlainAnswer::No,
-                }
+                Some(answer)
             }
             Ok(Reply::Denied(why)) => {
                 tell(ApprovalRecord::Denied(id, why));
-                PlainAnswer::Nobody
+                None
             }
-            Ok(Reply::Allowed) | Err(_) => PlainAnswer::Nobody,
+            Ok(Reply::Allowed) | Err(_) => None,
         }
     }
 
@@ -402,7 +421,7 @@ impl Inner {
     fn forbids(&self, waiting: &Waiting) -> Option<String> {
         match (&waiting.request.subject, &waiting.study) {
             (Subject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
-            (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, _) => None,
+            (Subject::Act { .. } | Subject::Plain { .. } | Subject::Form { .. } | Subject::MoreCalls { .. }, _) => None,
         }
     }
 
@@ -435,6 +454,23 @@ impl Inner {
                 self.open.push(waiting);
             }
         }
+    }
+}
+
+/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first.
+fn fitting(subject: &Subject, answer: Answer) -> Result<Answer, Unanswered> {
+    match (subject, answer) {
+        (Subject::Form { fields, .. }, Answer::Once) => {
+            default_form(fields).map(Answer::Filled).map_err(Unanswered::Unfit)
+        }
+        (Subject::Form { fields, .. }, Answer::Filled(values)) => {
+            check_form(fields, &values).map_err(Unanswered::Unfit)?;
+            Ok(Answer::Filled(values))
+        }
+        (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, Answer::Filled(_)) => {
+            Err(Unanswered::Unfit("the question is no form".to_owned()))
+        }
+        (_, answer) => Ok(answer),
     }
 }
 

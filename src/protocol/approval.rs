@@ -1,9 +1,10 @@
 //! A question about an act, and what can be answered.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
-use crate::protocol::Act;
+use crate::protocol::{Act, FormField};
 
 /// The number of one approval request of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,6 +62,15 @@ pub enum Subject {
         /// What exactly would happen, of any length.
         detail: String,
     },
+    /// What a server wants to be told by the user. All of it is untrusted.
+    Form {
+        /// The server, by its name in the configuration.
+        server: String,
+        /// Why it asks.
+        message: String,
+        /// What it wants to be told.
+        fields: Vec<FormField>,
+    },
     /// Whether a turn that has made all its tool calls may make more.
     MoreCalls {
         /// The calls that it made.
@@ -80,6 +90,8 @@ pub enum Answer {
     Session,
     /// Yes, and in later sessions too, by the rule that the question offered.
     Always,
+    /// A form, filled in with these values.
+    Filled(Map<String, Value>),
     /// No, with words for the model or without.
     No(Option<String>),
 }

@@ -107,6 +107,20 @@ pub enum Request {
         /// Which of both.
         request: RuleRequest,
     },
+    /// Look at the MCP servers, or start one.
+    Servers {
+        /// Which of both.
+        request: ServerRequest,
+    },
+    /// Get a prompt of an MCP server, filled in.
+    Prompt {
+        /// The server.
+        server: String,
+        /// The prompt.
+        prompt: String,
+        /// What it is filled in with: a word for each argument, and for the last one everything that is left.
+        words: String,
+    },
     /// Set what the session may spend.
     SetBudget {
         /// The limits.
@@ -161,7 +175,7 @@ pub struct DraftText {
 }
 
 impl Request {
-    /// Returns whether it looks at files or writes some, so that a client must not wait for it.
+    /// Returns whether it looks at files, writes some or asks a server, so that a client must not wait for it.
     pub fn takes_a_moment(&self) -> bool {
         matches!(
             self,
@@ -170,6 +184,8 @@ impl Request {
                 | Self::PreviewRewind { .. }
                 | Self::Undo { .. }
                 | Self::Rules { .. }
+                | Self::Servers { .. }
+                | Self::Prompt { .. }
         )
     }
 }
@@ -289,6 +305,16 @@ pub enum RuleRequest {
     List,
     /// The rule of this number is removed, counted from 1.
     Remove(usize),
+}
+
+/// What is done about the MCP servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerRequest {
+    /// They are listed.
+    List,
+    /// The server of this name is started, unless it runs, and asked what it offers.
+    Start(String),
 }
 
 /// What the session may spend; no limit unless set.

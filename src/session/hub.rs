@@ -182,6 +182,8 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::KeepDrafts { .. }
         | Request::Undo { .. }
         | Request::Rules { .. }
+        | Request::Servers { .. }
+        | Request::Prompt { .. }
         | Request::SetBudget { .. }
         | Request::Compact { .. }
         | Request::SwitchModel { .. }

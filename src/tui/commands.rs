@@ -74,6 +74,8 @@ pub enum Verb {
     Mode,
     /// Lists the kept rules, or removes one.
     Rules,
+    /// Shows the MCP servers.
+    Servers,
     /// Goes on with another session.
     Resume,
     /// Replays the session as far as it has come.
@@ -206,6 +208,14 @@ pub const COMMANDS: &[Command] = &[
         Any,
         "Alt+K",
         "the rules that /always has kept for this project; remove N: take rule N back",
+    ),
+    row(
+        Verb::Servers,
+        "mcp",
+        "/mcp",
+        Nothing,
+        "",
+        "the MCP servers: how they stand, their tools, their last error; start one",
     ),
     row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
     row(

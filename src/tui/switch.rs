@@ -13,12 +13,14 @@ pub enum ChoiceSubject {
     Session,
     /// A message of the user, to branch from just before it.
     Message,
+    /// An MCP server, to start it.
+    Server,
 }
 
 /// One thing that can be chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The name of the session, or the id of the message.
+    /// The name of the session or of the server, or the id of the message.
     pub id: String,
     /// The directory of a session.
     pub directory: String,

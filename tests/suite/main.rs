@@ -86,6 +86,7 @@ mod long_wait;
 mod looks;
 mod manual;
 mod markdown;
+mod mcp;
 mod message;
 mod model_switch;
 mod models;

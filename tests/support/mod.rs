@@ -14,6 +14,7 @@ pub mod gguf;
 pub mod http2;
 pub mod items;
 pub mod json_client;
+pub mod mcp;
 pub mod messages;
 pub mod paced;
 pub mod picture;

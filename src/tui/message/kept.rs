@@ -24,7 +24,7 @@ impl Message {
                 let text = composer.text();
                 if text == entry.text { Vec::new() } else { vec![(agent.clone(), text)] }
             }
-            Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => vec![(main(), composer.text())],
+            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => vec![(main(), composer.text())],
         });
         let others = self.drafts.each().map(|(agent, text)| (agent.clone(), text));
         let lines = self.lines.texts().map(|text| (main(), text));

@@ -30,7 +30,11 @@ impl Palette {
         match text.chars().next() {
             Some('@') => agents(text, known),
             Some('/') => match text.split_once(' ') {
-                None => command_names(text),
+                None => {
+                    let mut offers = command_names(text);
+                    offers.extend(prompts(text, known));
+                    offers
+                }
                 Some((command, typed)) => self.arguments(command, typed, known),
             },
             _ => Vec::new(),
@@ -131,6 +135,17 @@ fn command_names(text: &str) -> Vec<Offer> {
         .map(|command| {
             let space = if command.takes == Takes::Nothing { "" } else { " " };
             offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
+        })
+        .collect()
+}
+
+/// Offers the prompts of MCP servers.
+fn prompts(text: &str, known: &Known<'_>) -> Vec<Offer> {
+    let each = known.run.servers.iter().flat_map(|server| server.prompts.iter().map(move |prompt| (server, prompt)));
+    let fitting = each.filter(|(_, prompt)| prompt.starts_with(text) && *prompt != text);
+    fitting
+        .map(|(server, prompt)| {
+            offer(format!("{prompt} "), prompt.clone(), format!("a prompt of the MCP server {}", server.name))
         })
         .collect()
 }

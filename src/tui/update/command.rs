@@ -22,7 +22,7 @@ use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, sessions, transcript,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, servers, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -93,6 +93,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
         Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
+        Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());

@@ -277,7 +277,7 @@ fn leave(app: &App) -> Effect {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
+    if app.message.is_empty() && app.message.about_call().is_none() && app.message.about_question().is_none() {
         let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
         return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }

@@ -28,6 +28,7 @@ mod pending;
 mod post;
 mod question;
 mod replay;
+mod servers;
 mod sessions;
 mod transcript;
 
@@ -207,6 +208,15 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::WriteNo(id) => {
                 let wanted = approval::decline(&mut app.message, id);
                 effects.extend(carry_out(app, vec![wanted]));
+            }
+            PaneEffect::FillForm(id) => {
+                let wanted = approval::fill_form(&mut app.message, id, &app.facts);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
+            PaneEffect::SendForm(id) => {
+                let App { questions, message, facts, .. } = app;
+                let outcome = approval::send_form(questions, message, id, facts);
+                effects.extend(carry_out_outcome(app, outcome));
             }
             PaneEffect::EndFirst => {
                 message::blocked(app);

@@ -10,6 +10,7 @@ use crate::session::fold::agents::{Activity, AgentNode};
 use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
+use crate::tui::message::purpose::QuestionText;
 use crate::tui::state::App;
 use crate::tui::state::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
@@ -17,8 +18,12 @@ use crate::tui::widgets::fit::{clock, one_line};
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
-    if app.message.declining().is_some() {
-        return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
+    if let Some(about) = app.message.about_question() {
+        let words = match about.what {
+            QuestionText::No => ["→ no, and the model is told this", "→ no, with these words", "→ no"],
+            QuestionText::Form => ["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
+        };
+        return words.map(str::to_owned).to_vec();
     }
     if let Some(writing) = app.message.about_call() {
         let words = match writing.what {

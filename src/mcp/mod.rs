@@ -1,0 +1,34 @@
+//! MCP: tools of servers that the user has configured, or a trusted project.
+//!
+//! Everything that a server says is untrusted. This program speaks the protocol itself: the types that a client needs are
+//! few, and what the library `rmcp` does on an endless line, on broken JSON and on the end of a process is not what is
+//! promised here.
+//!
+//! # Where things are
+//!
+//! - messages of the protocol: `message.rs`; processes: `transport/stdio.rs`; stories: `mcp/stdio.rs`
+//! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
+
+mod arguments;
+pub mod catalog;
+pub mod connection;
+pub mod definition;
+mod elicitation;
+mod extension;
+pub mod instance;
+pub mod message;
+pub mod names;
+mod progress;
+mod resource;
+mod results;
+mod search;
+pub mod server;
+mod servers;
+pub mod session;
+pub mod store;
+mod tool;
+pub mod transport;
+
+pub use extension::ServerTools;
+pub use progress::Progress;
+pub use servers::Servers;

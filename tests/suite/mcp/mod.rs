@@ -1,0 +1,4 @@
+//! MCP servers: the protocol, processes and addresses, what agents get of them, how they are configured.
+
+mod connection;
+mod stdio;
