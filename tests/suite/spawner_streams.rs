@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::processes::{alive, job, spawner, unique, wait_until};
 
-async fn talking(script: &str, mark: &str) -> TalkingJob {
+fn talking(script: &str, mark: &str) -> TalkingJob {
     spawner().start_talking(&job(&["bash", "-c", script], mark)).unwrap()
 }
 
@@ -24,7 +24,7 @@ async fn output(job: &mut TalkingJob) -> String {
 
 #[tokio::test]
 async fn a_job_that_is_talked_to_reads_answers_and_complains_on_three_streams() {
-    let mut job = talking("while read -r line; do echo \"got $line\"; echo \"saw $line\" >&2; done", &unique()).await;
+    let mut job = talking("while read -r line; do echo \"got $line\"; echo \"saw $line\" >&2; done", &unique());
     job.input.write_all(b"one\ntwo\n").await.unwrap();
     let mut buffer = vec![0; 16];
     let mut first = Vec::new();
@@ -43,14 +43,14 @@ async fn a_job_that_is_talked_to_reads_answers_and_complains_on_three_streams() 
 
 #[tokio::test]
 async fn a_job_that_is_talked_to_has_three_descriptors_as_any_other() {
-    let mut job = talking("ls /proc/$$/fd; true", &unique()).await;
+    let mut job = talking("ls /proc/$$/fd; true", &unique());
     assert_eq!(output(&mut job).await, "0\n1\n2\n");
 }
 
 #[tokio::test]
 async fn a_job_that_is_talked_to_is_dead_with_everything_it_started_when_it_is_dropped() {
     let mark = unique();
-    let mut job = talking("trap '' TERM; sleep 600 & setsid sleep 600 & echo up; sleep 600", &mark).await;
+    let mut job = talking("trap '' TERM; sleep 600 & setsid sleep 600 & echo up; sleep 600", &mark);
     let mut buffer = [0; 16];
     assert_eq!(job.running.read(&mut buffer).await.unwrap(), 3);
     drop(job);

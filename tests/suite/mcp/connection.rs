@@ -12,7 +12,7 @@ use steersman::mcp::transport::{Arrival, SendError};
 
 use crate::support::mcp::{Heard, PlayedServer, played};
 
-const PATIENCE: Patience = Patience { idle: Duration::from_secs(10), most: Duration::from_secs(60) };
+const PATIENCE: Patience = Patience { idle: Duration::from_secs(10), most: Duration::from_mins(1) };
 
 fn quiet(_: &Progress) {}
 
@@ -56,7 +56,7 @@ async fn progress_begins_the_time_anew_until_the_longest_time_is_over() {
     };
     let asked = connection.request("slow", json!({}), PATIENCE, OnDrop::Cancel, &told);
     let (outcome, mut server) = tokio::join!(asked, talk);
-    assert_eq!(outcome, Err(RequestError::TimedOut(Duration::from_secs(60))));
+    assert_eq!(outcome, Err(RequestError::TimedOut(Duration::from_mins(1))));
     let made = made.into_inner().unwrap();
     assert_eq!((made.len(), made[0].as_str()), (7, "1/9 · a␛[31m"), "{made:?}");
     let cancelled = server.next().await;
@@ -129,7 +129,7 @@ async fn while_the_user_thinks_about_a_question_no_request_grows_old_and_with_th
         let ask_user = async {
             server.next().await;
             server.say(json!({"id": "q", "method": "elicitation/create", "params": {"message": "?"}})).await;
-            tokio::time::sleep(Duration::from_secs(600)).await;
+            tokio::time::sleep(Duration::from_mins(10)).await;
         };
         tokio::select! {
             outcome = &mut asked => panic!("{outcome:?}"),
