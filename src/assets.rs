@@ -27,3 +27,10 @@ pub const MODELS: &str = include_str!("../assets/models.toml");
 
 /// The style sheet of an exported web page.
 pub const EXPORT_STYLE: &str = include_str!("../assets/export.css");
+
+/// JSON Schema of both directions of `exec`: `output` describes a line of `--json`, `input` one of `--input json`, `result`
+/// the object of `--output result`.
+pub const EXEC_SCHEMA: &str = include_str!("../assets/schema/exec.json");
+
+/// The page for `man`, in roff; `src/cli/help.rs` makes it.
+pub const MAN_PAGE: &str = include_str!("../assets/steersman.1");

@@ -45,7 +45,7 @@ pub enum StartError {
     Failed(String),
 }
 
-/// Is raised when the user stops the run; passes through every tool.
+/// Raised when the user stops the run; passes through every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;

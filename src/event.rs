@@ -6,7 +6,6 @@
 mod facts;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,7 +19,8 @@ pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
 pub const SCHEMA: u32 = 2;
 
 /// One event with its agent and its time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Envelope {
     /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
     pub seq: u64,
@@ -62,7 +62,8 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
 }
 
 /// An event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// A session starts; always the first event.
@@ -353,7 +354,7 @@ pub enum Event {
     /// One message as it was appended (session log only).
     History {
         /// The message.
-        #[schemars(with = "Value")]
+        #[cfg_attr(test, schemars(with = "Value"))]
         message: Message,
     },
     /// A run without a screen ends; always its last event.
@@ -378,7 +379,8 @@ pub enum Event {
 /// The token counts of one round, as the server reported them.
 ///
 /// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Prompt tokens that were not read from or written to a cache.
     pub input: Option<u64>,
@@ -411,7 +413,8 @@ impl Usage {
 }
 
 /// The outcome of a turn or an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model gave its final answer.
@@ -425,7 +428,8 @@ pub enum Outcome {
 }
 
 /// The way in which a paused agent continued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
     /// It continued; the call runs as the model wrote it.
@@ -441,7 +445,8 @@ pub enum Decided {
 }
 
 /// A message that waits for delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pending {
     /// The id that the injection returned.
     pub id: MessageId,
@@ -463,7 +468,8 @@ pub struct Pending {
 }
 
 /// The point at which a pending message enters the conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// At the next tool-result boundary, or as the next turn.

@@ -78,6 +78,8 @@ pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Pieces of replies and of output that wait for the screen before an agent reads no further in a reply, bytes.
 pub const MAILBOX_BYTES: usize = 8 * 1024 * 1024;
+/// Events of a session that goes on which wait for the screen before more of it is read.
+pub const RETOLD_POSTS: usize = 4_096;
 
 /// Longest body of a reply that is read at all, bytes, decompressed.
 pub const STREAM_BYTES: usize = 1024 * 1024 * 1024;
@@ -196,6 +198,12 @@ pub const KEPT_RULES: usize = 200;
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.
 pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
+/// `bash`: directory entries visited to find the files that a command changed.
+pub const TOUCHED_ENTRIES: usize = 50_000;
+/// `bash`: time of that.
+pub const TOUCHED_TIME: Duration = Duration::from_millis(500);
+/// `bash`: files that are listed as changed by one command.
+pub const TOUCHED_FILES: usize = 1_000;
 /// `bash`: longest command, bytes; what the kernel takes as one argument, less what a sandbox may add.
 pub const COMMAND_LENGTH: usize = 96 * 1024;
 /// `bash`: output that the model gets, bytes; of longer output the beginning and the end.

@@ -17,7 +17,7 @@ const PICOS: f64 = 1e6;
 /// Billionths of a US dollar in one dollar.
 const NANOS: u64 = 1_000_000_000;
 
-/// Is an amount of US dollars that may be spent; always more than nothing. Its serde form is a number of dollars.
+/// An amount of US dollars that may be spent; always more than nothing. Its serde form is a number of dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Money {

@@ -365,6 +365,7 @@ mod tests {
             lines_left_out: 0,
             killed: 0,
             saved: None,
+            ..CommandEnd::default()
         };
         assert_eq!(ended(&end), "exit 1");
         assert_eq!(ended(&CommandEnd { timed_out: true, killed: 2, ..end.clone() }), "timed out, 2 processes killed");

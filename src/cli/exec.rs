@@ -24,6 +24,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
+use crate::assets;
 use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::journal;
@@ -40,7 +41,7 @@ use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
 use crate::protocol::Request;
-use crate::session::stream::{self, RunRecord};
+use crate::session::stream::RunRecord;
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
@@ -50,8 +51,7 @@ use steering::ExecRun;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     if args.schema {
-        let schema = serde_json::to_string_pretty(&stream::schema()).unwrap_or_default();
-        let _ = writeln!(io::stdout(), "{schema}");
+        let _ = io::stdout().write_all(assets::EXEC_SCHEMA.as_bytes());
         return Exit::Done;
     }
     let answerer = if args.steer_stdin || args.has_json_input() { Answerer::User } else { Answerer::Nobody };
@@ -59,7 +59,7 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         start::check_model(&start.config)?;
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
-        journal::close_unseen(&mut start);
+        journal::close_unseen(&mut start)?;
         Ok((start, prompt::read_prompt(args)?))
     });
     match loaded {

@@ -15,8 +15,8 @@ use crate::config::KeyPlace;
 use crate::limits;
 use crate::provider::ApiKey;
 use crate::regular_file::read_own;
+use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
-use crate::workspace::with_spawn_lock;
 
 /// Reads a key; `None` when none is configured.
 ///

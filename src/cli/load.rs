@@ -9,7 +9,8 @@ use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
-use crate::host::Resumed;
+use crate::event::Envelope;
+use crate::host::Earlier;
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::session::journal::{Journal, SessionId};
@@ -46,7 +47,9 @@ pub struct Start {
     /// What the session is saved with; nothing without one.
     pub journal: Option<Journal>,
     /// What the session goes on with, when it is resumed.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<dyn Earlier>>,
+    /// Its last events, to be shown while the rest is read; none of a short session.
+    pub session_end: Vec<Envelope>,
     /// The session that is shown and not gone on with, and why: another program writes it.
     pub read_only: Option<(SessionId, String)>,
 }
@@ -131,6 +134,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         flags: flags.layer(),
         journal: None,
         resumed: None,
+        session_end: Vec::new(),
         read_only: None,
     })
 }

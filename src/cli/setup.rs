@@ -17,7 +17,7 @@ use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::fault;
-use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
+use crate::host::{ContextPlaces, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
@@ -117,7 +117,6 @@ pub async fn setup(
         context: config.context_files.then(|| ContextPlaces {
             user: start.places.config.map(|config| config.join("AGENTS.md")),
             home: start.places.home,
-            project: ProjectContext::Yes,
         }),
         roster,
         servers,

@@ -27,7 +27,7 @@ use crate::limits;
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
 
-/// Is called after each change of the queue, without the lock, on the thread that made the change. One that panics is
+/// Called after each change of the queue, without the lock, on the thread that made the change. One that panics is
 /// logged and the others are still called: what was accepted or taken by then must reach the caller.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 

@@ -15,7 +15,7 @@ use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::resumed::{Closing, Resumed};
+use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::servers::ServerSetup;
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
@@ -85,7 +85,7 @@ pub struct Setup {
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// What the session goes on with, when an earlier process began it.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<dyn Earlier>>,
 }
 
 impl Setup {
@@ -98,6 +98,7 @@ impl Setup {
         crew: &Arc<Crew>,
         Shared { choice, wish, budget, approvals, changes }: Shared,
         listeners: ListenerList,
+        resumed: Resumed,
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
@@ -174,7 +175,6 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        let resumed = self.resumed.unwrap_or_default();
         let numbers = resumed.numbers.agents;
         let mut agent = builder
             .build(|configurator| {

@@ -3,6 +3,7 @@
 //! There is one way in, the queue, so there is no "idle or running?" race (D2). `pending` events are emitted here, on
 //! the agent's own task, between whatever the agent emits.
 
+use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::{Due, Errands};
 use crate::host::guards::Guards;
+use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
@@ -203,26 +205,13 @@ impl Worker {
     }
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
-        let setup = setup.await?;
+        let mut setup = setup.await?;
         self.budget.configure(setup.spending.clone());
-        let mut setup = setup;
-        let mut last = 0;
-        if let Some(resumed) = &mut setup.resumed {
-            last = resumed.numbers.seq;
-            for envelope in std::mem::take(&mut resumed.envelopes) {
-                if let Event::Tokens(usage) = &envelope.event {
-                    let model = usage.model.as_deref().unwrap_or_default();
-                    self.budget.charge(model, usage.context(), usage.cost_nanos);
-                }
-                self.mailbox.push(Post::Envelope(envelope));
-            }
-            for (turn, files) in std::mem::take(&mut resumed.undone) {
-                self.changes.note_undone(turn, &files);
-            }
-            let unfinished = std::mem::take(&mut resumed.unfinished);
-            self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
-            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
-        }
+        let resumed = match setup.resumed.take() {
+            Some(earlier) => self.take_up(earlier).await?,
+            None => Resumed::default(),
+        };
+        let last = resumed.numbers.seq;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
         }
@@ -234,7 +223,43 @@ impl Worker {
         let changes = Arc::clone(&self.changes);
         let shared =
             Shared { choice, wish: Arc::clone(&self.wish), budget: Arc::clone(&self.budget), approvals, changes };
-        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last)).await?)
+        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
+    }
+
+    /// Tells what happened in an earlier process, no faster than it is taken; returns what the session goes on with.
+    async fn take_up(&self, mut earlier: Box<dyn Earlier>) -> Result<Resumed, StartError> {
+        let unreadable = |error: String| StartError::Failed(format!("the session cannot be read: {error}"));
+        loop {
+            let read = tokio::task::spawn_blocking(move || {
+                let events = earlier.events();
+                (earlier, events)
+            });
+            let (rest, events) = read.await.map_err(|error| unreadable(error.to_string()))?;
+            earlier = rest;
+            let events = events.map_err(|error| unreadable(error.to_string()))?;
+            if events.is_empty() {
+                break;
+            }
+            for envelope in events {
+                if let Event::Tokens(usage) = &envelope.event {
+                    let model = usage.model.as_deref().unwrap_or_default();
+                    self.budget.charge(model, usage.context(), usage.cost_nanos);
+                }
+                self.mailbox.push(Post::Envelope(envelope));
+            }
+            poll_fn(|context| self.mailbox.poll_taken(context)).await;
+        }
+        let mut resumed = earlier.resumed();
+        for note in std::mem::take(&mut resumed.notes) {
+            self.mailbox.push(Post::Notice(Notice::Info(note)));
+        }
+        for (turn, files) in std::mem::take(&mut resumed.undone) {
+            self.changes.note_undone(turn, &files);
+        }
+        let unfinished = std::mem::take(&mut resumed.unfinished);
+        self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
+        self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
+        Ok(resumed)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.

@@ -14,7 +14,8 @@ use futures_util::future::BoxFuture;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::approval::{CommandAct, PlainAnswer};
-use crate::details::{CommandEnd, Details};
+use crate::control::Cancellable;
+use crate::details::{CommandEnd, Details, TouchedFiles};
 use crate::error::Cancelled;
 use crate::limits;
 use crate::text::is_blank;
@@ -23,7 +24,9 @@ use crate::tool::live::{LIVE_STEP, Live};
 use crate::tool::outputs::Outputs;
 use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::snapshot::{Ask, Command, Decision, Question};
-use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Sandbox, Spawner, Workspace, signal_name};
+use crate::workspace::{
+    ChangeMark, Confinement, Ended, Failure, Job, Network, Running, Sandbox, Spawner, Workspace, signal_name,
+};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -97,8 +100,11 @@ impl BashTool {
         }
         // The sandbox looks through the workspace first.
         let spawner = Arc::clone(&self.spawner);
-        let start = tokio::task::spawn_blocking(move || (spawner.start(&job), job));
-        let (running, job) = start.await.map_err(|error| failed(io::Error::other(error)))?;
+        let start = tokio::task::spawn_blocking(move || {
+            let began = ChangeMark::now();
+            (spawner.start(&job), job, began)
+        });
+        let (running, job, began) = start.await.map_err(|error| failed(io::Error::other(error)))?;
         let (end, ended, captured) = self.follow(running.map_err(failed)?, act.timeout, context).await;
         if let Some(command) = command {
             notes.extend(command.leave(&ask).await);
@@ -115,6 +121,7 @@ impl BashTool {
             lines_left_out: captured.lines_left_out,
             killed: ended.killed,
             saved: captured.saved,
+            touched: self.touched_since(began, &context.cancellable).await,
         }));
         let output = with_notes(captured.text, &notes);
         match (end, &ended.failure) {
@@ -155,6 +162,19 @@ impl BashTool {
         let entered = self.spawner.protection().enter(&roots, &repositories, cover, ask).await;
         let (command, notes) = entered.map_err(ToolError::failed)?;
         Ok((Some(command), notes))
+    }
+
+    /// Returns the files that changed since a command began; a cancel ends the search.
+    async fn touched_since(&self, began: ChangeMark, cancellable: &Cancellable) -> TouchedFiles {
+        let (workspace, cancellable) = (Arc::clone(&self.workspace), cancellable.clone());
+        let search = move || {
+            let touched = began.touched(&workspace, || cancellable.check().is_err());
+            let paths = touched.paths.iter().map(|path| workspace.display(path)).collect();
+            TouchedFiles { paths, partial: touched.is_partial }
+        };
+        // A search that breaks down has found nothing for certain.
+        let nothing = |_| TouchedFiles { paths: Vec::new(), partial: true };
+        tokio::task::spawn_blocking(search).await.unwrap_or_else(nothing)
     }
 
     /// Takes the output and waits for the end, which a time-out or a cancel brings about.

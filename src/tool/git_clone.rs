@@ -227,6 +227,7 @@ impl GitCloneTool {
             lines_left_out: 0,
             killed: ended.killed,
             saved: None,
+            ..CommandEnd::default()
         }));
         let after = checkout::size(into, self.bounds.files).await;
         let is_large = after.bytes > self.bounds.bytes || after.files > self.bounds.files;

@@ -17,6 +17,7 @@
 //!   `spawner_streams.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
+//! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
 //! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
 
 mod atomic;
@@ -39,6 +40,7 @@ pub mod sandbox;
 mod seen;
 pub mod snapshot;
 mod spawner;
+mod touched;
 mod walk;
 
 use std::io;
@@ -62,7 +64,8 @@ pub use job_streams::{JobErrors, JobInput, Streams};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
-pub use spawner::{GUARD, Running, Spawner, TalkingJob, with_spawn_lock};
+pub use spawner::{GUARD, Running, Spawner, TalkingJob};
+pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 
 /// A root directory to which tools are confined, with more directories for reading. Clones share what was read and

@@ -33,7 +33,7 @@ const STREAMING: usize = 16;
 const TOKENS: usize = 25;
 const FRAME: i64 = 50;
 
-/// Is the screen of a crew, its clock, and the terminal that it is drawn on.
+/// The screen of a crew, its clock, and the terminal that it is drawn on.
 struct Crew {
     app: App,
     cache: ViewCache,

@@ -118,7 +118,7 @@ fn document() -> String {
         .to_owned()
 }
 
-/// Is a screen without a terminal.
+/// A screen without a terminal.
 struct Screen {
     app: App,
     cache: ViewCache,

@@ -244,7 +244,7 @@ async fn think_asks_with_the_effort_the_temperature_and_the_token_limit_of_its_t
     assert_eq!(rig.last_request().answering, answering);
 }
 
-/// Is a model in whose very reply the run is stopped.
+/// A model during whose reply the run is stopped.
 struct Sets(Cancellable);
 impl ChatProvider for Sets {
     fn complete<'a>(&'a self, _: ChatRequest<'a>, _: &'a mut Sink<'a>) -> BoxFuture<'a, Result<Reply, ProviderError>> {

@@ -148,7 +148,7 @@ async fn a_cancel_cuts_the_wait_for_an_answer_that_does_not_stream() {
     the_next_turn_works(&rig, agent).await;
 }
 
-/// Is a model that never answers and says when its request is dropped.
+/// A model that never answers and says when its request is dropped.
 struct Silent(Arc<Notify>, Log);
 
 impl ChatProvider for Silent {
@@ -189,7 +189,7 @@ async fn a_cancel_drops_the_request() {
     assert_eq!(log.all(), ["dropped"]);
 }
 
-/// Is a model during whose stream of tool arguments the run is stopped.
+/// A model during whose stream of tool arguments the run is stopped.
 struct Fragments(Cancellable);
 
 impl ChatProvider for Fragments {

@@ -17,7 +17,7 @@ use steersman::tool::Tool;
 use crate::subagent::{child, persona, spawns};
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, acting, calls, gated, gated_beside, run, settle, within};
 
-/// Is a rig whose children are steered.
+/// A rig whose children are steered.
 struct Crewed {
     rig: Rig,
     crew: Arc<Crew>,

@@ -15,7 +15,7 @@ use crate::support::doubles::{
     Gate, Rig, Running, Spy, acting, calls, echo, gated_beside, run, settle, texts_of, tool,
 };
 
-/// Is a rig whose agent can be held.
+/// A rig whose agent can be held.
 struct Held {
     rig: Rig,
     hold: Arc<Hold>,

@@ -26,7 +26,7 @@ use crate::support::skip::{Need, skip};
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Is a tool with a workspace and a home.
+/// A tool with a workspace and a home.
 struct Bench {
     dir: TempDir,
     tool: GitCloneTool,

@@ -337,7 +337,7 @@ async fn a_shutdown_while_the_agent_is_built_ends_at_once() {
     within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
-/// Is a model with a bug.
+/// A model with a bug.
 struct Buggy(AtomicUsize);
 
 impl ChatProvider for Buggy {

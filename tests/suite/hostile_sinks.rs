@@ -9,7 +9,7 @@ use steersman::approval::{
     Answerer, ApprovalRecord, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, UseAct,
     WriteAct,
 };
-use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
+use steersman::details::{CommandEnd, Details, FileDiff, PageFacts, TouchedFiles};
 use steersman::event::Event;
 use steersman::message::Arguments;
 use steersman::protocol::{Post, Reply};
@@ -196,6 +196,7 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
                 lines_left_out: 2,
                 killed: 2,
                 saved: Some(text()),
+                touched: TouchedFiles { paths: vec![text()], partial: false },
             }),
             Details::Page(PageFacts { url: text(), status: 200, content_type: text(), bytes: 3 }),
         ] {

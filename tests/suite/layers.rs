@@ -20,6 +20,7 @@ const WORDS: &[&str] = &[
     "limits",
     "assets",
     "summary",
+    "packed",
     "sync",
     "regular_file",
     "fault",
@@ -59,7 +60,7 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
     Some(layers.iter().flat_map(|layer| layer.iter().copied()).collect())
 }
 
-/// Is one source file, without its tests and comments.
+/// One source file, without its tests and comments.
 struct Source {
     /// As in `src/tui/view/tree.rs`.
     path: String,

@@ -318,6 +318,7 @@ fn a_command_that_failed_and_a_call_that_was_declined_say_so() {
         lines_left_out: 0,
         killed: 0,
         saved: None,
+        ..CommandEnd::default()
     };
     stage.event("", Event::ToolDetails { id: "b1".into(), details: Details::Command(end) });
     stage.written();

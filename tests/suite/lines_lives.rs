@@ -14,7 +14,7 @@ use crate::support::stage::Stage;
 
 const CHILD: &str = "file_miner 0";
 
-/// Is one thing that the user or an agent does.
+/// One thing that the user or an agent does.
 #[derive(Debug, Clone)]
 enum Act {
     /// A text with these words before it, as a whole line or key by key.

@@ -22,7 +22,7 @@ const DIALECTS: [&str; 3] = ["openai", "openai-responses", "anthropic"];
 /// Room for the system prompt and the tools (a token of the chain is a byte, so they take some 13,000) and a long answer.
 const WINDOW: u32 = 32_768;
 
-/// Is a running llama.cpp server; it ends with its value.
+/// A running llama.cpp server; it ends with its value.
 struct Llama {
     child: Child,
     port: u16,

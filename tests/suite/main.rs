@@ -158,6 +158,7 @@ mod temp_workspace;
 mod text;
 mod themes;
 mod tools_parallel;
+mod touched;
 mod transcript;
 mod tree;
 mod tree_filter;

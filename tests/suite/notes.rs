@@ -103,6 +103,7 @@ fn the_details_show_the_files_that_were_changed_and_the_newest_output() {
         lines_left_out: 0,
         killed: 0,
         saved: None,
+        ..CommandEnd::default()
     };
     stage.event("", Event::ToolDetails { id: "c4".into(), details: Details::Command(end) });
     stage.result("", "c4", "one\ntwo last");

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::support::processes::spawner;
 
-/// Is what came of one command.
+/// The result of one command.
 struct Came {
     result: Result<String, ToolError>,
     pieces: Vec<String>,

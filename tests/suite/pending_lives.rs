@@ -15,7 +15,7 @@ use crate::support::stage::Stage;
 
 const CHILD: &str = "file_miner 0";
 
-/// Is one thing that the user or an agent does.
+/// One thing that the user or an agent does.
 #[derive(Debug, Clone)]
 enum Act {
     /// A new text: sent to the target with this key, or left as a draft (empty).

@@ -71,6 +71,7 @@ fn a_command_says_that_it_failed_how_much_it_printed_and_how_long_it_took_itself
         lines_left_out: 890,
         killed: 0,
         saved: None,
+        ..CommandEnd::default()
     };
     play(
         &list,

@@ -183,7 +183,7 @@ impl Site {
     }
 }
 
-/// Is how one shape met one end: the time from the cause to the call's return, and who lived then.
+/// How one shape met one end: the time from the cause to the call's return, and who lived then.
 struct Met {
     name: &'static str,
     took: Duration,

@@ -13,7 +13,7 @@ use steersman::error::Refused;
 use steersman::event::{Delivery, Pending};
 use steersman::id::MessageId;
 
-/// Is one thing that somebody does. An entry is named by the number of its acceptance.
+/// One thing that somebody does. An entry is named by the number of its acceptance.
 #[derive(Debug, Clone)]
 enum Step {
     Inject(&'static str, Delivery),

@@ -43,7 +43,7 @@ fn copied(stage: &Stage) -> String {
 }
 
 fn fold(stage: &Stage, cell: usize) -> Fold {
-    stage.app.reader().unwrap().transcript.cells()[cell].fold()
+    stage.app.reader().unwrap().transcript.cells().get(cell).unwrap().fold()
 }
 
 fn position(stage: &Stage) -> Place {
@@ -284,7 +284,10 @@ fn brackets_lead_from_message_to_message_and_braces_to_failures() {
     stage.keys("[[[[[[");
     assert!(stage.screen().contains("no earlier message of yours"));
     stage.keys("}");
-    assert_eq!(stage.app.reader().unwrap().selected, Some(stage.app.reader().unwrap().transcript.cells()[18].id()));
+    assert_eq!(
+        stage.app.reader().unwrap().selected,
+        Some(stage.app.reader().unwrap().transcript.cells().get(18).unwrap().id())
+    );
 }
 
 // --- selection and copies

@@ -20,7 +20,7 @@ fn envelopes(lines: &str) -> Vec<Envelope> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Is the model that reads, edits wrongly, tests, fixes and tests again.
+/// The model that reads, edits wrongly, tests, fixes and tests again.
 fn worker() -> Server {
     let wrong = r#"{"path":"sum.sh","old_string":"$1 - $2","new_string":"$1 * $2"}"#;
     let right = r#"{"path":"sum.sh","old_string":"$1 * $2","new_string":"$1 + $2"}"#;

@@ -46,6 +46,7 @@ fn end(code: i32) -> CommandEnd {
         lines_left_out: 0,
         killed: 0,
         saved: None,
+        ..CommandEnd::default()
     }
 }
 

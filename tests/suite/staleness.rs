@@ -26,7 +26,7 @@ fn stale(queue: &Interloper) -> Vec<String> {
     queue.peek().into_iter().filter(|entry| entry.stale).map(|entry| entry.text).collect()
 }
 
-/// Is a queue whose texts are old by the time that they are asked for.
+/// A queue whose texts are old by the time that they are asked for.
 fn old(list: &[&str]) -> (Interloper, Vec<MessageId>) {
     let queue = Interloper::new();
     queue.set_staleness(after_steps(0));

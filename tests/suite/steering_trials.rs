@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::doubles::{PlayedExt, Rig, Spy, within};
 
-/// Is one thing that the user does; an entry is named by its place in the list.
+/// One thing that the user does; an entry is named by its place in the list.
 #[derive(Debug, Clone)]
 enum Act {
     Send(Delivery),
@@ -41,7 +41,7 @@ enum Act {
     Decide(u8),
 }
 
-/// Is what the model does with one request.
+/// What the model does with one request.
 #[derive(Debug, Clone)]
 enum Reply {
     /// Thinks, then writes so many pieces.
@@ -111,7 +111,7 @@ fn slow(name: &'static str, concurrency: Concurrency) -> Arc<dyn Tool> {
     Arc::new(FnTool::new(name, "Takes its time.", Parameters::default(), run).concurrency(concurrency))
 }
 
-/// Is an agent at work with somebody who steers it.
+/// An agent at work with somebody who steers it.
 struct Trial {
     rig: Rig,
     gate: Arc<Hold>,

@@ -397,7 +397,7 @@ async fn only_the_parent_probes_the_server_for_its_window_whatever_it_learns() {
     }
 }
 
-/// Is a listener with an instance per agent.
+/// A listener with an instance per agent.
 struct Labelled(String, Log);
 
 impl Listener for Labelled {

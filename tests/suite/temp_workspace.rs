@@ -16,7 +16,7 @@ use steersman::workspace::Workspace;
 use crate::subagent::{child, parent, persona, spawns};
 use crate::support::doubles::{Gate, Log, PROMPT, Rig, Spy, acting, calls, run, tool};
 
-/// Is a tool with a workspace: says where it works and leaves a file there, then does what the test wants.
+/// A tool with a workspace: names its directory and leaves a file there, then does what the test wants.
 struct Works {
     workspace: Option<Arc<Workspace>>,
     places: Places,

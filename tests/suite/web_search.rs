@@ -18,7 +18,7 @@ const LIGHT: &str = include_str!("../fixtures/pages/duckduckgo_lite.html");
 const BRAVE_KEY: &str = "brave-key-canary-71c0";
 const EXA_KEY: &str = "exa-key-canary-93ab";
 
-/// Is one server that plays all services.
+/// One server that plays all services.
 fn services(route: impl Fn(&str) -> Option<Vec<Sent>> + Send + Sync + 'static) -> Site {
     Site::start(move |path| {
         route(path).unwrap_or_else(|| match path.split('?').next().unwrap_or_default() {

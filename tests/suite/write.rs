@@ -74,7 +74,7 @@ async fn a_no_reaches_the_model_with_the_users_words_and_nothing_is_written() {
     assert!(!files.at("new").exists());
 }
 
-/// Is something that somebody else does.
+/// Something that somebody else does.
 type Meanwhile = fn(&Files);
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub use tools::*;
 /// What the main agent of a [`Rig`] is told.
 pub const PROMPT: &str = "You are the main agent.";
 
-/// Is everything around one agent: its model, recorder, cancel flag and queue.
+/// Everything around one agent: its model, recorder, cancel flag and queue.
 pub struct Rig {
     pub model: Arc<Model>,
     pub recorder: Arc<InMemoryEventList>,
@@ -201,7 +201,7 @@ pub fn brief(event: &Event) -> Option<String> {
     })
 }
 
-/// Is a turn on a task of its own, which hands the agent back.
+/// A turn on a task of its own, which hands the agent back.
 pub struct Running(JoinHandle<(Agent, Result<(), RunError>)>);
 
 /// Starts a turn on a task.

@@ -12,7 +12,7 @@ use steersman::tool::{Told, Tool, ToolContext, ToolError, change_tools, file_too
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
-/// Is a workspace `in`, beside other things in the same directory.
+/// A workspace `in`, beside other things in the same directory.
 pub struct Files {
     pub dir: TempDir,
     pub workspace: Arc<Workspace>,

@@ -113,7 +113,7 @@ pub fn model() -> Vec<u8> {
     write(&pairs, &tensors)
 }
 
-/// Is a value of the file's table.
+/// A value of the file's table.
 enum Value<'a> {
     U32(u32),
     F32(f32),

@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::tls::{Identity, acceptor};
 
-/// Is what the server does with one request.
+/// What the server does with one request.
 #[derive(Debug, Clone)]
 pub enum Act {
     /// Answers.
@@ -30,7 +30,7 @@ pub enum Act {
     LeaveBehind(Vec<u8>),
 }
 
-/// Is a running server. Dropping it stops it.
+/// A running server. Dropping it stops it.
 pub struct Http2Server {
     address: SocketAddr,
     shared: Arc<Shared>,

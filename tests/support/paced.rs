@@ -16,7 +16,7 @@ const CALLS: usize = steersman::limits::CALLS_PER_REPLY;
 /// What a sub-agent is asked that streams.
 const SLOW: &str = "stream 20000 words at 50 words/s";
 
-/// Is a running server; it ends with the process.
+/// A running server; it ends with the process.
 pub struct Paced {
     url: String,
     moments: Arc<(Mutex<Moments>, Condvar)>,

@@ -14,7 +14,7 @@ use super::stream_schema::check_lines;
 /// Longest time that a test waits for the program.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Is a start of the program that is being put together. Standard input is empty, the outputs are captured.
+/// A start of the program that is being put together. Standard input is empty, the outputs are captured.
 pub struct Program {
     command: Command,
     home: TempDir,
@@ -168,7 +168,7 @@ impl Program {
     }
 }
 
-/// Is the running program.
+/// The running program.
 pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -181,7 +181,7 @@ pub struct Running {
     home: TempDir,
 }
 
-/// Is how a run ended.
+/// How a run ended.
 pub struct End {
     /// The exit code; `None` after a signal that killed it.
     pub code: Option<i32>,

@@ -18,7 +18,7 @@ pub enum Tunnels {
     HungUp,
 }
 
-/// Is a running proxy. Dropping it stops it.
+/// A running proxy. Dropping it stops it.
 pub struct Proxy {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,

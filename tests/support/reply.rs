@@ -12,7 +12,7 @@ use super::family::{Counts, End, Move};
 /// Longest time that a waiting helper waits before it fails the test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Is one scripted reply. Model replies come as a stream or whole, as the request asks.
+/// One scripted reply. Model replies come as a stream or whole, as the request asks.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(super) gate: Option<Gate>,
@@ -53,7 +53,7 @@ impl Body {
     }
 }
 
-/// Is one step of a raw stream.
+/// One step of a raw stream.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Sends bytes as one HTTP chunk.

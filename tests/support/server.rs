@@ -26,7 +26,7 @@ pub use super::family::{Counts, End, Move};
 use super::reply::{Body, block_on, wait};
 pub use super::reply::{Gate, Reply, Step};
 
-/// Is a running server. Dropping it stops it, and panics if any chat request was invalid.
+/// A running server. Dropping it stops it, and panics if any chat request was invalid.
 pub struct Server {
     origin: String,
     shared: Arc<Shared>,
@@ -197,7 +197,7 @@ impl Drop for Server {
     }
 }
 
-/// Is one request as it came.
+/// One request as it came.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `GET`, `POST`, …

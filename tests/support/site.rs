@@ -15,7 +15,7 @@ use steersman::tool::{Told, Tool, ToolContext, ToolError};
 
 use super::skip::{Need, skip};
 
-/// Is one thing that a site does in its answer.
+/// One thing that a site does in its answer.
 pub enum Sent {
     /// Sends these bytes.
     Bytes(Vec<u8>),
@@ -50,7 +50,7 @@ pub fn redirect(to: &str) -> Vec<Sent> {
 
 type Route = dyn Fn(&str) -> Vec<Sent> + Send + Sync;
 
-/// Is a running web server on 127.0.0.1.
+/// A running web server on 127.0.0.1.
 pub struct Site {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -194,7 +194,7 @@ fn send(socket: &mut TcpStream, bytes: &[u8], shared: &Shared) -> bool {
     sent
 }
 
-/// Is a server on every address of this machine, `127.0.0.1` and `::1` among them, that counts connections.
+/// A server on every address of this machine, `127.0.0.1` and `::1` among them, that counts connections.
 pub struct Canary {
     port: u16,
     listener: TcpListener,

@@ -46,7 +46,7 @@ pub mod keys {
     pub const F11: &str = "\x1b[23~";
 }
 
-/// Is a program on a pseudo-terminal, with a HOME of its own.
+/// A program on a pseudo-terminal, with a HOME of its own.
 pub struct Terminal {
     master: Option<Box<dyn MasterPty + Send>>,
     writer: Option<Box<dyn Write + Send>>,

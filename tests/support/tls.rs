@@ -28,7 +28,7 @@ pub enum Valid {
     Future,
 }
 
-/// Is a certificate with its key.
+/// A certificate with its key.
 pub type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 impl Authority {

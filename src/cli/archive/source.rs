@@ -1,6 +1,5 @@
 //! The session that a command is about: one that is saved, by its ID, or a journal that lies anywhere.
 
-use std::io::BufReader;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -23,7 +22,7 @@ pub(super) fn reading(files: &SessionFiles, name: &str) -> Result<Reading, Strin
             if metadata.len() > limits::JOURNAL_FILE {
                 return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is larger than any journal"));
             }
-            read(BufReader::with_capacity(1 << 16, file))
+            read(file)
         })
     } else {
         files.find(name)?.read()

@@ -35,8 +35,8 @@ impl ExecRun<'_> {
     }
 
     fn request(&mut self, id: Value, request: InputRequest, began: u64) -> ReplyLine {
-        if let InputRequest::Answer { question, answer, words } = request {
-            let answer = answer.with(words);
+        if let InputRequest::Answer { question, answer, reason } = request {
+            let answer = answer.with(reason);
             return match self.questions.answered(&self.open, Some(question), &answer, began) {
                 Ok(open) => {
                     self.record.answering(open.0, "input");

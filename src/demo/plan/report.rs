@@ -1,40 +1,53 @@
-//! The sections of reports on files: Markdown out of real results, nothing else.
-//! The scripts list them; each is empty when it has nothing to say.
-
-use std::fmt::Write as _;
+//! The answers: Markdown out of real results, nothing else. Each section is empty when it has nothing to say.
 
 use crate::demo::markdown::{
-    all_joined, and, and_code, code, fenced, inline_quote, joined, list, number, section, table,
+    all_joined, and, and_code, code, cut, fenced, inline_quote, joined, list, number, section, table,
 };
-use crate::demo::plan::files::{self, FileKind, is_among};
-use crate::demo::plan::requests::Intent;
+use crate::demo::plan::request::Intent;
 use crate::demo::plan::results::{self, Hit};
 use crate::demo::plan::task::{MARKS, Task};
-use crate::demo::plan::view::{ReadFile, View};
-use crate::demo::plan::{intents, steps};
+use crate::demo::plan::view::{Role, View};
+use crate::demo::plan::{files, steering};
 
 /// Hits shown in a list.
-pub const HITS: usize = 12;
+const HITS: usize = 12;
 /// Findings shown of one agent, and of the own work.
 const FINDINGS: (usize, usize) = (5, 10);
 /// Lines shown of a file.
 const LINES: usize = 10;
 /// Rows of the table of kinds.
 const ROWS: usize = 8;
+/// Characters of a summary.
+const SUMMARY: usize = 600;
 
-/// Says what was found before in this conversation, and how that compares.
-pub fn memory(view: &View) -> String {
-    let before = view.talk.earlier_listing().filter(|_| !view.talk.turn.rounds.is_empty());
-    let (Some((_, before)), Some(memory)) = (before, view.memory()) else { return String::new() };
-    match results::paths(view.listing()).len() {
-        _ if view.listing().is_empty() => memory,
-        same if same == before.len() => format!("{memory} That is as many as now."),
-        files => format!("{memory} Now there are {files}."),
-    }
+/// Writes the answer of a turn.
+pub fn answer(view: &View) -> String {
+    let sections: &[fn(&View) -> String] = match view.role {
+        Role::NoTools => &[without_tools],
+        Role::Direct => &[asked_for],
+        Role::Survey => &[survey, findings, open_ends],
+        Role::Tour if view.is_brief() => &[tour, memory, asked_for, findings],
+        Role::Tour => &[tour, memory, asked_for, findings, kinds, excerpts, open_ends, next_steps],
+        Role::FollowUp if view.is_brief() => &[memory, asked_for],
+        Role::FollowUp => &[memory, asked_for, excerpts, next_steps],
+    };
+    all_joined(sections.iter().map(|section| section(view)))
+}
+
+/// Says what was found before in this conversation.
+fn memory(view: &View) -> String {
+    view.memory()
+}
+
+/// Answers each thing that the request asks for.
+fn asked_for(view: &View) -> String {
+    let is_plain = |intent: &&Intent| view.role == Role::Direct || intent.tool_use().is_some();
+    let answers = view.request.intents.iter().filter(is_plain).map(|intent| steering::answer(view, intent));
+    if view.role == Role::Direct { all_joined(answers) } else { section("Asked for", &all_joined(answers)) }
 }
 
 /// Opens the report of a tour.
-pub fn tour(view: &View) -> String {
+fn tour(view: &View) -> String {
     let name = files::name_of(view.talk.directory());
     let title = if name.is_empty() { "this directory".to_owned() } else { code(name) };
     let listing = view.listing();
@@ -59,63 +72,38 @@ pub fn tour(view: &View) -> String {
         agents => format!("by {}", number(agents, "agent")),
     };
     let total = results::extent(view.listed.len(), listing, "file");
-    let directories = files::tally(view.listed.iter().map(|path| path.rsplit_once('/').map_or(".", |(name, _)| name)));
-    let (request, directories) = (inline_quote(&view.request.text), directories.len());
-    let mut text = format!(
-        "# Report on {title}\n\nFor {request}: **{total}** in {}, looked at {by}.",
-        number(directories, "directory")
-    );
+    let request = inline_quote(&view.request.text);
+    let mut sentences = vec![format!("# Report on {title}\n\nFor {request}: **{total}**, looked at {by}.")];
     if results::is_cut(listing) {
-        let _ = write!(text, " The listing shows {} of them; what follows rests on these.", view.listed.len());
+        sentences.push(format!("The listing shows {} of them; what follows rests on these.", view.listed.len()));
     }
     if let Some(subject) = view.focus() {
-        let _ = write!(text, " In focus: {} ({}).", code(subject), number(view.files.len(), "file"));
+        sentences.push(format!("In focus: {} ({}).", code(subject), number(view.files.len(), "file")));
     }
-    if view.stop {
-        text.push_str(" You stopped the work, so this is what was known by then.");
+    if view.is_stopped() {
+        sentences.push("You stopped the work, so this is what was known by then.".to_owned());
     }
-    text
+    sentences.join(" ")
 }
 
 /// Opens the report of a sub-agent on its files.
-pub fn survey(view: &View) -> String {
+fn survey(view: &View) -> String {
     let count = results::extent(view.files.len(), view.listing(), "file");
-    let mut text = view.fill(&format!("**{{label}}**: {count} under {{pattern}}."));
-    let read: Vec<String> =
-        view.files_read().iter().map(|file| format!("{} ({})", code(file.path), file.length)).collect();
-    if !read.is_empty() {
-        let _ = write!(text, " Read: {}.", and(&read));
-    }
-    if view.files.is_empty() {
-        text.push_str(" I found no file for this task.");
-    }
-    text
-}
-
-/// Answers what the request is about, by its words.
-pub fn on_words(view: &View) -> String {
-    let words = Intent::Survey(view.task.words.clone());
-    let searched = steps::words(view).is_some_and(|call| view.talk.turn.result_of(&call).is_some());
-    let answer = if searched { intents::answer(view, &words) } else { String::new() };
-    section(&format!("On {}", and_code(&view.task.words)), &answer)
-}
-
-/// Answers what else the request plainly asks for.
-pub fn also_asked(view: &View) -> String {
-    let plain = view.request.intents.iter().filter(|intent| matches!(intent, Intent::Use(_)));
-    section("Also asked", &all_joined(plain.map(|intent| intents::answer(view, intent))))
+    let read: Vec<String> = view.files_read().iter().map(|(path, _)| code(path)).collect();
+    let read = if read.is_empty() { String::new() } else { format!(" I read {}.", and(&read)) };
+    format!("**{}**: {count} under {}.{read}", view.task.label, code(&view.task.pattern))
 }
 
 /// Shows what the sub-agents found, or else what the own work did.
-pub fn findings(view: &View) -> String {
-    let mut text = String::new();
-    for done in view.talk.turn.succeeded("agent") {
-        let label = Task::read(done.call.text("task")).label.replace(['*', '`', '\n'], "");
+fn findings(view: &View) -> String {
+    let found = |hit: &Hit| !is_open_end(hit);
+    let agents = view.talk.turn.succeeded("agent").map(|done| {
+        let label = Task::read(done.call.text("task")).map_or("An agent".to_owned(), |task| task.label);
         let counts = done.result.lines().find_map(|line| line.strip_prefix("Counted:")).unwrap_or_default();
-        let hits: Vec<Hit> = results::references(&done.result).into_iter().filter(|hit| !is_open_end(hit)).collect();
-        let lines = list(hits.iter().take(FINDINGS.0).map(finding));
-        text = joined(&text, &format!("**{label}**{counts}\n\n{lines}"));
-    }
+        let hits: Vec<Hit> = results::references(&done.result).into_iter().filter(found).take(FINDINGS.0).collect();
+        format!("**{}**{counts}\n\n{}", label.replace(['*', '`', '\n'], ""), hit_list(&hits))
+    });
+    let mut text = all_joined(agents);
     if text.is_empty() {
         text = own_findings(view);
     }
@@ -127,27 +115,26 @@ pub fn findings(view: &View) -> String {
 }
 
 fn own_findings(view: &View) -> String {
-    let (wanted, lines) = view.found(steps::words(view), "line");
-    let (defined, definitions) = view.found(steps::definitions(view), "definition");
-    let (_, open_ends) = view.found(steps::open_ends(view), "open end");
+    let (wanted, lines) = view.found(view.words(), "line");
+    let (defined, definitions) = view.found(view.definitions(), "definition");
+    let (_, open_ends) = view.found(view.open_ends(), "open end");
     // The first definition of each file is in front: a survey shows breadth.
     let mut seen = "";
     let (first, rest): (Vec<&Hit>, Vec<&Hit>) =
         defined.iter().partition(|hit| std::mem::replace(&mut seen, &hit.path) != hit.path);
-    let telling: Vec<Hit> = view.files_read().iter().flat_map(telling_lines).collect();
-    let all = telling.iter().chain(wanted.iter().take(4)).chain(first).chain(rest).filter(|hit| !is_open_end(hit));
+    let read = view.files_read();
+    let opening = read.iter().flat_map(|(_, lines)| lines.iter().filter(|hit| hit.text.len() > 10).take(2));
+    let all = opening.chain(wanted.iter().take(4)).chain(first).chain(rest).filter(|hit| !is_open_end(hit));
     let list = list(each_once(all.cloned()).iter().take(FINDINGS.1).map(finding));
     let mut counts = vec![definitions, open_ends];
     if !view.task.words.is_empty() {
         counts.push(format!("{lines} with {}", and_code(&view.task.words)));
     }
-    let failed = view.talk.turn.finished().filter(|done| results::failed(&done.result)).count();
-    let failed = if failed == 0 { String::new() } else { format!(" {} failed.", number(failed, "call")) };
-    if steps::search(view).is_empty() { list } else { joined(&list, &format!("Counted: {}.{failed}", and(&counts))) }
+    if view.files.is_empty() { list } else { joined(&list, &format!("Counted: {}.", and(&counts))) }
 }
 
 /// Shows what is here, by kind.
-pub fn kinds(view: &View) -> String {
+fn kinds(view: &View) -> String {
     section("What is here", &kinds_of(&view.files))
 }
 
@@ -156,10 +143,8 @@ pub fn kinds_of(paths: &[String]) -> String {
     let languages: Vec<(String, &String)> = paths.iter().map(|path| (files::language_of(path), path)).collect();
     let counts = files::tally(languages.iter().map(|(language, _)| language.as_str()));
     let row = |(name, count): &(&str, usize)| {
-        let of_kind: Vec<String> =
-            languages.iter().filter(|(language, _)| language == name).map(|(_, path)| (*path).clone()).collect();
-        let example = files::most_telling(&of_kind).into_iter().chain(of_kind).next();
-        vec![(*name).to_owned(), count.to_string(), code(&example.unwrap_or_default())]
+        let example = languages.iter().find(|(language, _)| language == name).map_or("", |(_, path)| path);
+        vec![(*name).to_owned(), count.to_string(), code(example)]
     };
     let mut rows: Vec<Vec<String>> = counts.iter().take(ROWS).map(row).collect();
     let hidden: usize = counts.iter().skip(ROWS).map(|(_, count)| count).sum();
@@ -168,35 +153,69 @@ pub fn kinds_of(paths: &[String]) -> String {
 }
 
 /// Shows lines of the files that were read, from where the words stand.
-pub fn excerpts(view: &View) -> String {
-    let (hits, _) = view.found(steps::words(view), "line");
-    let excerpt = |file: ReadFile| {
-        let at = hits.iter().find(|hit| hit.path == file.path).map_or(1, |hit| hit.line.saturating_sub(2).max(1));
-        let lines: Vec<&str> =
-            file.lines.iter().filter(|hit| hit.line >= at).map(|hit| &*hit.text).take(LINES).collect();
-        let from = if at == 1 { String::new() } else { format!(", from line {at}") };
-        let head = format!("## A closer look at {} ({}){from}", code(file.path), file.length);
-        format!("{head}\n\n{}", fenced(language(file.path), &lines))
+fn excerpts(view: &View) -> String {
+    let (hits, _) = view.found(view.words(), "line");
+    let excerpt = |(path, lines): (&str, Vec<Hit>)| {
+        let at = hits.iter().find(|hit| hit.path == path).map_or(1, |hit| hit.line.saturating_sub(2).max(1));
+        let shown: Vec<&str> = lines.iter().filter(|hit| hit.line >= at).map(|hit| &*hit.text).take(LINES).collect();
+        format!("## A closer look at {}, from line {at}\n\n{}", code(path), fenced(language(path), &shown))
     };
     all_joined(view.files_read().into_iter().map(excerpt))
 }
 
 /// Shows the lines with marks of open ends.
-pub fn open_ends(view: &View) -> String {
+fn open_ends(view: &View) -> String {
     let reported = view.talk.turn.succeeded("agent").flat_map(|done| results::references(&done.result));
-    let marks = reported.chain(view.found(steps::open_ends(view), "open end").0).filter(is_open_end);
+    let marks = reported.chain(view.found(view.open_ends(), "open end").0).filter(is_open_end);
     section("Open ends", &hit_list(&each_once(marks)))
 }
 
 /// Says what could be asked next.
-pub fn next_steps(view: &View) -> String {
-    let next =
-        steps::unread(view).into_iter().next().map(|path| format!("*read {path}* looks into the next telling file"));
+fn next_steps(view: &View) -> String {
+    let next = view.unread().into_iter().next().map(|path| format!("*read {path}* looks into the next telling file"));
     let part = view.files.iter().map(|path| files::top_of(path)).find(|top| !top.is_empty());
     let part = part.map(|top| format!("*focus on {top}/* goes deeper there"));
     let count = (!view.files.is_empty()).then(|| "*count TODO* counts the open ends, and any word finds it".to_owned());
-    let steps = [next, part, count].into_iter().flatten().enumerate();
-    section("Next steps", &steps.map(|(index, step)| format!("{}. {step}", index + 1)).collect::<Vec<_>>().join("\n"))
+    section("Next steps", &list([next, part, count].into_iter().flatten()))
+}
+
+/// Answers without tools: small talk, from evidence, a summary of a text, or that nothing can be looked up.
+fn without_tools(view: &View) -> String {
+    let prompt = &view.request.text;
+    if let Some((head, evidence)) = prompt.split_once("Evidence gathered:") {
+        return from_evidence(head.trim().trim_start_matches("Question:").trim(), evidence);
+    }
+    if let Some(Intent::SmallTalk(answer)) = view.request.intents.first() {
+        return steering::small_talk(view, answer);
+    }
+    let sentences = prompt.split("\n\n").skip(1).filter_map(|paragraph| paragraph.split_inclusive(". ").next());
+    let summary = sentences.map(str::trim).collect::<Vec<_>>().join(" ");
+    if cut(prompt, 200).to_lowercase().contains("summar") && prompt.lines().count() > 1 {
+        return cut(if summary.is_empty() { prompt } else { &summary }, SUMMARY);
+    }
+    format!(
+        "You asked {}. I am the embedded model, a fixed script that answers from the results of tools. No tool is on offer \
+         in this request, so I cannot look anything up.",
+        inline_quote(prompt)
+    )
+}
+
+/// Answers from the evidence that another agent gathered before it ran out of steps.
+fn from_evidence(question: &str, evidence: &str) -> String {
+    let named = results::references(evidence).into_iter().chain(results::hits(evidence));
+    let places = each_once(named.filter(|hit| !hit.path.contains([' ', '`', '"', '{'])));
+    let lines: Vec<&str> =
+        evidence.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric)).collect();
+    let shown = match places.as_slice() {
+        [] => list(lines.iter().take(HITS / 2).map(|line| code(line))),
+        places => hit_list(places),
+    };
+    format!(
+        "On {}, from the evidence gathered ({}):\n\n{shown}\n\nMissing: the step budget ended before the rest was looked at. \
+         Ask again with a narrower question, or a higher `--max-steps`.",
+        inline_quote(question),
+        number(lines.len(), "line")
+    )
 }
 
 /// Shows hits as a list, the first ones, and says how many more there are.
@@ -217,7 +236,7 @@ fn finding(hit: &Hit) -> String {
 }
 
 /// Keeps the first of the hits on the same line.
-pub fn each_once(hits: impl IntoIterator<Item = Hit>) -> Vec<Hit> {
+fn each_once(hits: impl IntoIterator<Item = Hit>) -> Vec<Hit> {
     let mut once: Vec<Hit> = Vec::new();
     for hit in hits {
         if !once.iter().any(|other| other.path == hit.path && other.line == hit.line) {
@@ -229,32 +248,4 @@ pub fn each_once(hits: impl IntoIterator<Item = Hit>) -> Vec<Hit> {
 
 fn is_open_end(hit: &Hit) -> bool {
     MARKS.iter().any(|mark| hit.text.contains(mark))
-}
-
-/// Returns the few lines that say what a file is.
-fn telling_lines(file: &ReadFile) -> Vec<Hit> {
-    let first = |most: usize, wanted: fn(&str) -> bool| {
-        file.lines.iter().filter(move |hit| wanted(hit.text.trim())).take(most).cloned()
-    };
-    match FileKind::of(file.path) {
-        FileKind::Source | FileKind::Test => first(1, is_comment).chain(first(1, is_definition)).collect(),
-        FileKind::Document => first(2, |line| line.starts_with('#') || line.len() > 20).collect(),
-        FileKind::Settings => first(2, |line| {
-            let start = line.trim_start_matches('"');
-            ["name", "version", "description", "[", "module"].iter().any(|key| start.starts_with(key))
-        })
-        .collect(),
-        FileKind::Other => first(2, |line| !line.is_empty()).collect(),
-    }
-}
-
-fn is_comment(line: &str) -> bool {
-    ["//", "\"\"\"", "/**", "# ", "--"].iter().any(|mark| line.starts_with(mark)) && line.len() > 10
-}
-
-fn is_definition(line: &str) -> bool {
-    const BEFORE: &str = "pub pub(crate) export default async public private static abstract";
-    const STARTS: &str = "fn struct enum trait class def func function interface type module";
-    let mut words = line.split_whitespace().skip_while(|word| is_among(BEFORE, word));
-    words.next().is_some_and(|word| is_among(STARTS, word)) && words.next().is_some()
 }

@@ -1,206 +1,182 @@
-//! The scripts: for each role a table of steps and a table of the sections of its answer.
+//! The script: what the model does in a turn, step by step.
 //!
-//! The first step that has calls which were not made yet comes next; when none has, the answer does. In the texts,
-//! words in braces are filled in with what is known ([`View::fill`]).
+//! The first step that has calls which were not made yet comes next; when none has, the answer does.
 
-use crate::demo::plan::conversation::{Call, Conversation};
-use crate::demo::plan::requests::{Intent, speaks_of_the_whole};
-use crate::demo::plan::view::{Request, View};
-use crate::demo::plan::{answers, report, steps};
+use crate::demo::markdown::{and_code, inline_quote, number};
+use crate::demo::plan::conversation::Call;
+use crate::demo::plan::files;
+use crate::demo::plan::request::Intent;
+use crate::demo::plan::task::Task;
+use crate::demo::plan::view::{Role, View};
 
-/// As whom the model is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The main agent with plain requests, each done by its tool.
-    Direct,
-    /// The main agent with a look at the whole project.
-    Tour,
-    /// The main agent with a question after a tour.
-    FollowUp,
-    /// The sub-agent `file_miner` with the files of its task.
-    Survey,
-    /// The sub-agent `researcher` with pages of the web.
-    Research,
-    /// Whoever answers from the evidence of an agent that ran out of steps.
-    Evidence,
-    /// Anybody without tools.
-    Plain,
-}
+/// The persona that looks at files.
+const FILE_PERSONA: &str = "file_miner";
+/// Parts of a tour, unless the person says another number.
+const PARTS: usize = 3;
+/// Files that are read together.
+const TOGETHER: usize = 2;
 
 /// A step: its calls, the reason for them aloud, and what is said before them.
-#[derive(Debug)]
-pub struct Step(pub fn(&View) -> Vec<Call>, pub &'static str, pub &'static str);
-
-/// A section of an answer; empty when there is nothing to say.
-pub type Section = fn(&View) -> String;
-
-/// What a role does in a turn.
-#[derive(Debug)]
-pub struct Script {
-    /// The steps, in order.
-    pub steps: &'static [Step],
-    /// What is said aloud before the answer.
-    pub closing: &'static str,
-    /// The sections of the answer.
-    pub sections: &'static [Section],
-    /// More sections, which a brief answer leaves out.
-    pub details: &'static [Section],
+#[derive(Debug, Default)]
+pub struct Step {
+    /// The calls, also those that were made already; none when the step does not apply.
+    pub calls: Vec<Call>,
+    /// The reason, aloud.
+    pub thinking: String,
+    /// What is said.
+    pub text: String,
 }
 
-const DIRECT: Script = Script {
-    steps: &[Step(
-        steps::asked,
-        "The request is {request}. One tool is made for this; no tour is needed.",
-        "{promises}",
-    )],
-    closing: "I have what was asked for; a short answer is enough.",
-    sections: &[answers::plain_requests],
-    details: &[report::memory],
-};
+/// Returns the next step of a turn that has calls to make; none when the answer is due.
+pub fn next(view: &View) -> Option<Step> {
+    let steps: &[fn(&View) -> Step] = match view.role {
+        _ if view.is_stopped() => &[],
+        Role::NoTools => &[],
+        Role::Direct => &[asked],
+        Role::FollowUp => &[look_for_words, read_found],
+        Role::Tour | Role::Survey => &[list, delegate, delegate_focus, read, search],
+    };
+    let open = |step: Step| Step { calls: view.talk.turn.missing(step.calls), ..step };
+    steps.iter().map(|step| open(step(view))).find(|step| !step.calls.is_empty())
+}
 
-const TOUR: Script = Script {
-    steps: &[
-        Step(
-            steps::list,
-            "The request is {request}. Before I say anything about these files I have to see them. One listing of the \
-             current directory is cheap; it tells me what kinds of files there are and where they lie. Then I can divide \
-             the work.",
-            "I look at what is here first.",
-        ),
-        Step(
-            steps::delegate,
-            "The listing shows {files}: {kinds}. The parts do not depend on each other, so {agents} can work at the same \
-             time. They see nothing of this conversation: each needs a task that stands by itself, with its pattern and the \
-             files to begin with.",
-            "There are {files} here. I send {agents} into them at the same time.",
-        ),
-        Step(
-            steps::delegate_focus,
-            "The agents' reports are in, and the focus has moved since. Another agent can look there.",
-            "I send one more agent after the new focus.",
-        ),
-        Step(
-            steps::read_telling,
-            "The listing shows {files}: {kinds}. I look at the most telling files myself.",
-            "I read the most telling files: {telling}.",
-        ),
-        Step(
-            steps::search,
-            "Now the definitions and the open ends, in one batch.",
-            "I search for definitions and open ends.",
-        ),
-        Step(
-            steps::read_centre,
-            "The reports are in. Reports are data, and the report I write should show a real line or two: {centre} is the \
-             centre, I read it myself.",
-            "The agents are back. A look at {centre} of my own, then I report.",
-        ),
-    ],
-    closing: "Everything is in: {results}. I write the report now, each finding with path and line, and say what is missing.",
-    sections: &[report::tour, report::memory, report::on_words, report::also_asked, report::findings],
-    details: &[report::kinds, report::excerpts, report::open_ends, report::next_steps],
-};
+/// Does what the request plainly asks for.
+fn asked(view: &View) -> Step {
+    let request = inline_quote(&view.request.text);
+    let thinking = format!("The request is {request}. One tool is made for this; no tour is needed.");
+    let promises = view.request.intents.iter().map(|intent| super::steering::promise(view, intent));
+    Step { calls: plain(view), thinking, text: promises.collect::<Vec<_>>().join(" ") }
+}
 
-const FOLLOW_UP: Script = Script {
-    steps: &[
-        Step(
-            steps::search_words,
-            "A question after my first look: {request}. I know the listing; now I look for {words}.",
-            "{memory} Now I look for {words}.",
-        ),
-        Step(
-            steps::read_on,
-            "There is more to see after my first look: files that I have not read yet.",
-            "{memory} Now I read on.",
-        ),
-        Step(
-            steps::read_found,
-            "The search says where it stands. The lines around tell more, so I read the files that have most of it.",
-            "I read where it stands most.",
-        ),
-    ],
-    closing: "This adds to what I found before; I say what is new.",
-    sections: &[report::memory, report::on_words, report::also_asked],
-    details: &[report::excerpts, report::next_steps],
-};
+fn list(view: &View) -> Step {
+    let thinking = format!(
+        "The task is {}. Before I say anything about these files I have to see them. One listing is cheap, and it tells me \
+         how to divide the work.",
+        inline_quote(&view.request.text)
+    );
+    let calls = view.talk.call("glob", &[("pattern", &view.task.pattern)]).into_iter().collect();
+    Step { calls, thinking, text: "I look at what is here first.".to_owned() }
+}
 
-const SURVEY: Script = Script {
-    steps: &[
-        Step(steps::list, "My task is about the {label}. First I list {pattern}.", ""),
-        Step(steps::read_telling, "{files} here. The most telling: {telling}. I read them together.", ""),
-        Step(
-            steps::search,
-            "Now the definitions and the open ends, in one batch; the places tell where the weight lies.",
-            "",
-        ),
-        Step(steps::read_densest, "{densest} defines the most; a look at it completes the picture.", ""),
-    ],
-    closing: "I have seen enough of the {label}: now the report, with places only from results.",
-    sections: &[report::survey, report::findings, report::open_ends],
-    details: &[],
-};
+/// Hands the parts of the project to sub-agents, once, and does what the request asks for besides.
+fn delegate(view: &View) -> Step {
+    if view.talk.turn.first_delegation().is_some() {
+        return Step::default();
+    }
+    let count = |(_, intent): (usize, &Intent)| if let Intent::Agents(count) = intent { Some(*count) } else { None };
+    let most = view.intents().filter_map(count).last().unwrap_or(PARTS);
+    let mut tasks = Task::divide(&view.files, most);
+    for task in &mut tasks {
+        task.words.extend(view.focus().into_iter().chain(&view.task.words).cloned());
+    }
+    let calls: Vec<Call> = tasks.iter().filter_map(|task| delegation(view, task, &view.files)).collect();
+    if calls.is_empty() {
+        return Step::default();
+    }
+    let (files, agents) = (number(view.files.len(), "file"), number(calls.len(), "agent"));
+    let labels: Vec<String> = tasks.into_iter().map(|task| task.label).collect();
+    let thinking = format!(
+        "The listing shows {files}. The parts do not depend on each other, so {agents} can work at the same time: {}. They \
+         see nothing of this conversation: each needs a task that stands by itself, with its pattern and the files to begin \
+         with.",
+        and_code(&labels)
+    );
+    let text = format!("There are {files} here. I send {agents} into them at the same time.");
+    Step { calls: with_request(view, calls), thinking, text }
+}
 
-const RESEARCH: Script = Script {
-    steps: &[
-        Step(steps::search_web, "First a search for the question.", ""),
-        Step(steps::open_pages, "Two of the pages look right; I open them together.", ""),
-    ],
-    closing: "I report what the pages say, with their addresses.",
-    sections: &[answers::pages],
-    details: &[],
-};
+/// Sends sub-agents after a focus that came when the first ones were on their way already.
+fn delegate_focus(view: &View) -> Step {
+    let Some(round) = view.talk.turn.first_delegation().filter(|_| has_reports(view)) else { return Step::default() };
+    let send = |(after, intent): (usize, &Intent)| {
+        let Intent::Focus(subject) = intent else { return None };
+        let about = Some(files::about(&view.listed, subject)).filter(|files| !files.is_empty());
+        let task = Task::whole(subject, vec![subject.clone()]);
+        (after > round).then(|| delegation(view, &task, &about.unwrap_or_else(|| view.listed.clone())))?
+    };
+    Step {
+        calls: view.intents().filter_map(send).collect(),
+        thinking: "The agents' reports are in, and the focus has moved since. Another agent can look there.".to_owned(),
+        text: "I send one more agent after the new focus.".to_owned(),
+    }
+}
 
-const EVIDENCE: Script = Script {
-    steps: &[],
-    closing: "I use only what the evidence has, with path and line where it names them.",
-    sections: &[answers::evidence],
-    details: &[],
-};
-
-const PLAIN: Script = Script {
-    steps: &[],
-    closing: "There are no tools in this request; a plain answer has to do.",
-    sections: &[answers::without_tools],
-    details: &[],
-};
-
-impl Role {
-    /// Finds out as whom the model is asked, by the tools on offer, the instructions and the request.
-    pub fn of(talk: &Conversation, request: &Request) -> Self {
-        let system = talk.system.to_lowercase();
-        let files = ["read", "grep", "glob"];
-        let main = talk.offers("agent") || system.contains("steersman");
-        let only_files = talk.tools.iter().all(|tool| files.contains(&tool.name.as_str()));
-        let wide = |intent: &Intent| match intent {
-            Intent::Survey(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Brief => true,
-            Intent::SmallTalk(_) | Intent::Stop | Intent::Use(_) => false,
+/// Reads the most telling files; behind the reports of sub-agents the one at the centre, so that the answer can show it.
+fn read(view: &View) -> Step {
+    let telling = files::most_telling(&view.files);
+    if has_reports(view) {
+        let centre = telling.get(..usize::from(view.files_read().is_empty())).unwrap_or_default();
+        let named = and_code(centre);
+        return Step {
+            calls: view.read(centre),
+            thinking: format!("Reports are data, and my own should show a real line or two: I read {named} myself."),
+            text: format!("The agents are back. A look at {named} of my own, then I report."),
         };
-        if talk.tools.is_empty() {
-            return if request.text.contains("Evidence gathered:") { Self::Evidence } else { Self::Plain };
-        }
-        if !main && (only_files || system.contains("file miner")) {
-            return Self::Survey;
-        }
-        if !main && talk.offers("web_search") && !files.iter().any(|name| talk.offers(name)) {
-            return Self::Research;
-        }
-        if !request.intents.iter().any(wide) {
-            return Self::Direct;
-        }
-        let later = talk.earlier_listing().is_some() && !speaks_of_the_whole(&request.text);
-        if later { Self::FollowUp } else { Self::Tour }
     }
+    let telling: Vec<String> = telling.into_iter().take(TOGETHER).collect();
+    Step {
+        thinking: format!("{} here. I look at the most telling ones myself.", number(view.files.len(), "file")),
+        text: format!("I read the most telling files: {}.", and_code(&telling)),
+        calls: with_request(view, view.read(&telling)),
+    }
+}
 
-    /// Returns what the role does.
-    pub fn script(self) -> &'static Script {
-        match self {
-            Self::Direct => &DIRECT,
-            Self::Tour => &TOUR,
-            Self::FollowUp => &FOLLOW_UP,
-            Self::Survey => &SURVEY,
-            Self::Research => &RESEARCH,
-            Self::Evidence => &EVIDENCE,
-            Self::Plain => &PLAIN,
-        }
+/// Searches for definitions, open ends and the words of the task, where no sub-agent does.
+fn search(view: &View) -> Step {
+    if has_reports(view) || (view.files.is_empty() && view.talk.offers("glob")) {
+        return Step::default();
     }
+    Step {
+        calls: [view.words(), view.definitions(), view.open_ends()].into_iter().flatten().collect(),
+        thinking: "Now the definitions and the open ends, in one batch; the places tell where the weight lies."
+            .to_owned(),
+        text: "I search for definitions and open ends.".to_owned(),
+    }
+}
+
+/// Searches for the words of a question, and does what it asks for besides.
+fn look_for_words(view: &View) -> Step {
+    let words = and_code(&view.task.words);
+    Step {
+        calls: with_request(view, Vec::new()),
+        thinking: format!("A question after my first look: I know the listing; now I look for {words}."),
+        text: format!("{} Now I look for {words}.", view.memory()),
+    }
+}
+
+/// Reads the files that have most of the words, by their lines or names; the next telling files where there are none.
+fn read_found(view: &View) -> Step {
+    if !view.files_read().is_empty() {
+        return Step::default();
+    }
+    let (hits, _) = view.found(view.words(), "line");
+    let named: Vec<String> = view.task.words.iter().flat_map(|word| files::about(&view.listed, word)).collect();
+    let most = files::tally(hits.iter().map(|hit| hit.path.as_str()).chain(named.iter().map(String::as_str)));
+    let most: Vec<String> = most.into_iter().map(|(path, _)| path.to_owned()).collect();
+    let paths = if view.task.words.is_empty() { view.unread() } else { most };
+    Step {
+        calls: view.read(paths.iter().take(TOGETHER)),
+        thinking: "There is more to see: the lines around tell more than the places.".to_owned(),
+        text: format!("I read {}.", and_code(paths.get(..TOGETHER.min(paths.len())).unwrap_or_default())),
+    }
+}
+
+fn has_reports(view: &View) -> bool {
+    view.talk.turn.succeeded("agent").next().is_some()
+}
+
+/// Adds what the request plainly asks for and the search for its words; a task of a sub-agent asks for neither.
+fn with_request(view: &View, calls: Vec<Call>) -> Vec<Call> {
+    let besides = plain(view).into_iter().filter(|_| view.role != Role::Survey);
+    besides.chain(calls).chain(view.words().filter(|_| view.role != Role::Survey)).collect()
+}
+
+fn plain(view: &View) -> Vec<Call> {
+    let plain = view.request.intents.iter().filter(|intent| matches!(intent, Intent::Use(_)));
+    plain.filter_map(|intent| view.call(&intent.tool_use()?)).collect()
+}
+
+fn delegation(view: &View, task: &Task, paths: &[String]) -> Option<Call> {
+    let text = task.text(paths, &view.request.text);
+    view.talk.call("agent", &[("name", FILE_PERSONA), ("task", &text)])
 }

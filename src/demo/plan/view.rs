@@ -1,18 +1,31 @@
-//! What a role knows when it plans: the conversation, what was asked and steered, its task, the files in view.
+//! What the model knows when it plans: the conversation, what was asked and steered, its task, the files in view.
 //!
-//! Everything is derived anew for each request; steps and sections only read it.
+//! Everything is derived anew for each request; steps and reports only read it.
 
-use crate::demo::markdown::{and, and_code, code, inline_quote, number};
+use crate::demo::markdown::{inline_quote, number};
 use crate::demo::plan::conversation::{Call, Conversation};
-use crate::demo::plan::files::{self, KINDS};
-use crate::demo::plan::requests::{Intent, Tool, ToolUse, understand};
+use crate::demo::plan::files;
+use crate::demo::plan::request::{Intent, Tool, ToolUse, speaks_of_the_whole, understand};
 use crate::demo::plan::results::{self, Hit};
-use crate::demo::plan::script::Role;
-use crate::demo::plan::task::Task;
-use crate::demo::plan::{intents, steps};
+use crate::demo::plan::task::{MARKS, Task};
 
 /// Rounds after which a turn answers, whatever is still open.
 const MOST_ROUNDS: usize = 24;
+
+/// What a turn is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Plain requests, each done by its tool.
+    Direct,
+    /// A look at the whole project.
+    Tour,
+    /// A question after a tour.
+    FollowUp,
+    /// A sub-agent's part of a tour.
+    Survey,
+    /// Anything, without tools.
+    NoTools,
+}
 
 /// A message of the person with what it asks for.
 #[derive(Debug)]
@@ -25,19 +38,17 @@ pub struct Request {
     pub after: usize,
 }
 
-/// What a role knows when it plans.
+/// What the model knows when it plans.
 #[derive(Debug)]
 pub struct View<'a> {
     /// The conversation.
     pub talk: &'a Conversation,
-    /// As whom the model is asked.
+    /// What the turn is about.
     pub role: Role,
     /// The request that the turn is about.
     pub request: Request,
     /// What was said besides, in order.
     pub steering: Vec<Request>,
-    /// Whether the turn is to end now.
-    pub stop: bool,
     /// What to look at and for.
     pub task: Task,
     /// The files that the listing shows.
@@ -46,20 +57,25 @@ pub struct View<'a> {
     pub files: Vec<String>,
 }
 
-/// A file that was read in the turn.
-#[derive(Debug)]
-pub struct ReadFile<'a> {
-    /// Its path.
-    pub path: &'a str,
-    /// Its lines, as far as they were read.
-    pub lines: Vec<Hit>,
-    /// How long it is, for people.
-    pub length: String,
-}
-
 impl Request {
     fn new(text: &str, after: usize) -> Self {
         Self { text: text.to_owned(), intents: understand(text), after }
+    }
+}
+
+impl Role {
+    fn of(talk: &Conversation, request: &Request, task: Option<&Task>) -> Self {
+        let is_wide = |intent: &Intent| match intent {
+            Intent::Survey(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Brief => true,
+            Intent::SmallTalk(_) | Intent::Stop | Intent::Use(_) => false,
+        };
+        match task {
+            _ if talk.tools.is_empty() => Self::NoTools,
+            Some(_) => Self::Survey,
+            None if !request.intents.iter().any(is_wide) => Self::Direct,
+            None if talk.earlier_listing().is_some() && !speaks_of_the_whole(&request.text) => Self::FollowUp,
+            None => Self::Tour,
+        }
     }
 }
 
@@ -75,19 +91,21 @@ impl<'a> View<'a> {
         for (index, round) in talk.turn.rounds.iter().enumerate() {
             steering.extend(round.steering.iter().map(|text| Request::new(text, index + 1)));
         }
-        let role = Role::of(talk, &request);
-        let task =
-            if role == Role::Survey { Task::read(&request.text) } else { Task::whole("whole project", Vec::new()) };
-        let mut view = Self { talk, role, request, steering, stop: false, task, listed: Vec::new(), files: Vec::new() };
-        view.stop =
-            !view.has_rounds_left() || view.steering.iter().any(|request| request.intents.contains(&Intent::Stop));
+        let task = Task::read(&request.text);
+        let role = Role::of(talk, &request, task.as_ref());
+        let task = task.unwrap_or_else(|| Task::whole("the whole project", Vec::new()));
+        let mut view = Self { talk, role, request, steering, task, listed: Vec::new(), files: Vec::new() };
         view.listed = match talk.earlier_listing() {
             Some((_, files)) if role == Role::FollowUp => files,
             _ => results::paths(view.listing()),
         };
         if role != Role::Survey {
-            view.task.words = view.request.intents.iter().flat_map(survey_words).cloned().collect();
-            view.task.words.extend(view.focus().filter(|_| role == Role::FollowUp).cloned());
+            let asked = view.request.intents.iter().filter_map(|intent| match intent {
+                Intent::Survey(words) => Some(words.clone()),
+                Intent::Focus(subject) if role == Role::FollowUp => Some(vec![subject.clone()]),
+                _ => None,
+            });
+            view.task.words = asked.flatten().collect();
         }
         view.files = view.in_view();
         view
@@ -95,12 +113,14 @@ impl<'a> View<'a> {
 
     fn in_view(&self) -> Vec<String> {
         let mut left = self.listed.clone();
-        for skipped in self.intents().filter_map(|(_, intent)| skipped(intent)) {
-            let about = files::about(&left, skipped);
-            left.retain(|path| !about.contains(path));
+        for (_, intent) in self.intents() {
+            if let Intent::Skip(subject) = intent {
+                let about = files::about(&left, subject);
+                left.retain(|path| !about.contains(path));
+            }
         }
         let focused = self.focus().map_or(Vec::new(), |subject| files::about(&left, subject));
-        if focused.is_empty() || self.role == Role::Survey { left } else { focused }
+        if focused.is_empty() { left } else { focused }
     }
 
     /// Returns every intent of the turn with the round after which it came, the request's own first.
@@ -114,6 +134,11 @@ impl<'a> View<'a> {
         self.talk.turn.rounds.len() < MOST_ROUNDS
     }
 
+    /// Tells whether the turn is to end now.
+    pub fn is_stopped(&self) -> bool {
+        !self.has_rounds_left() || self.steering.iter().any(|request| request.intents.contains(&Intent::Stop))
+    }
+
     /// Tells whether the answer is to be short.
     pub fn is_brief(&self) -> bool {
         self.intents().any(|(_, intent)| *intent == Intent::Brief)
@@ -121,7 +146,9 @@ impl<'a> View<'a> {
 
     /// Returns the newest focus, when there is one.
     pub fn focus(&self) -> Option<&String> {
-        self.intents().filter_map(|(_, intent)| focused(intent)).last()
+        self.intents()
+            .filter_map(|(_, intent)| if let Intent::Focus(subject) = intent { Some(subject) } else { None })
+            .last()
     }
 
     /// Returns the steering that came since the last reply.
@@ -129,14 +156,9 @@ impl<'a> View<'a> {
         self.steering.iter().filter(|request| request.after == self.talk.turn.rounds.len())
     }
 
-    /// Tells whether a sub-agent has reported.
-    pub fn has_reports(&self) -> bool {
-        self.talk.turn.succeeded("agent").next().is_some()
-    }
-
     /// Makes the call for a use of a tool, when that is on offer.
     pub fn call(&self, tool_use: &ToolUse) -> Option<Call> {
-        let (name, argument) = tool_use.tool.names();
+        let (name, argument, _) = tool_use.tool.names();
         match tool_use.tool {
             Tool::Grep => self.grep(&either(&tool_use.words), &tool_use.scope),
             Tool::Calculator | Tool::Read | Tool::Glob | Tool::Bash => {
@@ -145,14 +167,34 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Makes the call that searches a regular expression, everywhere or under a path.
-    pub fn grep(&self, pattern: &str, scope: &str) -> Option<Call> {
-        self.talk.call("grep", &[("pattern", pattern), ("path", scope)])
-    }
-
     /// Makes the calls that read files.
     pub fn read<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
         paths.into_iter().filter_map(|path| self.talk.call("read", &[("path", path)])).collect()
+    }
+
+    /// Makes the search for the words of the task.
+    pub fn words(&self) -> Option<Call> {
+        self.grep(&either(&self.task.words), self.task.scope()).filter(|_| !self.task.words.is_empty())
+    }
+
+    /// Makes the search for open ends.
+    pub fn open_ends(&self) -> Option<Call> {
+        self.grep(&MARKS.join("|"), self.task.scope())
+    }
+
+    /// Makes the search for definitions: headings where most files are documents.
+    pub fn definitions(&self) -> Option<Call> {
+        let documents = self.files.iter().filter(|path| files::is_document(path)).count();
+        let pattern = if documents * 2 > self.files.len() {
+            r"^#{1,3} [^ ]"
+        } else {
+            r"^[ \t]*(pub(\([a-z]+\))? |export |default |async |public |private |static |abstract )*(fn|struct|enum|trait|class|def|func|function|interface|type|module|mod) [A-Za-z_]"
+        };
+        self.grep(pattern, self.task.scope())
+    }
+
+    fn grep(&self, pattern: &str, scope: &str) -> Option<Call> {
+        self.talk.call("grep", &[("pattern", pattern), ("path", scope)])
     }
 
     /// Returns the result of a call; empty when it was not made.
@@ -168,87 +210,41 @@ impl<'a> View<'a> {
     /// Returns what a search found in the files in view, and how much that is for people.
     pub fn found(&self, call: Option<Call>, noun: &str) -> (Vec<Hit>, String) {
         let result = self.result(call);
-        let all = self.listed.is_empty() || (results::is_cut(self.listing()) && self.role != Role::Survey);
         let mut hits = results::hits(result);
-        hits.retain(|hit| all || self.files.contains(&hit.path));
+        hits.retain(|hit| self.listed.is_empty() || results::is_cut(self.listing()) || self.files.contains(&hit.path));
         let count = results::extent(hits.len(), result, noun);
         (hits, count)
     }
 
-    /// Returns the files that were read in the turn, in order.
-    pub fn files_read(&self) -> Vec<ReadFile<'a>> {
+    /// Returns the path and the lines of each file that was read in the turn, in order.
+    pub fn files_read(&self) -> Vec<(&'a str, Vec<Hit>)> {
         let read = self.talk.turn.succeeded("read").map(|done| {
-            let lines = results::lines(done.call.text("path"), &done.result);
-            let length = results::extent(lines.len(), &done.result, "line");
-            ReadFile { path: done.call.text("path"), lines, length }
+            let path = done.call.text("path");
+            (path, results::lines(path, &done.result))
         });
-        read.filter(|file| !file.lines.is_empty()).collect()
+        read.filter(|(_, lines)| !lines.is_empty()).collect()
     }
 
-    /// Says what was found before in this conversation, when something was.
-    pub fn memory(&self) -> Option<String> {
-        let (turn, files) = self.talk.earlier_listing()?;
+    /// Returns the telling files that no turn has read, in order.
+    pub fn unread(&self) -> Vec<String> {
+        let turns = self.talk.earlier.iter().chain([&self.talk.turn]);
+        let read: Vec<&str> =
+            turns.flat_map(|turn| turn.succeeded("read")).map(|done| done.call.text("path")).collect();
+        files::most_telling(&self.files).into_iter().filter(|path| !read.contains(&path.as_str())).collect()
+    }
+
+    /// Says what was found before in this conversation; empty when nothing was.
+    pub fn memory(&self) -> String {
+        let Some((turn, files)) = self.talk.earlier_listing() else { return String::new() };
         let request = inline_quote(turn.opening.last().map(String::as_str).unwrap_or_default());
-        Some(format!("Earlier in this conversation, for {request}, I listed {} here.", number(files.len(), "file")))
-    }
-
-    /// Fills in what stands in braces in a text of a script.
-    pub fn fill(&self, template: &str) -> String {
-        let mut parts = template.split(['{', '}']);
-        let mut text = parts.next().unwrap_or_default().to_owned();
-        while let (Some(name), rest) = (parts.next(), parts.next()) {
-            text = text + &self.value(name) + rest.unwrap_or_default();
-        }
-        text.trim().to_owned()
-    }
-
-    fn value(&self, name: &str) -> String {
-        let calls = |name: &str| steps::delegate(self).iter().filter(|call| call.name == name).count();
-        match name {
-            "request" => inline_quote(&self.request.text),
-            "tools" => and_code(&self.talk.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()),
-            "promises" => intents::promises(self, &self.request),
-            "memory" => self.memory().unwrap_or_default(),
-            "files" => number(self.files.len(), "file"),
-            "kinds" => and(&self.kinds()),
-            "agents" => number(calls("agent"), "agent"),
-            "label" => self.task.label.clone(),
-            "pattern" => code(&self.task.pattern),
-            "words" => and_code(&self.task.words),
-            "telling" => and_code(&steps::telling(self)),
-            "centre" => and_code(&files::most_telling(&self.files).into_iter().take(1).collect::<Vec<_>>()),
-            "densest" => and_code(&steps::densest(self).into_iter().collect::<Vec<_>>()),
-            "results" => number(self.talk.turn.finished().count(), "result"),
-            unknown => unknown.to_owned(),
-        }
-    }
-
-    fn kinds(&self) -> Vec<String> {
-        let tasks = Task::divide(&self.files, KINDS.len()).into_iter().filter(|task| task.words.is_empty());
-        tasks.map(|task| number(task.files.len(), task.label.trim_end_matches('s'))).collect()
+        format!("Earlier in this conversation, for {request}, I listed {} here.", number(files.len(), "file"))
     }
 }
 
 /// Writes a regular expression that finds any of some words; lower-case words are found in any case.
-pub fn either(words: &[String]) -> String {
+fn either(words: &[String]) -> String {
     let any_case = !words.iter().any(|word| word.chars().any(char::is_uppercase));
-    let escaped: Vec<String> = words.iter().map(|word| escape(word)).collect();
+    let escape = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c).then_some('\\').into_iter().chain([c]);
+    let escaped: Vec<String> = words.iter().map(|word| word.chars().flat_map(escape).collect()).collect();
     format!("{}{}", if any_case && !words.is_empty() { "(?i)" } else { "" }, escaped.join("|"))
-}
-
-fn escape(word: &str) -> String {
-    let escaped = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c).then_some('\\').into_iter().chain([c]);
-    word.chars().flat_map(escaped).collect()
-}
-
-fn focused(intent: &Intent) -> Option<&String> {
-    if let Intent::Focus(subject) = intent { Some(subject) } else { None }
-}
-
-fn skipped(intent: &Intent) -> Option<&String> {
-    if let Intent::Skip(subject) = intent { Some(subject) } else { None }
-}
-
-fn survey_words(intent: &Intent) -> &[String] {
-    if let Intent::Survey(words) = intent { words } else { &[] }
 }

@@ -1,6 +1,5 @@
 //! What the lines of a stream have beside the events, as types: written by `record.rs`, described by `schema.rs`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +7,8 @@ use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish}
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 
 /// What every line has beside its event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineFields {
     /// The session; null where it is not saved.
     pub session: Option<String>,
@@ -19,7 +19,8 @@ pub struct LineFields {
 }
 
 /// What `question` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QuestionFields {
     /// The number that an answer names.
     pub number: u64,
@@ -34,14 +35,66 @@ pub struct QuestionFields {
 }
 
 /// What `answer` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AnswerFields {
+    /// The number of the question.
+    pub number: u64,
     /// Who answered: `input`, the name of another client, `nobody`.
     pub by: String,
+    /// The user's words for the model; the same as `words`.
+    pub reason: Option<String>,
+}
+
+/// What `user_turn` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UserTurnFields {
+    /// The message; the same as `injection`.
+    pub id: Option<MessageId>,
+    /// The text; the same as `content`.
+    pub text: String,
+}
+
+/// What `seen` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SeenFields {
+    /// The messages; the same as `injections`.
+    pub ids: Vec<MessageId>,
+}
+
+/// What `agent_spawned` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AgentSpawnedFields {
+    /// The new agent; the same as `child`.
+    pub agent: AgentId,
+    /// Its task; the same as `task`.
+    pub text: String,
+}
+
+/// What `agent_finished` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AgentFinishedFields {
+    /// The agent that ended; the same as `child`.
+    pub agent: AgentId,
+    /// Why it failed; the same as `message`.
+    pub reason: Option<String>,
+}
+
+/// What `compacted` has beside the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CompactedFields {
+    /// The summary; the same as `summary`.
+    pub text: String,
 }
 
 /// What `tool_result` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolResultFields {
     /// The tool.
     pub name: Option<String>,
@@ -52,14 +105,16 @@ pub struct ToolResultFields {
 }
 
 /// Why a call failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CallError {
     /// The kind of the failure.
     pub kind: CallFault,
 }
 
 /// What `turn_ended` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnEndedFields {
     /// The answer; null without one. Never cut.
     pub answer: Option<String>,
@@ -74,7 +129,8 @@ pub struct TurnEndedFields {
 }
 
 /// Tokens and money of several rounds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageSum {
     /// Rounds that were counted.
     pub rounds: u64,
@@ -93,7 +149,8 @@ pub struct UsageSum {
 }
 
 /// What one model was used for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelUsage {
     /// The model; null where the server did not name it.
     pub model: Option<String>,
@@ -101,30 +158,35 @@ pub struct ModelUsage {
     pub usage: UsageSum,
 }
 
-/// A line of its own: files that a call changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A line of its own: files that a call changed; of a command, those that changed while it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FilesChanged {
     /// The call.
     pub id: CallId,
     /// The files.
     pub files: Vec<ChangedFile>,
+    /// Whether there may be more: the search behind a command ended early.
+    pub partial: bool,
 }
 
 /// A file that a call changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangedFile {
     /// Its path, as it is shown.
     pub path: String,
-    /// Whether it is new.
-    pub created: bool,
-    /// Added lines.
-    pub added: u32,
-    /// Removed lines.
-    pub removed: u32,
+    /// Whether it is new; null behind a command, where that is not known.
+    pub created: Option<bool>,
+    /// Added lines; null behind a command.
+    pub added: Option<u32>,
+    /// Removed lines; null behind a command.
+    pub removed: Option<u32>,
 }
 
 /// A line of its own: what came of a request of `--input json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplyLine {
     /// The `id` of the request; null where it had none.
     pub id: Value,
@@ -141,7 +203,8 @@ pub struct ReplyLine {
 }
 
 /// A call that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RefusedCall {
     /// The agent; empty for the main agent.
     pub agent: AgentId,
@@ -154,7 +217,8 @@ pub struct RefusedCall {
 }
 
 /// A text that was read and not delivered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnsentText {
     /// Its id.
     pub id: MessageId,
@@ -168,7 +232,8 @@ pub struct UnsentText {
 }
 
 /// How a run ended: what `session_ended` has beside the event, and the object of `--output result`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResult {
     /// The exit code of the program; the same as `code`.
     pub exit_code: u8,
@@ -184,8 +249,10 @@ pub struct RunResult {
     pub cost_nanos: Option<u64>,
     /// The same by the model that answered.
     pub by_model: Vec<ModelUsage>,
-    /// The files that tools changed, as they are shown.
+    /// The files that tools changed, and those that changed while commands ran, as they are shown.
     pub files: Vec<String>,
+    /// Whether there may be more of them.
+    pub files_partial: bool,
     /// The calls that were refused, at most 100.
     pub refused: Vec<RefusedCall>,
     /// The texts that were read and not delivered.

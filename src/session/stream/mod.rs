@@ -10,12 +10,13 @@
 mod fields;
 mod record;
 mod request;
+#[cfg(test)]
 mod schema;
 
 pub use fields::{
-    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, ReplyLine,
-    RunResult, ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
+    LineFields, ModelUsage, QuestionFields, RefusedCall, ReplyLine, RunResult, SeenFields, ToolResultFields,
+    TurnEndedFields, UnsentText, UsageSum, UserTurnFields,
 };
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use schema::schema;

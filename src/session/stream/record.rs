@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fields::{
-    AnswerFields, CallError, ChangedFile, FilesChanged, LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult,
-    ToolResultFields, TurnEndedFields, UnsentText, UsageSum,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
+    LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields,
+    UnsentText, UsageSum, UserTurnFields,
 };
 use crate::approval::Approvals;
 use crate::details::Details;
@@ -39,6 +40,7 @@ struct Inner {
     total: UsageSum,
     by_model: BTreeMap<Option<String>, UsageSum>,
     files: BTreeSet<String>,
+    files_partial: bool,
     refused: Vec<RefusedCall>,
     last: Option<LastTurn>,
     result: Option<RunResult>,
@@ -60,6 +62,28 @@ struct CallRecord {
     name: Option<String>,
     fault: Option<CallFault>,
     files: Vec<ChangedFile>,
+    files_partial: bool,
+}
+
+impl CallRecord {
+    /// Notes the files that a call changed.
+    fn changed(&mut self, details: &Details) {
+        match details {
+            Details::Diff(diff) => self.files.push(ChangedFile {
+                path: diff.path.clone(),
+                created: Some(diff.created),
+                added: Some(diff.added),
+                removed: Some(diff.removed),
+            }),
+            Details::Command(end) => {
+                let file =
+                    |path: &String| ChangedFile { path: path.clone(), created: None, added: None, removed: None };
+                self.files.extend(end.touched.paths.iter().map(file));
+                self.files_partial |= end.touched.partial;
+            }
+            Details::Page(_) | Details::Unknown => {}
+        }
+    }
 }
 
 /// How the last turn of the main agent ended.
@@ -90,6 +114,7 @@ impl Default for RunRecord {
                 total: UsageSum::default(),
                 by_model: BTreeMap::new(),
                 files: BTreeSet::new(),
+                files_partial: false,
                 refused: Vec::new(),
                 last: None,
                 result: None,
@@ -148,7 +173,8 @@ impl RunRecord {
     pub fn files_of(&self, envelope: &Envelope) -> Option<FilesChanged> {
         let Event::ToolResult { id, .. } = &envelope.event else { return None };
         let call = self.lock().calls.remove(&(envelope.agent.clone(), id.clone()))?;
-        (!call.files.is_empty()).then(|| FilesChanged { id: id.clone(), files: call.files })
+        let is_line = !call.files.is_empty() || call.files_partial;
+        is_line.then(|| FilesChanged { id: id.clone(), files: call.files, partial: call.files_partial })
     }
 
     /// Returns how the run ended; the line of its end says the same from here on.
@@ -171,6 +197,7 @@ impl RunRecord {
             cost_nanos: inner.total.cost_nanos,
             by_model: inner.by_model.iter().map(model).collect(),
             files: inner.files.iter().cloned().collect(),
+            files_partial: inner.files_partial,
             refused: inner.refused.clone(),
             unsent: unsent.iter().map(unsent_text).collect(),
             duration_ms: u64::try_from(inner.began.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -207,14 +234,8 @@ impl Inner {
             Event::ToolCall { id, name, .. } => {
                 self.calls.entry((envelope.agent.clone(), id.clone())).or_default().name = Some(name.clone());
             }
-            Event::ToolDetails { id, details: Details::Diff(diff) } => {
-                let call = self.calls.entry((envelope.agent.clone(), id.clone())).or_default();
-                call.files.push(ChangedFile {
-                    path: diff.path.clone(),
-                    created: diff.created,
-                    added: diff.added,
-                    removed: diff.removed,
-                });
+            Event::ToolDetails { id, details } => {
+                self.calls.entry((envelope.agent.clone(), id.clone())).or_default().changed(details);
             }
             Event::ToolResult { id, content, .. } => self.call_ended(&envelope.agent, id, content),
             Event::TurnEnded { outcome, message, .. } if envelope.agent.is_main() => {
@@ -235,6 +256,7 @@ impl Inner {
     fn call_ended(&mut self, agent: &AgentId, id: &CallId, content: &str) {
         let Some(call) = self.calls.get(&(agent.clone(), id.clone())) else { return };
         self.files.extend(call.files.iter().map(|file| file.path.clone()));
+        self.files_partial |= call.files_partial;
         if call.fault == Some(CallFault::Refused) && self.refused.len() < limits::REFUSED_KEPT {
             let reason = content.get(..content.floor_char_boundary(limits::REFUSED_BYTES)).unwrap_or_default();
             self.refused.push(RefusedCall {
@@ -262,14 +284,15 @@ impl Inner {
                 let number = number_of(id);
                 insert(event, &question_fields(number, question, self.requests.get(&number)));
             }
-            Event::Answer { id, answer, .. } => {
-                self.requests.remove(&number_of(id));
-                let by = match (answer.as_str(), self.answerers.remove(&number_of(id))) {
+            Event::Answer { id, answer, words } => {
+                let number = number_of(id);
+                self.requests.remove(&number);
+                let by = match (answer.as_str(), self.answerers.remove(&number)) {
                     ("withdrawn" | "denied" | "allowed", _) => "nobody".to_owned(),
                     (_, Some(by)) => by,
                     (_, None) => "client".to_owned(),
                 };
-                insert(event, &AnswerFields { by });
+                insert(event, &AnswerFields { number, by, reason: words.clone() });
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 let call = self.calls.get(&(envelope.agent.clone(), id.clone()));
@@ -295,22 +318,21 @@ impl Inner {
                 agent.round = None;
                 insert(event, &fields);
             }
-            Event::UserTurn { .. } => {
-                copy(event, "content", "text");
-                copy(event, "injection", "id");
+            Event::UserTurn { content, injection, .. } => {
+                insert(event, &UserTurnFields { id: injection.clone(), text: content.clone() });
             }
+            Event::Seen { injections, .. } => insert(event, &SeenFields { ids: injections.clone() }),
+            Event::AgentSpawned { child, task, .. } => {
+                insert(event, &AgentSpawnedFields { agent: child.clone(), text: task.clone() });
+            }
+            Event::AgentFinished { child, message, .. } => {
+                insert(event, &AgentFinishedFields { agent: child.clone(), reason: message.clone() });
+            }
+            Event::Compacted { summary, .. } => insert(event, &CompactedFields { text: summary.clone() }),
             Event::SessionEnded { .. } => {
                 if let Some(result) = &self.result {
                     insert(event, result);
                 }
-            }
-            Event::AgentFinished { .. } => {
-                copy(event, "message", "reason");
-                copy(event, "child", "agent");
-            }
-            Event::AgentSpawned { .. } => {
-                copy(event, "child", "agent");
-                copy(event, "task", "text");
             }
             _ => {}
         }
@@ -344,12 +366,6 @@ impl Listener for RunRecord {
 pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) {
     if let Ok(Value::Object(fields)) = serde_json::to_value(fields) {
         members.extend(fields);
-    }
-}
-
-fn copy(event: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = event.get(from).cloned() {
-        event.insert(to.to_owned(), value);
     }
 }
 

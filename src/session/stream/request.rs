@@ -1,8 +1,8 @@
 //! What a program may send to a run, one JSON object per line (`exec --input json`).
 //!
-//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats.
+//! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
+//! the events have; the earlier ones (`to`, `words`) are read too.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
 
 /// One line of input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InputLine {
     /// Any value; the reply repeats it.
     #[serde(default)]
@@ -24,7 +25,8 @@ pub struct InputLine {
 }
 
 /// What a line asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputRequest {
     /// Put a text into the queue of an agent. The reply names the message.
@@ -35,8 +37,8 @@ pub enum InputRequest {
         #[serde(default)]
         delivery: Delivery,
         /// The agent; the main agent without one.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Answer a question. A yes counts only when the line was sent after the question was written.
     Answer {
@@ -44,17 +46,17 @@ pub enum InputRequest {
         question: u64,
         /// The answer.
         answer: InputAnswer,
-        /// Words for the model, with a no.
-        #[serde(default)]
-        words: Option<String>,
+        /// The reason for the model, with a no.
+        #[serde(default, alias = "words")]
+        reason: Option<String>,
     },
     /// Take a text out of the queue.
     Withdraw {
         /// The message.
         message: MessageId,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Give a text that waits other words.
     Edit {
@@ -66,8 +68,8 @@ pub enum InputRequest {
         #[serde(default)]
         delivery: Option<Delivery>,
         /// The agent whose queue it is in.
-        #[serde(default)]
-        to: AgentId,
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Pause an agent before its next call or at its next boundary, or let it go on.
     Pause {
@@ -110,7 +112,7 @@ pub enum InputRequest {
     Budget {
         /// US dollars.
         #[serde(default)]
-        #[schemars(with = "Option<f64>")]
+        #[cfg_attr(test, schemars(with = "Option<f64>"))]
         max_cost: Option<Money>,
         /// Tokens.
         #[serde(default)]
@@ -121,7 +123,8 @@ pub enum InputRequest {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputAnswer {
     /// This once.
@@ -135,7 +138,8 @@ pub enum InputAnswer {
 }
 
 /// How a paused agent goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputDecision {
     /// As it would have.
@@ -151,13 +155,13 @@ fn yes() -> bool {
 }
 
 impl InputAnswer {
-    /// Returns the answer with its words.
-    pub fn with(self, words: Option<String>) -> Answer {
+    /// Returns the answer with its reason for the model.
+    pub fn with(self, reason: Option<String>) -> Answer {
         match self {
             Self::Yes => Answer::Once,
             Self::Session => Answer::Session,
             Self::Always => Answer::Always,
-            Self::No => Answer::No(words),
+            Self::No => Answer::No(reason),
         }
     }
 }
@@ -169,16 +173,16 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, to } => Request::Inject { to, text, delivery },
-            Self::Answer { question, answer, words } => {
-                Request::Answer { id: ApprovalId(question), answer: answer.with(words) }
+            Self::Send { text, delivery, agent } => Request::Inject { to: agent, text, delivery },
+            Self::Answer { question, answer, reason } => {
+                Request::Answer { id: ApprovalId(question), answer: answer.with(reason) }
             }
-            Self::Withdraw { message, to } => {
+            Self::Withdraw { message, agent } => {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
-                Request::Queue { agent: to, id: message, act }
+                Request::Queue { agent, id: message, act }
             }
-            Self::Edit { message, text, delivery, to } => {
-                Request::Queue { agent: to, id: message, act: QueueAct::Commit { text, delivery } }
+            Self::Edit { message, text, delivery, agent } => {
+                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery } }
             }
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }

@@ -1,18 +1,34 @@
-//! JSON Schema of both directions of `exec`, generated from the types: `steersman exec --schema`.
+//! Makes the JSON Schema of both directions of `exec` from the types, to compare it with the one that is kept.
+//!
+//! `STEERSMAN_UPDATE_MANUAL=1 cargo test --lib schema` writes that one anew. The program prints it, and does not have to
+//! carry what makes it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AnswerFields, FilesChanged, LineFields, QuestionFields, ReplyLine, RunResult, ToolResultFields, TurnEndedFields,
+    AgentFinishedFields, AgentSpawnedFields, AnswerFields, CompactedFields, FilesChanged, LineFields, QuestionFields,
+    ReplyLine, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UserTurnFields,
 };
 use super::request::InputLine;
+use crate::assets::EXEC_SCHEMA;
 use crate::event::Envelope;
 
-/// Returns the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
+#[test]
+fn the_schema_that_is_kept_is_made_from_the_types() -> std::io::Result<()> {
+    let made = serde_json::to_string_pretty(&schema())? + "\n";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/schema/exec.json");
+    if std::env::var_os("STEERSMAN_UPDATE_MANUAL").is_some() {
+        return std::fs::write(path, &made);
+    }
+    assert_eq!(made, EXEC_SCHEMA, "see the head of this file");
+    Ok(())
+}
+
+/// Makes the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
 /// `--output result`.
-pub fn schema() -> Value {
+fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let envelope = generator.subschema_for::<Envelope>().to_value();
     let input = generator.subschema_for::<InputLine>().to_value();
@@ -20,6 +36,11 @@ pub fn schema() -> Value {
     let added = [
         ("question", of::<QuestionFields>(&mut generator)),
         ("answer", of::<AnswerFields>(&mut generator)),
+        ("user_turn", of::<UserTurnFields>(&mut generator)),
+        ("seen", of::<SeenFields>(&mut generator)),
+        ("agent_spawned", of::<AgentSpawnedFields>(&mut generator)),
+        ("agent_finished", of::<AgentFinishedFields>(&mut generator)),
+        ("compacted", of::<CompactedFields>(&mut generator)),
         ("tool_result", of::<ToolResultFields>(&mut generator)),
         ("turn_ended", of::<TurnEndedFields>(&mut generator)),
         ("session_ended", of::<RunResult>(&mut generator)),

@@ -16,7 +16,8 @@ pub(super) enum Number {
 
 use Number::{Real, Whole};
 
-type Outcome = Result<Number, &'static str>;
+/// A number, or the words for why there is none.
+pub(super) type Outcome = Result<Number, &'static str>;
 
 /// Applies one of `+ - * / % ^`. What is left of a division has the sign of the divisor.
 pub(super) fn operate(symbol: char, left: Number, right: Number) -> Outcome {

@@ -32,12 +32,12 @@ use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::state::PROMPT_COLUMNS;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::status::Status;
-use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
@@ -198,10 +198,9 @@ impl App {
         }
         self.status.quiet();
         let agent = self.tree.selected().clone();
-        let reader = self.reader_mut(&agent);
-        reader.transcript.tell(Level::Info, text);
-        let is_in_view =
-            reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
+        self.transcripts.tell(&agent, Level::Info, text);
+        let is_in_view = self.reader_mut(&agent).scroll.is_following()
+            && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {
             self.status.say("the reply is at the end of the transcript", self.facts.now);
         }
@@ -228,11 +227,6 @@ impl App {
     /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
         self.facts.run.agents.get_or_main(self.tree.selected())
-    }
-
-    /// Tells whether the screen is too narrow for more than one pane.
-    pub fn is_narrow(&self) -> bool {
-        self.facts.size.width < MEDIUM
     }
 
     /// Lays the composer's text out for the width of the screen.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::event::Envelope;
 use crate::id::ClientId;
 use crate::price::Prices;
 use crate::tui::alerts::AlertWhen;
@@ -56,6 +57,8 @@ pub struct ScreenOptions {
     pub client: Option<ClientId>,
     /// A recorded session to be shown instead of a run.
     pub replay: Option<Recorded>,
+    /// The last events of the session, to be shown while the whole of it is read; none of a short one.
+    pub session_end: Vec<Envelope>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
 }

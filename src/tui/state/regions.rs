@@ -4,11 +4,12 @@
 //! overlay or a question covers what lies beneath it.
 
 use ratatui::layout::{Position, Rect};
+use serde::{Deserialize, Serialize};
 
 use super::pane::Pane;
 use crate::id::{AgentId, MessageId};
 
-/// Is something that a pointer can point at.
+/// What a pointer can point at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Region {
     /// A pane with its title, where nothing more exact lies on it.
@@ -53,7 +54,7 @@ pub enum Divider {
 }
 
 /// One cell of a transcript; ids rise with the position and are never used again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellId(usize);
 
 impl CellId {

@@ -136,13 +136,6 @@ fn focus(reader: &mut Reader, regions: &Regions) -> Outcome {
     Outcome::one(PaneEffect::Focus(Pane::Transcript))
 }
 
-/// Selects a cell that is to come into view, with the focus on the transcript.
-pub fn go_to(reader: &mut Reader, cell: CellId) -> Outcome {
-    reader.selected = Some(cell);
-    reader.scroll.ask(ScrollRequest::Reveal(cell));
-    Outcome::one(PaneEffect::Focus(Pane::Transcript))
-}
-
 /// Takes what the layout answered.
 pub fn looked(pane: &mut TranscriptPane, looked: Looked) -> Outcome {
     let reader = pane.reader_mut(&looked.agent);
@@ -189,8 +182,8 @@ fn jump(reader: &mut Reader, way: Way, is_it: fn(&Cell) -> bool, what: &str) -> 
     let top = reader.scroll.top().map(|top| top.cell);
     let here = head.or(reader.selected).or(top).map_or(cells.len(), CellId::index);
     let found = match way {
-        Way::Back => cells.get(..here.min(cells.len())).unwrap_or_default().iter().rev().find(|cell| is_it(cell)),
-        Way::On => cells.get(here + 1..).unwrap_or_default().iter().find(|cell| is_it(cell)),
+        Way::Back => cells.range(0..here).rev().find(|cell| is_it(cell)),
+        Way::On => cells.range(here.saturating_add(1)..cells.len()).find(|cell| is_it(cell)),
     };
     let Some(cell) = found.map(Cell::id) else {
         let order = if way == Way::Back { "earlier" } else { "later" };

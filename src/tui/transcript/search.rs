@@ -124,6 +124,25 @@ pub enum SearchAnswer {
 }
 
 impl Search {
+    /// Takes up the search in a transcript that has so many cells more at its beginning.
+    pub(super) fn begin_behind(&mut self, earlier: usize) {
+        let later = |cell: CellId| CellId::new(cell.index() + earlier);
+        let moved = |point: Point| Point { cell: later(point.cell), ..point };
+        let origin = self.origin;
+        self.origin = Origin {
+            position: match origin.position {
+                Position::Bottom => Position::Bottom,
+                Position::Anchor(point) => Position::Anchor(moved(point)),
+            },
+            top: moved(origin.top),
+            selected: origin.selected.map(later),
+            pane: origin.pane,
+        };
+        self.at = self.at.map(|at| MatchPlace { cell: later(at.cell), ..at });
+        self.opened = self.opened.map(later);
+        self.count = Count::default();
+    }
+
     /// Makes a search for nothing yet.
     pub fn new(origin: Origin) -> Self {
         Self {

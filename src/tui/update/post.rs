@@ -60,7 +60,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.transcripts.envelope(envelope);
     for id in app.facts.run.apply(envelope) {
         if let Some(receipt) = app.facts.run.receipts.get(&id) {
-            app.transcripts.reader_mut(&receipt.agent).transcript.set_receipt(&id, receipt_words(receipt));
+            app.transcripts.set_receipt(&receipt.agent, &id, receipt_words(receipt));
         }
     }
     let wanted = hold::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
@@ -165,6 +165,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
     match notice {
         Notice::Ready => app.status.host = HostState::Ready,
         Notice::BuildFailed(error) => {
+            app.transcripts.end_arriving();
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.status.host = HostState::Failed(reason);
@@ -179,6 +180,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
         Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
         Notice::Unfinished(left) => {
+            app.transcripts.end_arriving();
             let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
             return carry_out(app, wanted);
         }

@@ -10,7 +10,7 @@ use steersman::provider::reasoning::{Split, Splitter};
 use steersman::provider::sse::{Decoder, Frame, TooLong};
 use steersman::provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
 
-/// Is a frame with texts of its own.
+/// A frame with texts of its own.
 #[derive(Debug, PartialEq, Eq)]
 enum Owned {
     Event(String, String, String),

@@ -6,7 +6,7 @@ use super::acts::Typist;
 use super::model::is_main;
 use crate::support::server::Request;
 
-/// Is the conversation of one agent as its last request showed it.
+/// The conversation of one agent as its last request showed it.
 pub struct Conversation {
     /// True for the main agent.
     pub main: bool,
@@ -42,7 +42,7 @@ pub fn tokens(text: &str) -> Vec<String> {
     found
 }
 
-/// Is what the record and the ledger say.
+/// What the record and the ledger say.
 pub struct Accounts {
     conversations: Vec<Conversation>,
     /// One map of column names to cells for each row.

@@ -135,7 +135,8 @@ impl Run {
     }
 
     fn glob(&self, pattern: &str) -> String {
-        let matcher = globset::Glob::new(pattern).expect("a glob pattern").compile_matcher();
+        let matcher =
+            globset::GlobBuilder::new(pattern).literal_separator(true).build().expect("a pattern").compile_matcher();
         let paths: Vec<&str> =
             self.files.iter().map(|(path, _)| path.as_str()).filter(|path| matcher.is_match(path)).collect();
         if paths.is_empty() { "[no file in . matches]".to_owned() } else { paths.join("\n") }

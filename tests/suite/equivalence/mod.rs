@@ -16,7 +16,7 @@ use streams::Stream;
 
 const CHUNKINGS: u64 = 200;
 
-/// Is all that a stream leads to.
+/// Everything that a stream leads to.
 #[derive(Debug, PartialEq)]
 struct Told {
     pieces: Vec<(String, String)>,

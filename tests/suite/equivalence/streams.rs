@@ -6,7 +6,7 @@ use steersman::dialect::Dialect;
 use super::encodings::{Spelling, spell};
 use crate::support::messages::{block, call, end, start, stop, text, thinking};
 
-/// Is a stream and what it says.
+/// A stream and what it says.
 pub struct Stream {
     pub dialect: Dialect,
     pub events: Vec<Value>,

@@ -26,7 +26,7 @@ use crate::support::server::{Reply, Step};
 
 type Script = dyn Fn(Family) -> Vec<Reply> + Send + Sync;
 
-/// Is one way to fail.
+/// One way to fail.
 pub struct Fault {
     name: String,
     script: Box<Script>,

@@ -85,7 +85,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
-/// Is what stands around one agent.
+/// What one agent needs around it.
 struct Stage {
     recorder: Arc<InMemoryEventList>,
     stop: Arc<Stop>,
@@ -165,7 +165,7 @@ impl Stage {
     }
 }
 
-/// Is an agent that goes to one server, for faults of the way there.
+/// An agent that goes to one server, for faults of the way there.
 pub struct Visit {
     agent: Agent,
     recorder: Arc<InMemoryEventList>,

@@ -142,7 +142,7 @@ fn a_question_is_answered_by_a_request_and_a_yes_before_it_approves_nothing() {
     let mut run = requests(&server, &["hello"]);
     let early = json!({"id": 1, "type": "answer", "question": 9, "answer": "yes"});
     assert_eq!(ask_until(&mut run, &early, "question")["ok"], false);
-    let no = json!({"id": 2, "type": "answer", "question": 1, "answer": "no", "words": "keep it"});
+    let no = json!({"id": 2, "type": "answer", "question": 1, "answer": "no", "reason": "keep it"});
     assert_eq!(ask(&mut run, &no)["ok"], true);
     ask(&mut run, &json!({"id": 3, "type": "end"}));
     let (end, home) = run.end_with_home();

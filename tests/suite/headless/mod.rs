@@ -1,6 +1,8 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
+mod files;
 mod input;
+mod names;
 mod output;
 mod schema;
 mod sessions;

@@ -21,7 +21,7 @@ pub const CANARY: &str = "CANARY-b7d1";
 /// The search path of every job here.
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Is the host.
+/// The host.
 pub struct Grounds {
     _dir: TempDir,
     pub home: PathBuf,

@@ -228,7 +228,7 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     written.close();
 
     let (rig, dir) = (Rig::new([Played::text("Here."), Played::text("And here.")]), TempDir::new().unwrap());
-    let setup = Setup { resumed: Some(restored(&disk.bytes())), ..crate::host::setup(&rig, &dir) };
+    let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::host::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
     let main = AgentId::main();

@@ -13,7 +13,7 @@ use steersman::provider::{
     ScriptedProvider, Sink, Streaming, ToolSchema,
 };
 
-/// Is one request as the model saw it.
+/// One request as the model saw it.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub model: String,
@@ -64,7 +64,7 @@ pub fn lines(messages: &[Message]) -> Vec<String> {
         .collect()
 }
 
-/// Is a model with one script per conversation; records and checks every request.
+/// A model with one script per conversation; records and checks every request.
 #[derive(Default)]
 pub struct Model {
     main: ScriptedProvider,

@@ -7,7 +7,7 @@ use steersman::error::BuildError;
 use steersman::event::Envelope;
 use steersman::listener::Listener;
 
-/// Is a list of what happened, in order, that several doubles write to.
+/// A list of what happened, in order, that several doubles write to.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -25,7 +25,7 @@ impl Log {
     }
 }
 
-/// Is a listener out of a closure.
+/// A listener made of a closure.
 pub struct Spy<F>(pub F);
 
 impl<F: Fn(&Envelope) + Send + Sync> Listener for Spy<F> {
@@ -42,7 +42,7 @@ type Configure = Box<dyn Fn(&mut Configurator) -> Result<(), BuildError> + Send 
 type Bind = Box<dyn Fn(&mut Agent) -> Result<(), BuildError> + Send + Sync>;
 type OnUserMessage = Box<dyn Fn(&AgentContext<'_>, &str) -> Result<Option<String>, ExtensionError> + Send + Sync>;
 
-/// Is an extension out of closures; what is not set does nothing.
+/// An extension made of closures; what is not set does nothing.
 #[derive(Default)]
 pub struct FnExtension {
     configure: Option<Configure>,

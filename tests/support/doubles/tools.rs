@@ -151,7 +151,7 @@ pub fn gated_fn(name: &str, gate: &Gate) -> FnTool {
     })
 }
 
-/// Is a raw tool that answers with the arguments it was given.
+/// A raw tool that answers with the arguments it was given.
 pub struct RawEcho(pub &'static str);
 
 impl RawTool for RawEcho {

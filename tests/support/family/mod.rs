@@ -14,7 +14,7 @@ use super::reply::Step;
 use super::server::Request;
 use super::{contents, items, messages};
 
-/// Is one wire format.
+/// One wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     Chat,
@@ -23,7 +23,7 @@ pub enum Family {
     Gemini,
 }
 
-/// Is one thing that a model does in a reply.
+/// One thing that a model does in a reply.
 #[derive(Debug, Clone)]
 pub enum Move {
     /// Thinks.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Is where the signs begin that stand for themselves nowhere; chips are marked with them.
-const INTERNAL: std::ops::RangeInclusive<char> = '\u{FDD0}'..='\u{FDEF}';
-
 use crate::text::is_invisible;
+
+/// The code points that are no characters; chips are marked with them.
+const INTERNAL: std::ops::RangeInclusive<char> = '\u{FDD0}'..='\u{FDEF}';
 
 /// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
 ///

@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use crate::summary::count;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::transcript::cells::CellGroup;
 use crate::tui::view::receipt;
 use crate::tui::widgets::stream::{Format, Layout};
 use crate::tui::widgets::wrap::{Break, Joint, Line, Wrap, width};
@@ -136,10 +137,8 @@ impl Rows {
 }
 
 /// Tells whether a blank row stands between two neighbouring cells; one-line cells of a kind stand close.
-pub fn gap(above: &Body, below: &Body) -> bool {
-    let is_work = |body: &Body| matches!(body, Body::Call(_) | Body::Child(_));
-    let is_notice = |body: &Body| matches!(body, Body::Notice { .. });
-    !(is_work(above) && is_work(below) || is_notice(above) && is_notice(below))
+pub fn gap(above: CellGroup, below: CellGroup) -> bool {
+    above == CellGroup::Text || above != below
 }
 
 fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {

@@ -1,10 +1,10 @@
 //! What an intent makes the model do and what came of it, in words. For requests and for steering alike.
 //! The sentences name what was asked for and rest on real results.
 
-use crate::demo::markdown::{code, fenced, inline_quote, joined, list, number, section};
+use crate::demo::markdown::{and_code, code, fenced, inline_quote, joined, list, number, section};
 use crate::demo::plan::files;
 use crate::demo::plan::report::{hit_list, kinds_of, language};
-use crate::demo::plan::requests::{Intent, Tool, ToolUse};
+use crate::demo::plan::request::{Intent, Tool, ToolUse};
 use crate::demo::plan::results::{self, extent};
 use crate::demo::plan::view::{Request, View};
 
@@ -15,20 +15,21 @@ const PATHS: usize = 24;
 
 /// Says what the model does for a request, in reply to it.
 pub fn promises(view: &View, request: &Request) -> String {
-    if request.intents.is_empty() {
-        return "I take it together with what follows.".to_owned();
+    match request.intents.as_slice() {
+        [] => "I take it together with what follows.".to_owned(),
+        intents => intents.iter().map(|intent| promise(view, intent)).collect::<Vec<_>>().join(" "),
     }
-    request.intents.iter().map(|intent| promise(view, intent)).collect::<Vec<_>>().join(" ")
 }
 
-fn promise(view: &View, intent: &Intent) -> String {
+/// Says what the model does for an intent.
+pub fn promise(view: &View, intent: &Intent) -> String {
     match (intent, intent.tool_use()) {
         (_, Some(ToolUse { tool, .. })) if !view.talk.offers(tool.names().0) => {
             format!("For that I need the tool `{}`, and it is not on offer here; I take note of it.", tool.names().0)
         }
         (Intent::Focus(subject), _) => format!("From here on I focus on {}.", code(subject)),
-        (_, Some(tool_use)) => format!("I {} {} now.", tool_use.verb, tool_use.subject()),
-        (Intent::SmallTalk(answer), _) => format!("{} I go on with the work.", view.fill(answer)),
+        (_, Some(tool_use)) => format!("I {} {} now.", tool_use.tool.names().2, tool_use.subject()),
+        (Intent::SmallTalk(answer), _) => format!("{} I go on with the work.", small_talk(view, answer)),
         (Intent::Stop, _) => "I stop here and answer from what I have.".to_owned(),
         (Intent::Brief, _) => "I keep the answer short.".to_owned(),
         (Intent::Skip(subject), _) => format!("I leave out {}.", code(subject)),
@@ -37,8 +38,14 @@ fn promise(view: &View, intent: &Intent) -> String {
     }
 }
 
+/// Fills in the tools on offer.
+pub fn small_talk(view: &View, answer: &str) -> String {
+    let tools: Vec<String> = view.talk.tools.iter().map(|tool| tool.name.clone()).collect();
+    answer.replace("{tools}", &and_code(&tools)).trim().to_owned()
+}
+
 /// Says in one sentence what came of an intent in a turn.
-pub fn outcome(view: &View, intent: &Intent) -> String {
+fn outcome(view: &View, intent: &Intent) -> String {
     let tool_use = intent.tool_use();
     let call = tool_use.as_ref().and_then(|tool_use| view.call(tool_use));
     if let (Some(tool_use), Some(result)) = (tool_use, call.and_then(|call| view.talk.turn.result_of(&call))) {
@@ -62,18 +69,12 @@ pub fn outcome(view: &View, intent: &Intent) -> String {
 
 fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
     let subject = tool_use.subject();
-    let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     match tool_use.tool {
-        _ if results::failed(result) => format!("it failed: {}", code(first)),
+        _ if results::failed(result) => format!("it failed: {}", code(result.lines().next().unwrap_or_default())),
         Tool::Calculator => format!("{subject} is {}.", code(result)),
         Tool::Bash => format!("I ran {subject}; it printed {}.", number(result.lines().count(), "line")),
         Tool::Glob => format!("{subject} matches {}.", extent(results::paths(result).len(), result, "file")),
-        Tool::Read => {
-            let lines = results::lines("", result);
-            let opening = lines.iter().find(|hit| !hit.text.trim().is_empty());
-            let opening = opening.map_or(String::new(), |hit| format!("; it opens with {}", code(&hit.text)));
-            format!("{subject} has {}{opening}.", extent(lines.len(), result, "line"))
-        }
+        Tool::Read => format!("{subject} has {}.", extent(results::lines("", result).len(), result, "line")),
         Tool::Grep => {
             let stands = if tool_use.words.len() == 1 { "stands" } else { "stand" };
             let hits = results::hits(result);
@@ -87,32 +88,32 @@ fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
 
 /// Answers an intent at length.
 pub fn answer(view: &View, intent: &Intent) -> String {
-    let outcome = match intent {
-        Intent::SmallTalk(answer) => view.fill(answer),
-        Intent::Stop => "Nothing is running, so there is nothing to stop.".to_owned(),
-        Intent::Brief | Intent::Use(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Survey(_) => {
-            outcome(view, intent)
-        }
+    let Some(tool_use) = intent.tool_use() else {
+        return match intent {
+            Intent::SmallTalk(answer) => small_talk(view, answer),
+            Intent::Stop => "Nothing is running, so there is nothing to stop.".to_owned(),
+            Intent::Brief | Intent::Use(_) | Intent::Focus(_) | Intent::Skip(_) => outcome(view, intent),
+            Intent::Agents(_) | Intent::Survey(_) => outcome(view, intent),
+        };
     };
-    let Some(tool_use) = intent.tool_use() else { return outcome };
     let result = view.result(view.call(&tool_use));
+    let lines = || results::lines("", result);
     let detail = match tool_use.tool {
         Tool::Calculator => String::new(),
         _ if results::failed(result) => String::new(),
         Tool::Grep => hit_list(&results::hits(result)),
         Tool::Glob => {
             let paths = results::paths(result);
-            let more = paths.len().saturating_sub(PATHS);
-            let more = (more > 0).then(|| format!("… and {more} more"));
+            let more = (paths.len() > PATHS).then(|| format!("… and {} more", paths.len() - PATHS));
             joined(&kinds_of(&paths), &list(paths.iter().take(PATHS).map(|path| code(path)).chain(more)))
         }
         Tool::Bash => fenced("text", &result.lines().take(LINES).collect::<Vec<_>>()),
-        Tool::Read => {
-            let lines = results::lines("", result);
-            let path = tool_use.words.join(" ");
-            fenced(language(&path), &lines.iter().take(LINES).map(|hit| &*hit.text).collect::<Vec<_>>())
-        }
+        Tool::Read => fenced(
+            language(&tool_use.words.join(" ")),
+            &lines().iter().take(LINES).map(|hit| &*hit.text).collect::<Vec<_>>(),
+        ),
     };
+    let outcome = outcome(view, intent);
     let mut chars = outcome.chars();
     let capital = chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect());
     joined(&capital, &detail)

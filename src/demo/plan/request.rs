@@ -31,8 +31,6 @@ pub enum Intent {
 pub struct ToolUse {
     /// The tool.
     pub tool: Tool,
-    /// What is done with it, as in "I … it now".
-    pub verb: &'static str,
     /// An expression, path, pattern or command; for a search the words, of which a quoted phrase is one.
     pub words: Vec<String>,
     /// The directory or file that a search stays in.
@@ -56,8 +54,6 @@ pub enum Tool {
 
 /// Characters of a text that are understood; what is longer is a paste.
 const UNDERSTOOD: usize = 600;
-/// Things that one text can ask for.
-const INTENTS: usize = 6;
 /// Words that are searched for together.
 const WORDS: usize = 4;
 
@@ -66,7 +62,7 @@ const HELP: &str = "I am the embedded model: a fixed script inside this program,
     - *look at this project*: I list it, send sub-agents into its parts and write a report\n\
     - *find WORD*, *count WORD*, *count files*, *list \\*.md*, *read FILE*, *2+3\\*4*, *run `COMMAND`*\n\
     - **while I work**, type: *focus on X*, *skip X*, *count Y*, a path, a word, *be brief*, *stop after this*. It reaches me \
-    with the next tool results, and I change course\n\n\
+    with the next tool results, and I change what I do\n\n\
     For real thinking, connect a model with `--base-url URL --model NAME`.\n";
 const HELLO: &str = "Hello! I am the model that is built into this program. Ask me about the files in this directory, or say \
     *what can you do*.\n";
@@ -84,10 +80,7 @@ const SMALL_TALK: &[(&[&str], usize, &str)] = &[
 /// Words that say how to go on, when little else is said.
 const CONTROLS: &[(&[&str], Intent)] = &[
     (&["stop", "enough", "halt", "finish", "wrap up", "that's enough", "that is enough", "that's all"], Intent::Stop),
-    (
-        &["be brief", "be short", "briefly", "keep it brief", "keep it short", "answer briefly", "in short"],
-        Intent::Brief,
-    ),
+    (&["be brief", "be short", "briefly", "keep it brief", "keep it short", "in short"], Intent::Brief),
 ];
 const LITTLE_ELSE: &str =
     "after this that it now here please thanks thank you the work working step one round right there ok up";
@@ -100,9 +93,9 @@ const VERBS: &[(&[&str], Reader)] = &[
         Intent::Focus(subject(rest))
     }),
     (&["skip", "ignore", "leave out", "without"], |rest| Intent::Skip(subject(rest))),
-    (&["count", "how many", "number of", "how often"], counted),
-    (&["list", "ls", "show files", "show the files", "show all files", "what files", "which files"], listed),
-    (&["find", "grep", "search for", "search", "where is", "where are", "look for", "locate"], found),
+    (&["count", "how many", "number of", "how often"], looked_up),
+    (&["list", "ls", "show files", "show the files", "show all files", "what files", "which files"], looked_up),
+    (&["find", "grep", "search for", "search", "where is", "where are", "look for", "locate"], looked_up),
 ];
 /// Words that only lead to a request.
 const LEADS: &[&str] = &["please", "now", "also", "then", "and", "but", "can you", "could you", "just"];
@@ -129,17 +122,12 @@ pub fn understand(text: &str) -> Vec<Intent> {
     // A command is what stands between the marks, whatever else it looks like.
     let command =
         after(head, &["run", "execute", "please run"]).and_then(|rest| rest.strip_prefix('`')?.split_once('`'));
-    if let Some((command, rest)) = command.filter(|(command, _)| !command.trim().is_empty()) {
-        let mut intents = vec![Intent::Use(ToolUse::new(Tool::Bash, "run", command.to_owned()))];
-        intents.extend((!rest.trim_matches(['.', ' ']).is_empty()).then(|| understand(rest)).into_iter().flatten());
-        return intents;
-    }
-    let clauses = clauses(head);
-    if clauses.len() < 2 {
-        return vec![single(head)];
-    }
-    let mut intents: Vec<Intent> = Vec::new();
-    for clause in clauses {
+    let (first, rest) = match command.filter(|(command, _)| !command.trim().is_empty()) {
+        Some((command, rest)) => (Some(Intent::Use(ToolUse::new(Tool::Bash, command))), rest),
+        None => (None, head),
+    };
+    let mut intents: Vec<Intent> = first.into_iter().collect();
+    for clause in clauses(rest) {
         match (single(&clause), intents.last_mut()) {
             (
                 Intent::Survey(words),
@@ -151,8 +139,7 @@ pub fn understand(text: &str) -> Vec<Intent> {
             (intent, _) => intents.push(intent),
         }
     }
-    intents.truncate(INTENTS);
-    intents
+    if intents.is_empty() { vec![Intent::Survey(Vec::new())] } else { intents }
 }
 
 /// Tells whether a text speaks of the project as a whole, not only of a part.
@@ -160,32 +147,18 @@ pub fn speaks_of_the_whole(text: &str) -> bool {
     tokens(text).any(|word| is_among(WHOLE, word))
 }
 
-/// Returns the telling words of a text: at most [`WORDS`], quoted phrases whole, each once.
-pub fn telling(text: &str) -> Vec<String> {
-    let telling = |word: &&str| word.chars().count() > 2 && !is_among(FILLERS, word);
-    let (mut words, quoted) = (Vec::new(), quoted(text));
-    let all = if quoted.is_empty() { tokens(text).filter(telling).map(str::to_owned).collect() } else { quoted };
-    add(&mut words, all);
-    words
-}
-
-/// Returns the path that a text names, if it names one.
-pub fn path_in(text: &str) -> Option<String> {
-    text.split_whitespace().map(bare).find(|word| is_path(word)).map(str::to_owned)
-}
-
 impl Intent {
     /// Returns what the intent needs a tool for, when it needs one.
     pub fn tool_use(&self) -> Option<ToolUse> {
         match self {
             Self::Use(tool_use) => Some(tool_use.clone()),
-            Self::Focus(path) if has_known_ending(path) => Some(ToolUse::new(Tool::Read, "read", path.clone())),
+            Self::Focus(path) if has_known_ending(path) => Some(ToolUse::new(Tool::Read, path)),
             Self::Focus(path) if path.contains('/') => {
-                Some(ToolUse::new(Tool::Glob, "list", format!("{}/**/*", path.trim_end_matches('/'))))
+                Some(ToolUse::new(Tool::Glob, &format!("{}/**/*", path.trim_end_matches('/'))))
             }
-            Self::Focus(subject) => Some(ToolUse::new(Tool::Grep, "look for", subject.clone())),
+            Self::Focus(subject) => Some(ToolUse::new(Tool::Grep, subject)),
             Self::Survey(words) if !words.is_empty() => {
-                Some(ToolUse { words: words.clone(), ..ToolUse::new(Tool::Grep, "look for", String::new()) })
+                Some(ToolUse { words: words.clone(), ..ToolUse::new(Tool::Grep, "") })
             }
             Self::Survey(_) | Self::SmallTalk(_) | Self::Stop | Self::Brief | Self::Skip(_) | Self::Agents(_) => None,
         }
@@ -193,8 +166,8 @@ impl Intent {
 }
 
 impl ToolUse {
-    fn new(tool: Tool, verb: &'static str, word: String) -> Self {
-        Self { tool, verb, words: vec![word], scope: String::new() }
+    fn new(tool: Tool, word: &str) -> Self {
+        Self { tool, words: vec![word.to_owned()], scope: String::new() }
     }
 
     /// Returns what it works on, for people.
@@ -204,20 +177,20 @@ impl ToolUse {
 }
 
 impl Tool {
-    /// Returns the tool's name and that of the argument for what it works on.
-    pub fn names(self) -> (&'static str, &'static str) {
+    /// Returns the tool's name, that of the argument for what it works on, and what it does, as in "I … it now".
+    pub fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Calculator => ("calculator", "expression"),
-            Self::Read => ("read", "path"),
-            Self::Grep => ("grep", "pattern"),
-            Self::Glob => ("glob", "pattern"),
-            Self::Bash => ("bash", "command"),
+            Self::Calculator => ("calculator", "expression", "compute"),
+            Self::Read => ("read", "path", "read"),
+            Self::Grep => ("grep", "pattern", "look for"),
+            Self::Glob => ("glob", "pattern", "list"),
+            Self::Bash => ("bash", "command", "run"),
         }
     }
 }
 
 fn single(text: &str) -> Intent {
-    let mut text = text.trim();
+    let mut text = text;
     while let Some(rest) = after(text, LEADS) {
         text = rest;
     }
@@ -234,7 +207,7 @@ fn single(text: &str) -> Intent {
         return Intent::SmallTalk(answer);
     }
     if let Some(expression) = expression(text) {
-        return Intent::Use(ToolUse::new(Tool::Calculator, "compute", expression));
+        return Intent::Use(ToolUse::new(Tool::Calculator, &expression));
     }
     if let Some(count) = agents(&words) {
         return Intent::Agents(count);
@@ -243,8 +216,8 @@ fn single(text: &str) -> Intent {
         return intent;
     }
     match path_in(text) {
-        Some(path) if !has_known_ending(&path) => Intent::Focus(path),
-        Some(path) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, "read", path)),
+        Some(path) if !has_known_ending(path) => Intent::Focus(path.to_owned()),
+        Some(path) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, path)),
         _ => Intent::Survey(telling(text)),
     }
 }
@@ -260,49 +233,24 @@ fn after<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
 
 fn agents(words: &[&str]) -> Option<usize> {
     const NUMBERS: [&str; 6] = ["no", "one", "two", "three", "four", "five"];
-    let at = words.iter().position(|word| is_among("agent agents sub subagents subagent miners miner", word))?;
+    let at = words.iter().position(|word| is_among("agent agents sub subagents subagent", word))?;
     let number = words.get(at.checked_sub(1)?)?;
     let count = number.parse().ok().or_else(|| NUMBERS.iter().position(|name| name == number))?;
     Some(count.min(5))
 }
 
-/// Lists files, or what else is to be listed: the places where it stands.
-fn listed(rest: &str) -> Intent {
-    let pattern = pattern(rest);
-    if pattern == "**/*" && !telling(rest).is_empty() {
-        return found(rest);
-    }
-    Intent::Use(ToolUse::new(Tool::Glob, "list", pattern))
-}
-
-fn counted(rest: &str) -> Intent {
-    let lower = rest.to_lowercase();
-    let path = path_in(rest).filter(|path| lower.contains("line") && has_known_ending(path));
-    Intent::Use(match path {
-        Some(path) => ToolUse::new(Tool::Read, "read", path),
-        None if lower.contains("file") || lower.contains("line") || rest.contains('*') => {
-            ToolUse::new(Tool::Glob, "count the files of", pattern(rest))
-        }
-        None => search("count", rest),
-    })
-}
-
-fn found(rest: &str) -> Intent {
-    let names_files = rest.contains('*') || (rest.to_lowercase().contains("file") && scoped(rest).0.contains('.'));
-    if names_files && pattern(rest) != "**/*" {
-        return Intent::Use(ToolUse::new(Tool::Glob, "list", pattern(rest)));
-    }
-    Intent::Use(search("look for", rest))
-}
-
-/// Searches for the telling words; when all of them are fillers, for the longest of them all the same.
-fn search(verb: &'static str, rest: &str) -> ToolUse {
+/// Reads what is to be listed, counted or found: the lines of a file, files by a pattern, or where words stand.
+fn looked_up(rest: &str) -> Intent {
     let (what, scope) = scoped(rest);
-    let mut words = telling(what);
-    if words.is_empty() {
-        words.push(tokens(what).max_by_key(|word| word.len()).unwrap_or("TODO").to_owned());
-    }
-    ToolUse { words, scope: scope.to_owned(), ..ToolUse::new(Tool::Grep, verb, String::new()) }
+    let words = telling(what);
+    let names_files = rest.contains('*') || tokens(rest).any(|word| is_among("file files", word));
+    Intent::Use(match path_in(rest) {
+        Some(path) if has_known_ending(path) && tokens(rest).any(|word| is_among("line lines", word)) => {
+            ToolUse::new(Tool::Read, path)
+        }
+        _ if names_files || words.is_empty() => ToolUse::new(Tool::Glob, &pattern(rest)),
+        _ => ToolUse { tool: Tool::Grep, words, scope: scope.to_owned() },
+    })
 }
 
 /// Splits "X in PATH" into X and the path.
@@ -316,11 +264,10 @@ fn scoped(text: &str) -> (&str, &str) {
 
 /// Makes a glob pattern out of words: a pattern or path in them, a language, or everything.
 fn pattern(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
-    let pattern = words.iter().find(|word| word.contains('*'));
-    let ending = words.iter().find_map(|word| ending_of_language(word));
-    match (pattern, ending, words.iter().find(|word| is_path(word))) {
-        (Some(pattern), ..) if pattern.contains('/') => (*pattern).to_owned(),
+    let mut words = text.split_whitespace().map(bare);
+    let ending = words.clone().find_map(ending_of_language);
+    match (words.find(|word| word.contains('*')), ending, path_in(text)) {
+        (Some(pattern), ..) if pattern.contains('/') => pattern.to_owned(),
         (Some(pattern), ..) => format!("**/{pattern}"),
         (_, Some(ending), _) => format!("**/*.{ending}"),
         (_, _, Some(path)) if has_known_ending(path) => format!("**/{path}"),
@@ -331,26 +278,40 @@ fn pattern(text: &str) -> String {
 
 /// Returns the arithmetic in a text when there is little else.
 fn expression(text: &str) -> Option<String> {
-    let words = text.trim_end_matches(['?', '=', ' ', '.']).split_whitespace();
+    let words = text.trim_end_matches(['=', ' ', '.']).split_whitespace();
     let kept: Vec<&str> = words.filter(|word| !is_among(AROUND, word.trim_end_matches(':'))).collect();
     let expression = kept.join(" ");
     let digits = expression.chars().filter(char::is_ascii_digit).count();
     let operators = expression.trim_start_matches('-').chars().filter(|c| "+-*/^%".contains(*c)).count();
     let plain = expression.chars().all(|c| c.is_ascii_digit() || "+-*/^%()., ".contains(c));
-    (plain && digits > 1 && operators > 0 && expression.len() <= crate::limits::EXPRESSION_CHARS).then_some(expression)
+    (plain && digits > 1 && operators > 0).then_some(expression)
 }
 
 /// Returns what a "focus on …" names: a quoted phrase, a path, or its telling words.
 fn subject(rest: &str) -> String {
-    let words = Some(telling(rest).join(" ")).filter(|words| !words.is_empty());
-    let named = quoted(rest).into_iter().next().or_else(|| path_in(rest)).or(words);
-    named.unwrap_or_else(|| bare(rest.trim()).to_owned())
+    let named = quoted(rest).into_iter().next().or_else(|| path_in(rest).map(str::to_owned));
+    let words = || Some(telling(rest).join(" ")).filter(|words| !words.is_empty());
+    named.or_else(words).unwrap_or_else(|| bare(rest.trim()).to_owned())
+}
+
+/// Returns the telling words of a text: at most [`WORDS`], quoted phrases whole, each once.
+fn telling(text: &str) -> Vec<String> {
+    let telling = |word: &&str| word.chars().count() > 2 && !is_among(FILLERS, word);
+    let (mut words, quoted) = (Vec::new(), quoted(text));
+    let all = if quoted.is_empty() { tokens(text).filter(telling).map(str::to_owned).collect() } else { quoted };
+    add(&mut words, all);
+    words
+}
+
+fn path_in(text: &str) -> Option<&str> {
+    text.split_whitespace().map(bare).find(|word| is_path(word))
 }
 
 fn clauses(text: &str) -> Vec<String> {
     let ends = [" and then ", " and ", " then ", ". ", ", ", "!", "?", ";"];
     let lines = ends.iter().fold(text.to_owned(), |text, end| text.replace(end, "\n"));
-    lines.lines().map(str::trim).filter(|clause| !clause.is_empty()).map(str::to_owned).collect()
+    let clauses = lines.lines().map(str::trim).filter(|clause| clause.contains(|c: char| c.is_alphanumeric()));
+    clauses.map(str::to_owned).collect()
 }
 
 fn add(words: &mut Vec<String>, more: Vec<String>) {
