@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::limits;
 use crate::mcp::arguments;
+use crate::mcp::catalog::ToolDefinition;
 use crate::mcp::instance::{Instance, Wanted};
 use crate::mcp::results;
 use crate::mcp::server::{ChangeAnswer, OfferedTool};
@@ -31,30 +32,23 @@ impl ServerTool {
         Self { instance, offered, description, outputs }
     }
 
+    /// Returns the definition that was accepted last, which may not be the one that this agent was told.
+    fn now(&self) -> Result<ToolDefinition, ToolError> {
+        let (server, name) = (self.instance.server(), &self.offered.definition.name);
+        let now = server.tools().into_iter().find(|tool| tool.definition.name == *name);
+        now.map(|tool| tool.definition).ok_or_else(|| {
+            let server = &server.definition().name;
+            ToolError::Failed(format!("the server {server} does not offer this tool any more"))
+        })
+    }
+
     async fn run(&self, arguments: &Arguments, context: &ToolContext) -> Result<String, ToolError> {
-        let (server, definition) = (self.instance.server(), &self.offered.definition);
+        let server = self.instance.server();
         let Arguments::Object(arguments) = arguments else {
             return Err(ToolError::failed("the arguments are no JSON object"));
         };
         let name = &server.definition().name;
-        match server.ask_about_change(&definition.name).await {
-            ChangeAnswer::Accepted => {}
-            ChangeAnswer::Declined => {
-                return Err(ToolError::Failed(format!(
-                    "the server {name} has changed the definition of this tool, and the user does not want it so"
-                )));
-            }
-            ChangeAnswer::Nobody => {
-                return Err(ToolError::Failed(format!(
-                    "the server {name} has changed the definition of this tool, and nobody is there to look at it"
-                )));
-            }
-        }
-        // The newest that was accepted, which may not be the one that this agent was told.
-        let now = server.tools().into_iter().find(|tool| tool.definition.name == definition.name);
-        let Some(now) = now.map(|tool| tool.definition) else {
-            return Err(ToolError::Failed(format!("the server {name} does not offer this tool any more")));
-        };
+        let now = self.now()?;
         arguments::check(arguments, &now.schema).map_err(ToolError::Failed)?;
         let act = ServerToolAct {
             server: name.clone(),
@@ -68,6 +62,19 @@ impl ServerTool {
         let act = context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
         let arguments: serde_json::Map<String, Value> =
             serde_json::from_str(&act.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
+        // Only a server that runs says what it says of its tools now.
+        self.instance.learn().await.map_err(ToolError::Failed)?;
+        let refused = match server.ask_about_change(&now.name).await {
+            ChangeAnswer::Accepted => None,
+            ChangeAnswer::Declined => Some("the user does not want it so"),
+            ChangeAnswer::Nobody => Some("nobody is there to look at it"),
+        };
+        if let Some(why) = refused {
+            let sentence = format!("the server {name} has changed the definition of this tool, and {why}");
+            return Err(ToolError::Failed(sentence));
+        }
+        let now = self.now()?;
+        arguments::check(&arguments, &now.schema).map_err(ToolError::Failed)?;
         let wanted = Wanted::Call { tool: &act.tool, arguments: &arguments, hints: now.hints };
         let progress = |made: &crate::mcp::Progress| context.progress(format!("{}\n", made.line()));
         let result = self.instance.ask(wanted, &progress).await.map_err(ToolError::Failed)?;

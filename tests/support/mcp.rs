@@ -15,7 +15,7 @@ use steersman::mcp::server::Surroundings;
 use steersman::mcp::store::Store;
 use steersman::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
 use steersman::provider::Http;
-use steersman::tool::{Outputs, ToolContext};
+use steersman::tool::{Outputs, ToolContext, Traits};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 
@@ -141,7 +141,8 @@ impl Yard {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// Returns the definition of a scripted server, whose log is `NAME.log`.
+    /// Returns the definition of a scripted server, whose log is `NAME.log`. It is said to send nothing away: else each call
+    /// of an agent that has read one of its results would be asked about.
     pub fn server(&self, name: &str, arguments: &[&str]) -> ServerDefinition {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_server.py");
         let log = self.path(&format!("{name}.log")).display().to_string();
@@ -151,7 +152,8 @@ impl Yard {
             args: words.iter().chain(arguments).map(|word| (*word).to_owned()).collect(),
             ..ProcessDefinition::default()
         };
-        ServerDefinition::new(name, Reached::Process(process))
+        let usual = ServerDefinition::new(name, Reached::Process(process));
+        ServerDefinition { traits: Traits { egress: false, ..usual.traits }, ..usual }
     }
 
     /// Makes the servers of a session that works here.
