@@ -49,3 +49,13 @@ pub const MCP_BLOBS: usize = 20;
 pub const MCP_ROUND_TRIPS: usize = 10;
 /// Longest name of a tool that every dialect takes, characters.
 pub const TOOL_NAME_CHARS: usize = 64;
+/// Time for a server at an address to take what is no request.
+pub const MCP_NOTE_TIME: Duration = Duration::from_secs(10);
+/// Times that a broken stream is taken up again without anything new.
+pub const MCP_RESUMES: u32 = 5;
+/// Time for one request of a login.
+pub const MCP_LOGIN_STEP: Duration = Duration::from_secs(15);
+/// Time for the user to log in.
+pub const MCP_LOGIN_TIME: Duration = Duration::from_mins(5);
+/// Largest document of an authorization server, bytes.
+pub const MCP_LOGIN_BYTES: usize = 256 * 1024;

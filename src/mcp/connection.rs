@@ -433,6 +433,7 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
             }
             Arrival::Message(Incoming::Notification { method, params }) => shared.told(&method, &params),
             Arrival::Message(Incoming::Request { id, method, params }) => shared.asked(&id, &method, params),
+            Arrival::Failed(id, SendError::Answered(error)) => shared.answer(id, Err(RequestError::Rpc(error))),
             Arrival::Failed(id, error) => shared.answer(id, Err(RequestError::Send(error))),
             Arrival::Noise(text) => *lock(&shared.noise) = Some(text),
             Arrival::Lost(why) => shared.lose(&why, EndedBy::Server),

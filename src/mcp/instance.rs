@@ -25,7 +25,7 @@ use crate::mcp::message::RpcError;
 use crate::mcp::progress::Progress;
 use crate::mcp::server::Server;
 use crate::mcp::session::Session;
-use crate::mcp::transport::{ErrorOutput, SendError, StdioTransport, Transport};
+use crate::mcp::transport::{ErrorOutput, HttpTransport, SendError, StdioTransport, Transport};
 use crate::text::{clip, visible_line};
 use crate::workspace::{Confinement, Job};
 
@@ -162,7 +162,9 @@ impl Instance {
                     session.connection().close("the server did not take a call");
                     return Err(format!("the server {name} did not take the call: {error}"));
                 }
-                RequestError::Rpc(error) => return Err(self.said(&error)),
+                RequestError::Rpc(error) | RequestError::Send(SendError::Answered(error)) => {
+                    return Err(self.said(&error));
+                }
             }
         }
     }
@@ -269,7 +271,12 @@ impl Instance {
                 });
                 opened.map_err(|error| error.to_string())
             }
-            Reached::Address(_) => Err("no".to_owned()),
+            Reached::Address(address) => Connection::open(Arc::clone(listener), |inbox| {
+                let http = self.server.around().http.clone();
+                let login = Arc::clone(self.server.login());
+                let transport = HttpTransport::new(http, address.url.clone(), &address.headers, login, inbox);
+                transport.map(|transport| Box::new(transport) as Box<dyn Transport>)
+            }),
         }
     }
 

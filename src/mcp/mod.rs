@@ -7,6 +7,8 @@
 //! # Where things are
 //!
 //! - messages of the protocol: `message.rs`; processes: `transport/stdio.rs`; stories: `mcp/stdio.rs`
+//! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
+//! - logins: `login/mod.rs`; stories: `mcp/login.rs`
 //! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
 
 mod arguments;
@@ -16,6 +18,7 @@ pub mod definition;
 mod elicitation;
 mod extension;
 pub mod instance;
+pub mod login;
 pub mod message;
 pub mod names;
 mod progress;

@@ -11,6 +11,7 @@ use crate::approval::{Approvals, PlainAnswer};
 use crate::mcp::catalog::{Catalog, ToolDefinition};
 use crate::mcp::definition::{Reached, ServerDefinition};
 use crate::mcp::instance::Instance;
+use crate::mcp::login::Login;
 use crate::mcp::names::tool_names;
 use crate::mcp::store::Store;
 use crate::mcp::transport::ErrorOutput;
@@ -35,6 +36,7 @@ pub struct Surroundings {
 pub struct Server {
     definition: ServerDefinition,
     around: Arc<Surroundings>,
+    login: Arc<Login>,
     inner: Mutex<Inner>,
     /// Called after each change of how it stands; must not block.
     changed: Box<dyn Fn() + Send + Sync>,
@@ -90,12 +92,18 @@ impl Server {
         let accepted = around.store.read(&definition);
         let listed = accepted.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.clone()).collect();
         let inner = Mutex::new(Inner { accepted, listed, ..Inner::default() });
-        Self { definition, around, inner, changed: Box::new(changed) }
+        let login = Arc::new(Login::of(&definition, &around.store));
+        Self { definition, around, login, inner, changed: Box::new(changed) }
     }
 
     /// Returns how it is configured.
     pub fn definition(&self) -> &ServerDefinition {
         &self.definition
+    }
+
+    /// Returns the login at the server.
+    pub fn login(&self) -> &Arc<Login> {
+        &self.login
     }
 
     /// Returns what servers work with.

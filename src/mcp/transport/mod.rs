@@ -3,7 +3,9 @@
 //! A transport takes messages without waiting, and puts whatever comes of them into the inbox that it was made with.
 //! It ends when it is closed or dropped, with everything that belongs to it.
 
+pub(super) mod http;
 mod lines;
+mod sse;
 mod stdio;
 
 use std::fmt;
@@ -11,8 +13,9 @@ use std::fmt;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::mcp::message::Incoming;
+use crate::mcp::message::{Incoming, RpcError};
 
+pub use http::HttpTransport;
 pub use stdio::{ErrorOutput, StdioTransport};
 
 /// A way to a server.
@@ -52,7 +55,7 @@ pub enum Arrival {
 }
 
 /// Why a request was not answered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SendError {
     /// The server did not take it: nothing happened.
     #[error("{0}")]
@@ -60,6 +63,9 @@ pub enum SendError {
     /// What became of it is unknown.
     #[error("{0}")]
     Broken(String),
+    /// The server answered with an error of the protocol.
+    #[error("{0}")]
+    Answered(RpcError),
     /// The server has ended the session, and did not take it.
     #[error("the server has ended the session")]
     SessionGone,
