@@ -198,6 +198,8 @@ pub const KEPT_RULES: usize = 200;
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.
 pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
+/// Answers that must match a schema: faults that the model is told of.
+pub const SCHEMA_FAULTS: usize = 8;
 /// `bash`: directory entries visited to find the files that a command changed.
 pub const TOUCHED_ENTRIES: usize = 50_000;
 /// `bash`: time of that.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::agent::call_ids::CallIds;
 use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
+use crate::agent::output_schema::OutputSchema;
 use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
@@ -17,7 +18,9 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models};
+use crate::provider::{
+    AnswerStage, ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models,
+};
 use crate::tool::{Tool, Toolbox};
 
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
@@ -33,6 +36,7 @@ pub struct AgentBuilder {
     pub(crate) empty_reply: EmptyReply,
     pub(crate) listeners: ListenerList,
     pub(crate) model_checked: bool,
+    pub(crate) output_schema: Option<Arc<OutputSchema>>,
 }
 
 impl AgentBuilder {
@@ -48,6 +52,7 @@ impl AgentBuilder {
             empty_reply: EmptyReply::AskAgain,
             listeners: ListenerList::default(),
             model_checked: false,
+            output_schema: None,
         }
     }
 
@@ -145,6 +150,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets what the answer of each turn must match; one that does not is asked for once more.
+    pub fn output_schema(mut self, schema: Option<Arc<OutputSchema>>) -> Self {
+        self.output_schema = schema;
+        self
+    }
+
     /// Sets the list that events go through: the one that a parent derived for a child, with its seq counter.
     pub fn listeners(mut self, listeners: ListenerList) -> Self {
         self.listeners = listeners;
@@ -217,6 +228,8 @@ impl AgentBuilder {
             max_turns: inputs.max_turns,
             empty_reply: inputs.empty_reply,
             synth_answer: None,
+            output_schema: inputs.output_schema,
+            answer_stage: AnswerStage::default(),
             finish: None,
             turns: 0,
             steps: 0,

@@ -23,6 +23,7 @@
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `finalizers.rs`; stories:
 //!   `building.rs`, `lifecycle.rs`
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
+//! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
 mod batch;
@@ -37,6 +38,7 @@ mod long_wait;
 mod model;
 mod model_choice;
 mod on_drop;
+pub mod output_schema;
 mod parts;
 mod pause;
 mod questions;
@@ -51,13 +53,14 @@ mod think;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, ListenerList};
-use crate::provider::{ChatProvider, ChatTransport, Connector, Finish, Streaming};
+use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, Streaming};
 use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
@@ -100,6 +103,10 @@ pub struct Agent {
     /// How many messages of the history the listeners were told of.
     told: usize,
     synth_answer: Option<String>,
+    /// What the answer must match.
+    output_schema: Option<Arc<OutputSchema>>,
+    /// Whether the answer of the running turn was asked for once more.
+    answer_stage: AnswerStage,
     /// Why the last reply of the running turn ended.
     finish: Option<Finish>,
     turns: u32,

@@ -53,7 +53,9 @@ impl Agent {
         let schemas = self.toolbox.schemas();
         let model = self.tree.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), schemas, self.tree.streaming)?;
-        let request = request.answering(self.tree.transport.answering);
+        let schema = self.output_schema.clone();
+        let format = schema.as_deref().map(|schema| schema.format(self.answer_stage));
+        let request = request.answering(self.tree.transport.answering).format(format);
         let mut room = limits::ANSWER_BYTES;
         let mut is_cut = false;
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {

@@ -19,14 +19,14 @@ use crate::event::{Event, EventFacts, Outcome, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
 use crate::message::{AssistantMessage, Message, ToolCall};
-use crate::provider::{Finish, ProviderError, UsageScope};
+use crate::provider::{AnswerStage, Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
 
-/// A user message that starts a turn.
-struct TurnInput {
-    text: String,
-    injection: Option<MessageId>,
-    sender: Option<ClientId>,
+/// A user message that starts a turn, or enters one.
+pub(super) struct TurnInput {
+    pub text: String,
+    pub injection: Option<MessageId>,
+    pub sender: Option<ClientId>,
 }
 
 impl From<Pending> for TurnInput {
@@ -146,6 +146,7 @@ impl Agent {
         let turn = self.turns;
         self.steps = 0;
         self.finish = None;
+        self.answer_stage = AnswerStage::Open;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
         // A bug of a provider must not leave the turn open, nor end the host's worker.
@@ -160,6 +161,7 @@ impl Agent {
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
         let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
         self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
+        self.say_schema();
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
@@ -212,7 +214,13 @@ impl Agent {
             let next = open.round(empty_before).await;
             drop(open);
             match next? {
-                AfterRound::Answered => return Ok(()),
+                AfterRound::Answered => {
+                    let may_go_on = self.max_turns.is_none_or(|max| round - cut < max) && self.check_budget().is_ok();
+                    let Some(input) = self.second_request().filter(|_| may_go_on) else { return Ok(()) };
+                    self.answer_stage = AnswerStage::Due;
+                    self.deliver(input, &DeliveryPoint::MidLoop { after: None })?;
+                    empty_before = false;
+                }
                 AfterRound::Round => empty_before = false,
                 AfterRound::Cut => {
                     cut += 1;

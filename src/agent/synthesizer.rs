@@ -138,6 +138,7 @@ impl Agent {
             .id(id.clone())
             .listeners(self.listeners.for_sub_agent(&id))
             .model_checked()
+            .output_schema(self.output_schema.clone())
             .empty_reply(EmptyReply::Accept);
         builder.context_window = self.context_window_cap;
         if self.handles.step_limit.is_some() {

@@ -49,8 +49,8 @@ pub enum Command {
     /// It needs a configured model; `--provider demo` is the embedded one.
     ///
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP; with --strict
-    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
-    Exec(ExecArgs),
+    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication, 7 the answer does not match the schema.
+    Exec(Box<ExecArgs>),
     /// Print the configured MCP servers, check them, or take over those of other programs.
     #[command(subcommand)]
     Mcp(McpCommand),

@@ -114,6 +114,7 @@ pub async fn setup(
         },
         max_rounds: start.max_rounds,
         only_tools: start.only_tools,
+        output_schema: start.output_schema,
         context: config.context_files.then(|| ContextPlaces {
             user: start.places.config.map(|config| config.join("AGENTS.md")),
             home: start.places.home,

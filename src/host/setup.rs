@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
+use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
@@ -58,6 +59,8 @@ pub struct Setup {
     pub max_rounds: Option<u32>,
     /// The only tools that the main agent gets.
     pub only_tools: Option<Vec<String>>,
+    /// What the main agent's answer must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
     /// What happens when a turn has made them.
     pub on_exhausted: OnExhausted,
     /// Whether replies come in pieces.
@@ -168,6 +171,7 @@ impl Setup {
             .budget(budget)
             .approvals(approvals)
             .streaming(self.streaming)
+            .output_schema(self.output_schema)
             .listeners(listeners);
         if let Some(rounds) = self.max_rounds {
             builder = builder.max_turns(rounds);

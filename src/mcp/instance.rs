@@ -128,10 +128,13 @@ impl Instance {
             match error {
                 // It has not taken the request: nothing can have happened.
                 RequestError::Send(SendError::SessionGone) if again => {
+                    self.leave(&session);
                     session.connection().close("the server has ended the session");
                 }
                 RequestError::Lost(why) | RequestError::Send(SendError::Broken(why)) => {
-                    self.note_loss(&why).await;
+                    if session.connection().is_lost() && self.leave(&session) {
+                        self.note_loss(&why).await;
+                    }
                     if again && wanted.may_repeat() {
                         continue;
                     }
@@ -155,18 +158,25 @@ impl Instance {
                         "the server {name} wants a login; the user makes it with: steersman mcp login {name}"
                     ));
                 }
-                RequestError::Send(error @ (SendError::Refused(_) | SendError::SessionGone)) => {
-                    self.note_loss(&error.to_string()).await;
-                    self.server.failed(&error.to_string(), &ErrorOutput::default());
-                    // The next call begins anew.
-                    session.connection().close("the server did not take a call");
-                    return Err(format!("the server {name} did not take the call: {error}"));
+                RequestError::Send(error @ (SendError::Unreachable(_) | SendError::SessionGone)) => {
+                    // The next call begins another conversation.
+                    if self.leave(&session) {
+                        self.note_loss(&error.to_string()).await;
+                    }
+                    return Err(self.not_taken(&error));
                 }
+                RequestError::Send(error @ SendError::Refused(_)) => return Err(self.not_taken(&error)),
                 RequestError::Rpc(error) | RequestError::Send(SendError::Answered(error)) => {
                     return Err(self.said(&error));
                 }
             }
         }
+    }
+
+    /// Notes that the server did not take a call, and says so.
+    fn not_taken(&self, error: &SendError) -> String {
+        self.server.failed(&error.to_string(), &ErrorOutput::default());
+        format!("the server {} did not take the call: {error}", self.server.definition().name)
     }
 
     /// Words an error of the server.
@@ -235,6 +245,17 @@ impl Instance {
 
     fn current(&self) -> Option<Arc<Session>> {
         self.slot().clone().filter(|session| !session.connection().is_lost())
+    }
+
+    /// Leaves a conversation, so that the next call begins another; tells whether it was still the current one, which is
+    /// so once, however many calls it had.
+    fn leave(&self, session: &Arc<Session>) -> bool {
+        let mut slot = self.slot();
+        let is_current = slot.as_ref().is_some_and(|current| Arc::ptr_eq(current, session));
+        if is_current {
+            *slot = None;
+        }
+        is_current
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Session>>> {

@@ -61,7 +61,7 @@ impl Http {
 
     /// Sends a request. Where the server has closed a kept connection, the request is sent again at once on another
     /// one; closed connections are dropped, so a new one ends the loop.
-    pub(crate) async fn send(&self, mut request: RequestBuilder) -> Result<Response, reqwest::Error> {
+    pub(super) async fn send(&self, mut request: RequestBuilder) -> Result<Response, reqwest::Error> {
         loop {
             let again = request.try_clone();
             match (request.send().await, again) {

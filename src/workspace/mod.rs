@@ -15,6 +15,8 @@
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
 //!   `children.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,
 //!   `spawner_streams.rs`
+//! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
+//!   `headless/permission_command.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
@@ -32,6 +34,7 @@ pub mod guard;
 mod ignore_rules;
 mod job;
 mod job_streams;
+mod own_command;
 mod processes;
 pub(crate) mod programs;
 mod project;
@@ -61,6 +64,7 @@ pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
+pub use own_command::{OwnCommand, OwnCommandError};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;

@@ -37,6 +37,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
         max_rounds: None,
         only_tools: None,
+        output_schema: None,
         transport: Rig::transport(),
         connector: rig.connector(),
         sources: Arc::default(),

@@ -8,6 +8,7 @@ mod support;
 mod addresses;
 mod agent;
 mod alerts;
+mod answer_format;
 mod anthropic;
 mod approval_popups;
 mod approvals;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::args::{ExecArgs, OutputForm};
 use super::ending::ExecStop;
 use super::input;
+use super::permission::PermissionCommand;
 use super::progress::Progress;
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
@@ -40,6 +41,8 @@ pub(super) struct ExecRun<'a> {
     input: LineForm,
     /// Where they are answered.
     pub replies: Option<Arc<JsonLines>>,
+    /// The program that decides about permissions.
+    pub permission: Option<PermissionCommand>,
     pub(super) record: RunRecord,
     /// What `--strict` tells of a run that no turn stopped.
     pub strict_end: Option<StrictEnd>,
@@ -91,6 +94,7 @@ impl<'a> ExecRun<'a> {
             json: args.form() == Some(OutputForm::Json),
             input: args.line_form(),
             replies: None,
+            permission: None,
             record,
             strict_end: None,
             is_paused: false,
@@ -139,9 +143,12 @@ impl<'a> ExecRun<'a> {
         while let Some(post) = self.posts.pop_front() {
             self.take(&post);
         }
-        // Who reads JSON finds them there.
-        if !self.has_requests() {
+        // Who reads JSON finds them there, and a program that decides gets them.
+        if !self.has_requests() && (self.permission.is_none() || self.lines.is_some()) {
             self.questions.say_new(&self.open);
+        }
+        if let Some(permission) = &mut self.permission {
+            permission.ask(&self.open);
         }
     }
 
@@ -270,8 +277,10 @@ impl<'a> ExecRun<'a> {
                 }
             }
         }
-        // Nobody can answer any more.
-        self.client.send(Request::UserLeft);
+        // Nobody can answer any more, but for the program that decides.
+        if self.permission.is_none() {
+            self.client.send(Request::UserLeft);
+        }
     }
 
     fn line(&mut self, read: ReadLine) {

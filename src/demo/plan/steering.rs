@@ -92,8 +92,12 @@ pub fn answer(view: &View, intent: &Intent) -> String {
         return match intent {
             Intent::SmallTalk(answer) => small_talk(view, answer),
             Intent::Stop => "Nothing is running, so there is nothing to stop.".to_owned(),
-            Intent::Brief | Intent::Use(_) | Intent::Focus(_) | Intent::Skip(_) => outcome(view, intent),
-            Intent::Agents(_) | Intent::Survey(_) => outcome(view, intent),
+            Intent::Brief
+            | Intent::Use(_)
+            | Intent::Focus(_)
+            | Intent::Skip(_)
+            | Intent::Agents(_)
+            | Intent::Survey(_) => outcome(view, intent),
         };
     };
     let result = view.result(view.call(&tool_use));

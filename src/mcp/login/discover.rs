@@ -199,7 +199,7 @@ pub(super) async fn get_json(http: &Http, place: &Url, body: Option<&Value>) -> 
         None => client.get(place.clone()),
         Some(body) => client.post(place.clone()).header(CONTENT_TYPE, "application/json").body(body.to_string()),
     };
-    answered(http, place, request).await
+    answered(place, request).await
 }
 
 /// Sends a form and gets the answer, also an error that is a document.
@@ -210,15 +210,15 @@ pub(super) async fn post_form(http: &Http, place: &Url, form: &[(&str, String)])
     writer.query_pairs_mut().extend_pairs(form);
     let body = writer.query().unwrap_or_default().to_owned();
     let request = client.post(place.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
-    answered(http, place, request).await
+    answered(place, request).await
 }
 
-async fn answered(http: &Http, place: &Url, request: RequestBuilder) -> Result<Value, String> {
+async fn answered(place: &Url, request: RequestBuilder) -> Result<Value, String> {
     let host = place.host_str().unwrap_or_default();
     let work = async {
         let request = request.header(ACCEPT, "application/json");
         let response =
-            http.send(request).await.map_err(|error| format!("{host} cannot be asked: {}", causes(&error)))?;
+            request.send().await.map_err(|error| format!("{host} cannot be asked: {}", causes(&error)))?;
         let status = response.status();
         let body = read_body(response).await.map_err(|why| format!("{host}: {why}"))?;
         if body.len() > limits::MCP_LOGIN_BYTES {

@@ -222,10 +222,12 @@ impl Shared {
                 }
                 continue;
             }
-            if status == StatusCode::NOT_FOUND && had_session {
-                return Err(SendError::SessionGone);
-            }
-            return Err(self.refused(id, response).await);
+            // Some servers say it with the other status.
+            let is_gone = matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) && had_session;
+            return match self.refused(id, response).await {
+                SendError::Refused(_) if is_gone => Err(SendError::SessionGone),
+                error => Err(error),
+            };
         }
         Err(SendError::LoginWanted(String::new()))
     }
@@ -275,11 +277,9 @@ impl Shared {
         if let Some(message) = message {
             request = request.header(CONTENT_TYPE, "application/json").body(message.to_string());
         }
-        match self.http.send(request).await {
+        match request.send().await {
             Ok(response) => Ok((had_session, response)),
-            Err(error) if error.is_connect() => {
-                Err(SendError::Refused(format!("it cannot be reached: {}", causes(&error))))
-            }
+            Err(error) if error.is_connect() => Err(SendError::Unreachable(causes(&error))),
             Err(error) => Err(SendError::Broken(format!("the connection broke: {}", causes(&error)))),
         }
     }
@@ -367,7 +367,7 @@ impl Shared {
         if let Some(token) = token {
             request = request.bearer_auth(token.expose_secret());
         }
-        let _ = self.http.send(request).await;
+        let _ = request.send().await;
     }
 }
 

@@ -57,6 +57,9 @@ pub enum Arrival {
 /// Why a request was not answered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SendError {
+    /// The server is not there: nothing happened.
+    #[error("it cannot be reached: {0}")]
+    Unreachable(String),
     /// The server did not take it: nothing happened.
     #[error("{0}")]
     Refused(String),

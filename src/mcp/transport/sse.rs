@@ -65,7 +65,10 @@ impl Stream {
             let read = self.decoder.push(&piece, |frame| {
                 match frame {
                     Frame::Event { id, data, .. } => {
-                        id.clone_into(last);
+                        // A stream that goes on may not repeat it.
+                        if !id.is_empty() {
+                            id.clone_into(last);
+                        }
                         if !data.trim().is_empty() {
                             waiting.push_back(data.to_owned());
                         }

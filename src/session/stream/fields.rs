@@ -40,7 +40,7 @@ pub struct QuestionFields {
 pub struct AnswerFields {
     /// The number of the question.
     pub number: u64,
-    /// Who answered: `input`, the name of another client, `nobody`.
+    /// Who answered: `input`, the name of another client, `permission command`, `nobody`.
     pub by: String,
     /// The user's words for the model; the same as `words`.
     pub reason: Option<String>,
@@ -118,6 +118,8 @@ pub struct CallError {
 pub struct TurnEndedFields {
     /// The answer; null without one. Never cut.
     pub answer: Option<String>,
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
+    pub structured: Option<Value>,
     /// Why the last reply ended; null without a reply.
     pub finish: Option<TurnFinish>,
     /// What the turn used: of the main agent with its sub-agents, else of the agent alone.
@@ -241,7 +243,7 @@ pub struct RunResult {
     pub outcome: Outcome,
     /// The answer of the last turn; null without one. Never cut.
     pub answer: Option<String>,
-    /// The answer as JSON, where `--output-schema` asked for that and it matches.
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
     pub structured: Option<Value>,
     /// What all agents used.
     pub usage: UsageSum,

@@ -11,6 +11,7 @@ use super::fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CompactedFields, FilesChanged, LineFields, QuestionFields,
     ReplyLine, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UserTurnFields,
 };
+use super::permission::{PermissionAnswer, PermissionQuestion};
 use super::request::InputLine;
 use crate::assets::EXEC_SCHEMA;
 use crate::event::Envelope;
@@ -27,12 +28,14 @@ fn the_schema_that_is_kept_is_made_from_the_types() -> std::io::Result<()> {
 }
 
 /// Makes the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
-/// `--output result`.
+/// `--output result`, `permission_question` and `permission_answer` what `--permission-command` gets and prints.
 fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let envelope = generator.subschema_for::<Envelope>().to_value();
     let input = generator.subschema_for::<InputLine>().to_value();
     let result = generator.subschema_for::<RunResult>().to_value();
+    let question = generator.subschema_for::<PermissionQuestion>().to_value();
+    let answer = generator.subschema_for::<PermissionAnswer>().to_value();
     let added = [
         ("question", of::<QuestionFields>(&mut generator)),
         ("answer", of::<AnswerFields>(&mut generator)),
@@ -75,7 +78,13 @@ fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "steersman exec",
-        "properties": {"output": envelope, "input": input, "result": result},
+        "properties": {
+            "output": envelope,
+            "input": input,
+            "result": result,
+            "permission_question": question,
+            "permission_answer": answer,
+        },
         "$defs": definitions,
     })
 }

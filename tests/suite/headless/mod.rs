@@ -4,6 +4,8 @@ mod files;
 mod input;
 mod names;
 mod output;
+mod output_schema;
+mod permission_command;
 mod schema;
 mod sessions;
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::exec;
-use crate::support::program::{Program, stdout};
+use crate::support::program::{Program, stderr, stdout};
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Need, skip};
 use crate::support::stream_schema::{faults, schema};
@@ -17,7 +17,7 @@ fn asset(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(path)
 }
 
-/// Returns the first block of code in a language of the manual's page.
+/// Returns the first block of code in a language of the manual's page; the first of `sh` decides about permissions.
 fn block(language: &str) -> String {
     let page = fs::read_to_string(asset("manual/exec-json.md")).unwrap();
     let (_, code) = page.split_once(&format!("```{language}\n")).unwrap();
@@ -84,12 +84,30 @@ fn the_client_of_the_manual_sends_answers_and_ends() {
 }
 
 #[test]
+fn the_program_of_the_manual_that_decides_allows_what_it_says() {
+    let allowed = r#"{"command":"cat some/file"}"#;
+    let calls = [("c1", "bash", allowed), ("c2", "bash", r#"{"command":"cat a; rm a"}"#)];
+    let server = Server::start([Reply::calls(&calls), Reply::text("Done.")]);
+    let program = exec(&server).file("work/some/file", "read me").file("decide", &block("sh"));
+    let decide = format!("/bin/sh {}", program.home().join("decide").display());
+    // Where only read, a command needs no question; here each is asked about.
+    let output = program.args(["--ask", "bash: *", "--permission-command", &decide, "hello"]).output();
+    let results = server.chats()[1].texts("tool");
+    if stderr(&output).contains("jq: not found") {
+        return skip(Need::Program("jq"), "the program of the manual that decides");
+    }
+    assert!(results[0].contains("read me"), "{results:?} {}", stderr(&output));
+    assert!(results[1].contains("only cat, ls and wc"), "{results:?}");
+}
+
+#[test]
 fn the_filters_of_the_manual_find_what_they_say() {
     let write = Reply::calls(&[("c1", "write", r#"{"path":"new.txt","content":"x"}"#), ("c2", "read", "{}")]);
     let server = Server::start([write, Reply::text("Done.")]);
     let lines = stdout(&exec(&server).args(["--json", "hello"]).output());
     let page = fs::read_to_string(asset("manual/exec-json.md")).unwrap();
-    let filters: Vec<&str> = page.lines().filter(|line| line.starts_with("jq ")).collect();
+    let (_, section) = page.split_once("## With jq").unwrap();
+    let filters: Vec<&str> = section.lines().filter(|line| line.starts_with("jq ")).collect();
     let found: Vec<String> = filters
         .iter()
         .filter_map(|filter| {
