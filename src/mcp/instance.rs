@@ -131,9 +131,10 @@ impl Instance {
                     self.leave(&session);
                     session.connection().close("the server has ended the session");
                 }
-                RequestError::Lost(why) | RequestError::Send(SendError::Broken(why)) => {
-                    if session.connection().is_lost() && self.leave(&session) {
-                        self.note_loss(&why).await;
+                error @ (RequestError::Lost(_) | RequestError::Send(SendError::Broken(_))) => {
+                    let is_lost = session.connection().is_lost();
+                    if is_lost && self.leave(&session) {
+                        self.note_loss(&error.to_string()).await;
                     }
                     if again && wanted.may_repeat() {
                         continue;
@@ -142,7 +143,8 @@ impl Instance {
                         Wanted::Call { .. } => "; what it did by then is not known, and it was not sent again",
                         Wanted::Resource { .. } | Wanted::Prompt { .. } => "",
                     };
-                    return Err(format!("the server {name} was lost during the call: {why}{effect}"));
+                    let what = if is_lost { "was lost during the call" } else { "gave no whole answer to the call" };
+                    return Err(format!("the server {name} {what}: {error}{effect}"));
                 }
                 RequestError::TimedOut(time) => {
                     let noise = session.connection().noise().map(|noise| format!("; {noise}")).unwrap_or_default();
@@ -225,8 +227,7 @@ impl Instance {
                 let session = Arc::new(session);
                 *self.slot() = Some(Arc::clone(&session));
                 self.watch(&session, dirty, errors.clone());
-                let about = session.about();
-                self.server.started(format!("{} · {}", about.name, about.protocol), &errors);
+                self.server.started(session.about().line(), &errors);
                 // Closed while it started.
                 if self.closed.load(Ordering::SeqCst) {
                     self.close();

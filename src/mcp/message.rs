@@ -57,7 +57,7 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// It is not even meant to be one.
-    #[error("it wrote what is no message to standard output: {0}")]
+    #[error("it sent what is no message: {0}")]
     NoJson(String),
     /// It is meant to be one and is broken.
     #[error("it sent a broken message ({0})")]

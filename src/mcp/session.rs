@@ -242,6 +242,12 @@ impl Session {
 }
 
 impl About {
+    /// Returns it in one line (untrusted).
+    pub fn line(&self) -> String {
+        let parts = [self.name.as_str(), self.protocol.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+
     /// Reads the answer of the handshake.
     fn of(result: &Value, named: &Value, version: Option<&Value>) -> Result<Self, RequestError> {
         let version = version.and_then(Value::as_str).unwrap_or_default();

@@ -131,10 +131,15 @@ impl Yard {
             skip(Need::Program("python3"), what);
             return None;
         }
+        Some(Self::bare(mode))
+    }
+
+    /// Makes one for servers at addresses, which need no Python.
+    pub fn bare(mode: Mode) -> Self {
         let dir = TempDir::new().unwrap();
         let policy = Policy { answerer: Answerer::User, sandboxed: Some(Sandboxed::No), ..Policy::default() };
         let outputs = Arc::new(Outputs::new(dir.path()).unwrap());
-        Some(Self { approvals: Arc::new(Approvals::new(policy, mode)), outputs, dir })
+        Self { approvals: Arc::new(Approvals::new(policy, mode)), outputs, dir }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

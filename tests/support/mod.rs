@@ -15,6 +15,7 @@ pub mod http2;
 pub mod items;
 pub mod json_client;
 pub mod mcp;
+pub mod mcp_http;
 pub mod messages;
 pub mod paced;
 pub mod picture;

@@ -217,8 +217,7 @@ async fn answered(place: &Url, request: RequestBuilder) -> Result<Value, String>
     let host = place.host_str().unwrap_or_default();
     let work = async {
         let request = request.header(ACCEPT, "application/json");
-        let response =
-            request.send().await.map_err(|error| format!("{host} cannot be asked: {}", causes(&error)))?;
+        let response = request.send().await.map_err(|error| format!("{host} cannot be asked: {}", causes(&error)))?;
         let status = response.status();
         let body = read_body(response).await.map_err(|why| format!("{host}: {why}"))?;
         if body.len() > limits::MCP_LOGIN_BYTES {

@@ -1,6 +1,7 @@
 //! MCP servers: the protocol, processes and addresses, what agents get of them, how they are configured.
 
 mod connection;
+mod http;
 mod lists;
 mod stdio;
 mod subagents;
