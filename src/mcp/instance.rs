@@ -153,12 +153,10 @@ impl Instance {
                         "the server {name} gave no answer within {seconds} s, the call was cancelled{noise}"
                     ));
                 }
-                RequestError::Send(SendError::LoginWanted(_)) => {
-                    let why = format!("it wants a login: steersman mcp login {name}");
+                RequestError::Send(SendError::LoginWanted) => {
+                    let why = login_wanted(name);
                     self.server.failed(&why, &ErrorOutput::default());
-                    return Err(format!(
-                        "the server {name} wants a login; the user makes it with: steersman mcp login {name}"
-                    ));
+                    return Err(format!("the server {name} did not take the call: {why}"));
                 }
                 RequestError::Send(error @ (SendError::Unreachable(_) | SendError::SessionGone)) => {
                     // The next call begins another conversation.
@@ -234,10 +232,16 @@ impl Instance {
                 }
                 Ok(session)
             }
-            Err(why) => {
-                live.failures = live.failures.saturating_add(1);
-                live.rest = Some((Instant::now() + pause(live.failures), why.clone()));
-                let why = with_errors(&why, &errors);
+            Err(error) => {
+                let why = match error {
+                    // It may be made at any time.
+                    StartError::LoginWanted => login_wanted(name),
+                    StartError::Failed(why) => {
+                        live.failures = live.failures.saturating_add(1);
+                        live.rest = Some((Instant::now() + pause(live.failures), why.clone()));
+                        with_errors(&why, &errors)
+                    }
+                };
                 self.server.failed(&why, &errors);
                 Err(format!("the server {name} does not start: {why}"))
             }
@@ -264,18 +268,18 @@ impl Instance {
     }
 
     /// Starts the server, and asks what it offers.
-    async fn start(&self, errors: &ErrorOutput, dirty: &Arc<Notify>) -> Result<Session, String> {
+    async fn start(&self, errors: &ErrorOutput, dirty: &Arc<Notify>) -> Result<Session, StartError> {
         let definition = self.server.definition();
         let listener: Arc<dyn Listener> =
             Arc::new(InstanceListener { server: Arc::downgrade(&self.server), dirty: Arc::clone(dirty) });
-        let connection = self.connect(errors, &listener)?;
+        let connection = self.connect(errors, &listener).map_err(StartError::Failed)?;
         let began = Session::begin(connection, listener, definition.start_time).await;
         let session = began.map_err(|error| not_begun(&error, definition.start_time))?;
         // What has changed before the answer came is in these lists.
         dirty.notified().now_or_never();
         let mut notes = Vec::new();
-        let catalog =
-            session.catalog(&mut notes).await.map_err(|error| format!("it does not list its tools: {error}"))?;
+        let catalog = session.catalog(&mut notes).await;
+        let catalog = catalog.map_err(|error| StartError::Failed(format!("it does not list its tools: {error}")))?;
         self.server.offers(catalog, notes);
         session.listen();
         Ok(session)
@@ -360,13 +364,25 @@ fn pause(failures: u32) -> Duration {
     (limits::MCP_REST * 2_u32.saturating_pow(failures.saturating_sub(1).min(16))).min(limits::MCP_REST_MOST)
 }
 
+/// Why a server is not started.
+enum StartError {
+    /// The user has to log in.
+    LoginWanted,
+    /// It failed; a sentence says how.
+    Failed(String),
+}
+
 /// Says why the handshake did not come to its end.
-fn not_begun(error: &RequestError, time: Duration) -> String {
-    match error {
+fn not_begun(error: &RequestError, time: Duration) -> StartError {
+    StartError::Failed(match error {
+        RequestError::Send(SendError::LoginWanted) => return StartError::LoginWanted,
         RequestError::TimedOut(_) => format!("it did not answer within {} s", time.as_secs_f32()),
-        RequestError::Send(SendError::LoginWanted(_)) => "it wants a login".to_owned(),
         other => other.to_string(),
-    }
+    })
+}
+
+fn login_wanted(name: &str) -> String {
+    format!("it wants a login, which the user makes with: steersman mcp login {name}")
 }
 
 /// Adds the last line of the error output.

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
+pub mod authorization;
 pub mod bench;
 pub mod contents;
 pub mod cpu_time;

@@ -1,14 +1,16 @@
-//! `steersman mcp`: the MCP servers of a start, checked and taken over from other programs.
+//! `steersman mcp`: the MCP servers of a start, checked, logged in at, and taken over from other programs.
 //!
 //! # Where things are
 //!
 //! - the servers of a start: `definitions.rs`; stories: `mcp/configuration.rs`
 //! - `list`, `doctor`, `import`: `list.rs`, `doctor.rs`, `import.rs`; stories: `mcp/command.rs`
+//! - `login`, `logout`: `login.rs`; stories: `mcp/login.rs`
 
 mod definitions;
 mod doctor;
 mod import;
 mod list;
+mod login;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +54,18 @@ pub enum McpCommand {
         #[arg(long)]
         write: bool,
     },
+    /// Log in at a server, in a browser of this machine.
+    ///
+    /// Exit code: 0 when the server takes the login, 1 when not.
+    Login {
+        /// The server.
+        name: String,
+    },
+    /// Forget the login at a server.
+    Logout {
+        /// The server.
+        name: String,
+    },
 }
 
 /// Carries it out.
@@ -60,6 +74,8 @@ pub fn run(flags: &Flags, command: &McpCommand) -> Exit {
         McpCommand::List { json } => list::run(flags, *json),
         McpCommand::Doctor { names } => doctor::run(flags, names),
         McpCommand::Import { file, write } => import::run(flags, file.as_deref(), *write),
+        McpCommand::Login { name } => login::log_in(flags, name),
+        McpCommand::Logout { name } => login::log_out(flags, name),
     };
     outcome.unwrap_or_else(|sentence| {
         say(&sentence);

@@ -16,6 +16,7 @@ mod flow;
 mod tokens;
 
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
@@ -34,6 +35,8 @@ pub struct Login {
     file: Option<PathBuf>,
     /// The tokens as they were last read or made.
     tokens: Mutex<Option<Tokens>>,
+    /// What the server said when it last wanted a login.
+    challenge: std::sync::Mutex<Option<String>>,
 }
 
 impl Login {
@@ -43,7 +46,17 @@ impl Login {
             Reached::Address(address) => (address.login.clone(), store.login_path(server)),
             Reached::Process(_) => (LoginSettings::default(), None),
         };
-        Self { settings, file, tokens: Mutex::default() }
+        Self { settings, file, tokens: Mutex::default(), challenge: std::sync::Mutex::default() }
+    }
+
+    /// Notes that the server wants a login, and what it says about that.
+    pub(super) fn wanted(&self, challenge: &str) {
+        *self.challenge.lock().unwrap_or_else(PoisonError::into_inner) = Some(challenge.to_owned());
+    }
+
+    /// Returns what the server said when it wanted a login; `None` when it has not.
+    pub fn challenge(&self) -> Option<String> {
+        self.challenge.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the token for a request; renews one that is too old. Without a login there is none.

@@ -218,7 +218,10 @@ impl Shared {
                 let renewed = if is_first { self.login.renew(&self.http, token.as_ref()).await } else { None };
                 match renewed {
                     Some(renewed) => token = Some(renewed),
-                    None => return Err(SendError::LoginWanted(wanted)),
+                    None => {
+                        self.login.wanted(&wanted);
+                        return Err(SendError::LoginWanted);
+                    }
                 }
                 continue;
             }
@@ -229,7 +232,7 @@ impl Shared {
                 error => Err(error),
             };
         }
-        Err(SendError::LoginWanted(String::new()))
+        Err(SendError::LoginWanted)
     }
 
     /// Sends one HTTP request; returns also whether it named a session.

@@ -72,9 +72,9 @@ pub enum SendError {
     /// The server has ended the session, and did not take it.
     #[error("the server has ended the session")]
     SessionGone,
-    /// The server wants a login; what it says about that.
-    #[error("the server wants a login")]
-    LoginWanted(String),
+    /// The server wants a login; it did not take it.
+    #[error("it wants a login")]
+    LoginWanted,
 }
 
 /// Where what comes of a transport goes.

@@ -3,6 +3,7 @@
 mod connection;
 mod http;
 mod lists;
+mod login;
 mod stdio;
 mod subagents;
 pub mod tools;
