@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Some values of one type, put away.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Packed(Box<[u8]>);
 
 impl Packed {

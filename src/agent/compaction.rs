@@ -66,11 +66,10 @@ impl Agent {
 
     fn end_compaction(&self, made: &Result<(), RunError>) {
         if let Err(error) = made {
-            let sentence = match error {
-                RunError::Cancelled(Cancelled) => {
-                    "the compaction was stopped; the conversation is as it was".to_owned()
-                }
-                other => other.to_string(),
+            let sentence = if let RunError::Cancelled(Cancelled) = error {
+                "the compaction was stopped; the conversation is as it was".to_owned()
+            } else {
+                error.to_string()
             };
             self.notice(sentence);
             if let Some(interloper) = &self.handles.interloper {

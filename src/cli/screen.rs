@@ -34,7 +34,7 @@ use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::Steps;
 use crate::tui::{self, Answers, Ending, Recorded, ScreenOptions};
 use crate::{host, limits};
 
@@ -133,7 +133,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
 ///
 /// # Errors
 /// One sentence, when there is no terminal or the configuration is wrong.
-pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Vec<Step>) -> Result<Exit, String> {
+pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Steps) -> Result<Exit, String> {
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
     if uses_lines(&start) {
         return Err("a replay needs the full screen; --print writes one screen of it as text".to_owned());

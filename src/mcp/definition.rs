@@ -25,6 +25,10 @@ pub struct ServerDefinition {
     pub source: String,
     /// How it is reached.
     pub reached: Reached,
+    /// The same in one line, with the names of variables where a configuration has them (untrusted).
+    pub shown: String,
+    /// What was filled in for variables whose names say that it is secret.
+    pub filled: Vec<SecretString>,
     /// The only tools that are used, by the server's names; all without.
     pub only: Option<Vec<String>>,
     /// Tools that are not used.
@@ -91,7 +95,9 @@ impl ServerDefinition {
         Self {
             name: name.into(),
             source: String::new(),
+            shown: reached.words(),
             reached,
+            filled: Vec::new(),
             only: None,
             without: Vec::new(),
             on_main_agent: true,
@@ -108,17 +114,6 @@ impl ServerDefinition {
         self.only.as_deref().is_none_or(listed) && !listed(&self.without)
     }
 
-    /// Returns how it is reached, in one line, without secrets (untrusted).
-    pub fn shown(&self) -> String {
-        match &self.reached {
-            Reached::Process(process) => {
-                let words = std::iter::once(&process.command).chain(&process.args).map(|word| shell_word(word));
-                words.collect::<Vec<_>>().join(" ")
-            }
-            Reached::Address(address) => address.url.to_string(),
-        }
-    }
-
     /// Returns the names of its variables or headers, whose values are not shown.
     pub fn secret_names(&self) -> Vec<&str> {
         match &self.reached {
@@ -130,21 +125,9 @@ impl ServerDefinition {
     /// Returns what tells this server from others: name, and command or address. No secret is part of it.
     pub fn identity(&self) -> String {
         let mut hash = Sha256::new();
-        let mut add = |field: &str| {
+        for field in [&self.name, &self.shown] {
             hash.update((field.len() as u64).to_le_bytes());
             hash.update(field);
-        };
-        add(&self.name);
-        match &self.reached {
-            Reached::Process(process) => {
-                add("process");
-                add(&process.command);
-                process.args.iter().for_each(|arg| add(arg));
-            }
-            Reached::Address(address) => {
-                add("address");
-                add(address.url.as_str());
-            }
         }
         let digest = hash.finalize();
         digest.iter().take(8).fold(String::new(), |mut text, byte| {
@@ -153,15 +136,32 @@ impl ServerDefinition {
         })
     }
 
-    /// Returns every secret of it, which must not enter a record: each header, and the variables whose names say so.
+    /// Returns every secret of it, which must not enter a record: each header, the variables whose names say so, and what
+    /// was filled in for such.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let (pairs, login, is_process) = match &self.reached {
             Reached::Process(process) => (&process.environment, None, true),
             Reached::Address(address) => (&address.headers, address.login.client_secret.as_ref(), false),
         };
         let pairs = pairs.iter().filter(move |(name, _)| !is_process || is_secret(name));
-        pairs.map(|(_, value)| value).chain(login).map(SecretString::expose_secret)
+        pairs.map(|(_, value)| value).chain(login).chain(&self.filled).map(SecretString::expose_secret)
     }
+}
+
+impl Reached {
+    /// Returns the command line or the address.
+    fn words(&self) -> String {
+        match self {
+            Self::Process(process) => command_line(&process.command, &process.args),
+            Self::Address(address) => address.url.to_string(),
+        }
+    }
+}
+
+/// Returns a command and its arguments as a shell would need them.
+pub fn command_line(command: &str, args: &[String]) -> String {
+    let words = std::iter::once(command).chain(args.iter().map(String::as_str)).map(shell_word);
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word as a shell would need it.

@@ -81,7 +81,7 @@ impl ResourceTool {
         if !(self.agent.scope == ToolScope::Main && servers.is_named(name, uri)) {
             let act = ServerToolAct {
                 server: name.to_owned(),
-                reached: server.definition().shown(),
+                reached: server.definition().shown.clone(),
                 tool: NAME.to_owned(),
                 arguments: serde_json::to_string_pretty(&json!({"uri": uri})).unwrap_or_default(),
                 hints: Vec::new(),

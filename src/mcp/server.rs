@@ -303,11 +303,12 @@ impl Server {
         ServerStatus {
             name: name.clone(),
             source: self.definition.source.clone(),
-            reached: self.definition.shown(),
+            reached: self.definition.shown.clone(),
+            variables: self.definition.secret_names().into_iter().map(str::to_owned).collect(),
             state,
             about: inner.about.clone(),
             tools,
-            resources: catalog.map_or(0, |catalog| catalog.resources.len()),
+            resources: catalog.iter().flat_map(|catalog| &catalog.resources).map(|one| one.uri.clone()).collect(),
             prompts: catalog
                 .iter()
                 .flat_map(|catalog| &catalog.prompts)

@@ -52,7 +52,7 @@ impl ServerTool {
         arguments::check(arguments, &now.schema).map_err(ToolError::Failed)?;
         let act = ServerToolAct {
             server: name.clone(),
-            reached: server.definition().shown(),
+            reached: server.definition().shown.clone(),
             tool: now.name.clone(),
             arguments: serde_json::to_string_pretty(arguments).unwrap_or_default(),
             hints: now.hints.words().into_iter().map(str::to_owned).collect(),

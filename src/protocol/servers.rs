@@ -11,14 +11,16 @@ pub struct ServerStatus {
     pub source: String,
     /// How it is reached: a command, or an address.
     pub reached: String,
+    /// The names of the variables that it gets, or of the headers of each request; never a value.
+    pub variables: Vec<String>,
     /// How far it has come.
     pub state: ServerState,
     /// What it calls itself, once it has said so.
     pub about: String,
     /// The names of its tools for the model.
     pub tools: Vec<String>,
-    /// How many resources it has.
-    pub resources: usize,
+    /// The addresses of its resources.
+    pub resources: Vec<String>,
     /// Its prompts, each as its command is written.
     pub prompts: Vec<String>,
     /// How many calls it was sent.

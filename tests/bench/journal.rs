@@ -10,12 +10,14 @@ mod support;
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::iter;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crossterm::event::KeyCode;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
@@ -29,6 +31,7 @@ use steersman::protocol::Request;
 use steersman::session::journal::{EarlierRun, Header, Journal, Outline, SCHEMA, SessionFile, SessionFiles, SessionId};
 use steersman::session::{Client as _, LocalClient};
 use steersman::tui::msg::Msg;
+use steersman::tui::run::sessions::steps_of;
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
@@ -248,6 +251,38 @@ fn open(state: &Path, events: u64) {
     let began = Instant::now();
     show(&file, &mut app());
     print(&format!("{events} events: complete on the screen"), vec![began.elapsed()]);
+    scrub(&file, events);
+}
+
+/// How long a key of a replay takes on a session of so many events: back by one event, anywhere by its time.
+fn scrub(file: &SessionFile, events: u64) {
+    let began = Instant::now();
+    let steps = steps_of(file.records().unwrap()).unwrap();
+    print(&format!("{events} events: read for a replay"), vec![began.elapsed()]);
+    let mut app = app();
+    let began = Instant::now();
+    update(&mut app, Msg::Replayed(Ok(steps)));
+    print(&format!("{events} events: a replay at its end"), vec![began.elapsed()]);
+    let mut now = Timestamp::now();
+    let mut press = |app: &mut App, keys: &[KeyCode]| {
+        let began = Instant::now();
+        for key in keys {
+            now += Duration::from_millis(10);
+            update(app, Msg::Key((*key).into(), now));
+        }
+        began.elapsed()
+    };
+    let back = (0..200).map(|_| press(&mut app, &[KeyCode::Left])).collect();
+    print(&format!("{events} events: back by one"), back);
+    let seconds = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (events / 1_000).max(1);
+    let jump = |number: u64| {
+        let typed = seconds(number).to_string();
+        let keys: Vec<KeyCode> =
+            iter::once('g').chain(typed.chars()).map(KeyCode::Char).chain([KeyCode::Enter]).collect();
+        press(&mut app, &keys)
+    };
+    print(&format!("{events} events: to any time"), (1..=200).map(jump).collect());
+    println!("{:<46} {:>22} MiB", "the memory behind that", mib("VmRSS:"));
 }
 
 /// Shows a session again, part by part, in this one thread.

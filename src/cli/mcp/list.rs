@@ -32,7 +32,9 @@ pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
 
 /// Returns the lines about a server.
 pub(super) fn lines(server: &ServerStatus) -> String {
-    let ServerStatus { name, source, reached, state, tools, prompts, resources, error, errors, notes, .. } = server;
+    let ServerStatus {
+        name, source, reached, variables, state, tools, prompts, resources, error, errors, notes, ..
+    } = server;
     let mut text = format!("{name}  {}  {}\n", state.name(), count(tools.len(), "tool"));
     let mut put = |what: &str, value: &str| {
         if !value.is_empty() {
@@ -41,10 +43,11 @@ pub(super) fn lines(server: &ServerStatus) -> String {
         }
     };
     put("reached by", reached);
+    put("gets", &variables.join(", "));
     put("from", source);
     put("tools", &tools.join(", "));
     put("prompts", &prompts.join(", "));
-    put("resources", &if *resources > 0 { resources.to_string() } else { String::new() });
+    put("resources", &resources.join(", "));
     put("error", error.as_deref().unwrap_or_default());
     for note in notes {
         put("note", note);

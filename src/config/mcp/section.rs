@@ -3,6 +3,7 @@
 //! `${NAME}` and `${NAME:-else}` in a command, its arguments, its variables, an address and its headers stand for a
 //! variable of the environment, as in the files of other programs. A server that names one which is not set is left out.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,10 +14,13 @@ use secrecy::SecretString;
 use crate::config::Environment;
 use crate::config::resolve::is_address;
 use crate::config::settings::{ADDRESS, FILE, FLAG, TEXT, VARIABLE, settings};
-use crate::mcp::definition::{AddressDefinition, LoginSettings, ProcessDefinition, Reached, ServerDefinition};
+use crate::mcp::definition::{
+    AddressDefinition, LoginSettings, ProcessDefinition, Reached, ServerDefinition, command_line,
+};
 use crate::mcp::names::server_name_fault;
 use crate::text::visible_line;
 use crate::tool::Traits;
+use crate::workspace::is_secret;
 
 /// What a list of texts allows.
 const TEXTS: &str = "a list of texts in quotes";
@@ -113,9 +117,16 @@ impl ServerSection {
         if let Some(fault) = server_name_fault(name) {
             return Err(fault);
         }
+        let secret = RefCell::new(Vec::new());
         let filled = |text: &String| {
-            expand(text, |name| environment.get(name).map(str::to_owned))
-                .map_err(|name| format!("the variable {} is not set", visible_line(&name)))
+            let value = |name: &str| {
+                let value = environment.get(name)?.to_owned();
+                if is_secret(name) {
+                    secret.borrow_mut().push(SecretString::from(value.clone()));
+                }
+                Some(value)
+            };
+            expand(text, value).map_err(|name| format!("the variable {} is not set", visible_line(&name)))
         };
         let variable = |name: &String| {
             let value = environment.get(name).map(|value| SecretString::from(value.to_owned()));
@@ -163,12 +174,16 @@ impl ServerSection {
             (Some(_), Some(_)) => return Err("it has a command and an address; keep one of them".to_owned()),
             (None, None) => return Err("it has neither a command nor an address (url)".to_owned()),
         };
+        let shown =
+            self.command.as_ref().map(|command| command_line(command, self.args.as_deref().unwrap_or_default()));
         let usual = ServerDefinition::new(name, reached);
         let time = |seconds: Option<u32>, usual: Duration| {
             seconds.map_or(usual, |seconds| Duration::from_secs(u64::from(seconds.max(1))))
         };
         Ok(ServerDefinition {
             source: source.to_owned(),
+            shown: shown.or_else(|| self.url.clone()).unwrap_or_default(),
+            filled: secret.into_inner(),
             only: self.enabled_tools.clone(),
             without: self.disabled_tools.clone().unwrap_or_default(),
             on_main_agent: self.on_main_agent.unwrap_or(true),

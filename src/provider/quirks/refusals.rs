@@ -96,10 +96,11 @@ pub(super) fn learn(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Qu
         return None;
     }
     let refused = MEMBERS.iter().filter(|(name, _)| message.contains(name)).map(|(_, quirk)| *quirk);
-    limit(message, used, learned).or_else(|| refused.into_iter().find(is_new)).or_else(|| match used.effort_form {
-        EffortForm::Template if message.contains("chat_template") => Some(Quirk::Effort(EffortForm::Word)),
-        _ if holds_any(EFFORTS) => Some(Quirk::Effort(EffortForm::Nowhere)).filter(is_new),
-        _ => None,
+    limit(message, used, learned).or_else(|| refused.into_iter().find(is_new)).or_else(|| {
+        if used.effort_form == EffortForm::Template && message.contains("chat_template") {
+            return Some(Quirk::Effort(EffortForm::Word));
+        }
+        Some(Quirk::Effort(EffortForm::Nowhere)).filter(|quirk| holds_any(EFFORTS) && is_new(quirk))
     })
 }
 

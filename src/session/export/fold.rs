@@ -325,29 +325,8 @@ impl AgentPart {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 self.note(at, format!("The answer was {answer}{words}"));
             }
-            Event::SessionStarted { .. }
-            | Event::AgentSpawned { .. }
-            | Event::UserTurn { .. }
-            | Event::RoundEnded { .. }
-            | Event::Returned { .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::AssistantDelta { .. }
-            | Event::ToolProgress { .. }
-            | Event::AgentFinished { .. }
-            | Event::ContextCap { .. }
-            | Event::Retrying { .. }
-            | Event::Cancelled {}
-            | Event::Pending { .. }
-            | Event::Guards { .. }
-            | Event::StepLimit { .. }
-            | Event::Compacting { .. }
-            | Event::ContextSize { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => {}
+            // All other kinds are about the work while it goes on.
+            _ => {}
         }
     }
 

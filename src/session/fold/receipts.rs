@@ -141,38 +141,8 @@ impl Receipts {
             Event::TurnEnded { outcome, .. } => return self.ended(&envelope.agent, unseen_reason(*outcome)),
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
-            Event::SessionStarted { .. }
-            | Event::RoundEnded { .. }
-            | Event::UserTurn { injection: None, .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::AssistantDelta { .. }
-            | Event::Thinking { .. }
-            | Event::Assistant { .. }
-            | Event::ToolProgress { .. }
-            | Event::ToolDetails { .. }
-            | Event::Guards { .. }
-            | Event::ToolResult { .. }
-            | Event::AgentSpawned { .. }
-            | Event::ContextCap { .. }
-            | Event::FallbackNotice { .. }
-            | Event::Retrying { .. }
-            | Event::Cancelled {}
-            | Event::Pending { .. }
-            | Event::Question { .. }
-            | Event::Answer { .. }
-            | Event::StepLimit { .. }
-            | Event::ModelSwitched { .. }
-            | Event::Compacting { .. }
-            | Event::Compacted { .. }
-            | Event::ContextSize { .. }
-            | Event::Notice { .. }
-            | Event::ChangesUndone { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => {}
+            // All other kinds say nothing about a text that was sent.
+            _ => {}
         }
         Vec::new()
     }

@@ -201,7 +201,7 @@ impl SessionFile {
     pub fn header(&self) -> Option<Header> {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused).ok()?;
         let mut records = Records::within(file, 0..metadata.len().min(HEAD)).ok()?.map_while(Result::ok);
-        records.find_map(|record| if let Record::Session(header) = record { Some(header) } else { None })
+        records.find_map(Record::into_header)
     }
 
     /// Returns the sentence that another program writes it, and which.

@@ -107,6 +107,11 @@ pub struct Parent {
 }
 
 impl Record {
+    /// Returns what the session is, if this says so.
+    pub fn into_header(self) -> Option<Header> {
+        if let Self::Session(header) = self { Some(header) } else { None }
+    }
+
     /// Returns the process that begins to write with this record.
     pub(super) fn writer(&self) -> Option<u32> {
         if let Self::Run { pid, .. } = self { Some(*pid) } else { None }

@@ -6,12 +6,16 @@
 //! # Where things are
 //!
 //! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
+//! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
 //!   `approval_popups.rs`
 
+mod checkpoints;
 pub mod escape;
 mod settle;
+
+pub use checkpoints::{Checkpoint, Checkpoints};
 
 use std::borrow::Cow;
 
@@ -86,6 +90,8 @@ pub struct App {
 pub struct Replay {
     /// Where it stands.
     pub timeline: Timeline,
+    /// The screen as it was at some positions.
+    pub checkpoints: Checkpoints,
     /// The screen of the run that goes on behind it; `None` where there is none.
     pub live: Option<Box<App>>,
 }

@@ -23,6 +23,7 @@ use crate::text::is_blank;
 use crate::tui::keymap::Edit;
 use chips::Chips;
 use clean::clean;
+use steps::Way;
 
 /// What an empty composer shows, the longest first.
 const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
@@ -192,14 +193,15 @@ impl Composer {
             Edit::Up => moved(CursorMove::Up),
             Edit::Down => moved(CursorMove::Down),
             Edit::WordLeft | Edit::WordRight => {
-                self.move_word(edit);
+                self.move_word(if edit == Edit::WordLeft { Way::Left } else { Way::Right });
                 false
             }
             Edit::LineStart => moved(CursorMove::Head),
             Edit::LineEnd => moved(CursorMove::End),
             Edit::Backspace => area.delete_char(),
             Edit::Delete => area.delete_next_char(),
-            Edit::DeleteWord | Edit::DeleteNextWord => self.delete_word(edit),
+            Edit::DeleteWord => self.delete_word(Way::Left),
+            Edit::DeleteNextWord => self.delete_word(Way::Right),
             Edit::DeleteToStart => area.delete_line_by_head(),
             Edit::DeleteToEnd => area.delete_line_by_end(),
             Edit::Yank => area.paste(),

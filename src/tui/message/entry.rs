@@ -35,9 +35,10 @@ impl Message {
         let entry = known.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
         let Some(entry) = entry.cloned() else {
             let kept = if text.is_some() { "; what you had written is in the message" } else { "" };
-            let sentence = match outcome {
-                QueueOutcome::Ended => format!("{id} cannot be edited, its agent has ended{kept}"),
-                _ => format!("{id} was delivered before it could be edited{kept}"),
+            let sentence = if *outcome == QueueOutcome::Ended {
+                format!("{id} cannot be edited, its agent has ended{kept}")
+            } else {
+                format!("{id} was delivered before it could be edited{kept}")
             };
             self.put_before(text.map(std::slice::from_ref).unwrap_or_default());
             return vec![PaneEffect::Say(sentence)];

@@ -11,6 +11,9 @@ use crate::tui::message::paths::written;
 use crate::tui::message::{Known, Message};
 use crate::tui::theme::AUTO;
 
+/// Most resources that are offered at a time.
+const RESOURCES: usize = 20;
+
 impl Palette {
     /// Makes the offers for the text of the message.
     pub(super) fn refresh(&mut self, message: &Message, known: &Known<'_>) {
@@ -19,6 +22,7 @@ impl Palette {
         let mut offers = self.offers_for(&text, known);
         if is_shown {
             offers.extend(path_offers(message, known));
+            offers.extend(resource_offers(message, known));
         }
         self.offer(&text, offers);
     }
@@ -89,6 +93,23 @@ fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
             label: hit.text.to_string(),
             help: String::new(),
         }
+    });
+    offers.collect()
+}
+
+/// Offers the resources of MCP servers whose `server:address` begins with what is typed behind `@`.
+fn resource_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
+    let Some(token) = message.paths.token().filter(|token| !token.typed.is_empty()) else { return Vec::new() };
+    let each = known.run.servers.iter();
+    let each = each.flat_map(|server| server.resources.iter().map(move |uri| format!("{}:{uri}", server.name)));
+    // A blank would end the name.
+    let fitting = each.filter(|name| name.starts_with(&token.typed) && *name != token.typed && !name.contains(' '));
+    let offers = fitting.take(RESOURCES).map(|name| Offer {
+        text: format!("@{name} "),
+        replaces: Some(token.chars),
+        marks: Vec::new(),
+        label: format!("@{name}"),
+        help: "a resource of an MCP server".to_owned(),
     });
     offers.collect()
 }

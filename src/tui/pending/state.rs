@@ -7,7 +7,7 @@ use crate::id::MessageId;
 use crate::session::fold::{PendingText, PendingTexts};
 
 /// The list of pending texts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct PendingPane {
     selection: Option<Selection>,
     /// Texts that the user has already, before the queue has returned them.

@@ -14,7 +14,7 @@ use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::Steps;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ pub struct ScreenOptions {
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     /// What it told its screen.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// The name of its directory (untrusted).
     pub place: String,
     /// The branch that was checked out (untrusted); empty without one.

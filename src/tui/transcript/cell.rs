@@ -447,7 +447,9 @@ impl Cell {
 
     /// Folds it as it was before it was put away.
     pub(super) fn restore_fold(&mut self, fold: Fold) {
-        self.fold = fold;
+        if self.can_fold() {
+            self.fold = fold;
+        }
     }
 
     /// Tells whether nothing more is expected of it.

@@ -2,12 +2,12 @@
 //!
 //! Used by the fold and read by everything that looks at a transcript. A packed cell is unpacked with its page when it is
 //! looked at, and put away again later, so that a session of any length takes little memory. What a layout has to know of
-//! every cell stays at hand. Copies share their packed pages.
+//! every cell stays at hand. A copy shares everything until one of the two changes.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::packed::Packed;
 use crate::tui::transcript::cell::{Cell, Fold};
@@ -22,9 +22,9 @@ const UNPACKED: usize = 16;
 /// The cells of a transcript, oldest first.
 #[derive(Debug, Default)]
 pub struct Cells {
-    pages: Vec<Page>,
+    pages: Arc<Vec<Page>>,
     /// The cells behind the pages.
-    recent: Vec<Cell>,
+    recent: Arc<Vec<Cell>>,
     /// How many pages were unpacked since they were put away.
     unpacked: AtomicUsize,
 }
@@ -125,7 +125,9 @@ impl Cells {
     /// Returns a cell to change it.
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Cell> {
         let packed = self.pages.len() * PAGE;
-        let Some(page) = self.pages.get_mut(index / PAGE) else { return self.recent.get_mut(index - packed) };
+        let Some(page) = Arc::make_mut(&mut self.pages).get_mut(index / PAGE) else {
+            return Arc::make_mut(&mut self.recent).get_mut(index - packed);
+        };
         if let Page::Packed(packed) = page {
             let cells = packed.cells(&self.unpacked).to_vec();
             *page = Page::Open(cells);
@@ -138,25 +140,26 @@ impl Cells {
 
     /// Adds a cell.
     pub(super) fn push(&mut self, cell: Cell) {
-        self.recent.push(cell);
-        if self.recent.len() >= RECENT + PAGE
-            && let Some(page) = self.recent.get(..PAGE).and_then(PackedPage::of)
+        let recent = Arc::make_mut(&mut self.recent);
+        recent.push(cell);
+        if recent.len() >= RECENT + PAGE
+            && let Some(page) = recent.get(..PAGE).and_then(PackedPage::of)
         {
-            self.recent.drain(..PAGE);
-            self.pages.push(Page::Packed(Arc::new(page)));
+            recent.drain(..PAGE);
+            Arc::make_mut(&mut self.pages).push(Page::Packed(Arc::new(page)));
             self.put_away();
         }
     }
 
     /// Folds or opens all cells that can fold.
     pub(super) fn set_folds(&mut self, fold: Fold) {
-        for page in &mut self.pages {
+        for page in Arc::make_mut(&mut self.pages) {
             match page {
                 Page::Packed(packed) => *packed = Arc::new(packed.folded(fold)),
                 Page::Open(cells) => cells.iter_mut().for_each(|cell| cell.set_fold(fold)),
             }
         }
-        self.recent.iter_mut().for_each(|cell| cell.set_fold(fold));
+        Arc::make_mut(&mut self.recent).iter_mut().for_each(|cell| cell.set_fold(fold));
     }
 
     /// Puts pages away that were unpacked, when they are many.
@@ -165,7 +168,7 @@ impl Cells {
             return;
         }
         *self.unpacked.get_mut() = 0;
-        for page in &mut self.pages {
+        for page in Arc::make_mut(&mut self.pages) {
             let packed = match page {
                 Page::Packed(packed) if packed.unpacked.get().is_some() => Some(packed.put_away()),
                 Page::Packed(_) => None,
@@ -180,7 +183,7 @@ impl Cells {
 
 impl Default for &Cells {
     fn default() -> Self {
-        static NONE: Cells = Cells { pages: Vec::new(), recent: Vec::new(), unpacked: AtomicUsize::new(0) };
+        static NONE: LazyLock<Cells> = LazyLock::new(Cells::default);
         &NONE
     }
 }
@@ -188,7 +191,7 @@ impl Default for &Cells {
 impl Clone for Cells {
     fn clone(&self) -> Self {
         let unpacked = AtomicUsize::new(self.unpacked.load(Ordering::Relaxed));
-        Self { pages: self.pages.clone(), recent: self.recent.clone(), unpacked }
+        Self { pages: Arc::clone(&self.pages), recent: Arc::clone(&self.recent), unpacked }
     }
 }
 

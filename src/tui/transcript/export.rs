@@ -95,7 +95,9 @@ fn agent(child: &ChildCell) -> String {
         ChildState::Ended { message: Some(message), .. } => {
             format!("{}: {}", child.state.words(), text::visible_line(message))
         }
-        state => state.words().to_owned(),
+        state @ (ChildState::Running | ChildState::Interrupted | ChildState::Ended { message: None, .. }) => {
+            state.words().to_owned()
+        }
     };
     format!("{} ({})", plain(&child.name), plain(&state))
 }

@@ -191,6 +191,13 @@ impl TranscriptPane {
         &mut entry(self.arriving.as_mut().unwrap_or(&mut self.readers), agent).transcript
     }
 
+    /// Returns a copy that nobody has read yet.
+    pub fn unread(&self) -> Self {
+        let unread = |reader: &Reader| Reader { transcript: reader.transcript.clone(), ..Reader::default() };
+        let readers = self.readers.iter().map(|(agent, reader)| (agent.clone(), unread(reader))).collect();
+        Self { readers, ..Self::default() }
+    }
+
     /// Forgets all transcripts: a new conversation begins.
     pub fn begin_again(&mut self) {
         self.arriving = self.arriving.as_ref().map(|_| main_alone());

@@ -11,7 +11,7 @@ use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
 use crate::tui::effect::PaneEffect;
 use crate::tui::help::Help;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::PauseKey;
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
@@ -194,7 +194,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
 
 fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
     match whom {
-        "" => with_pause(app, Action::HoldOrGoOn),
+        "" => with_pause(app, PauseKey::PauseOrGoOn),
         ALL => vec![Effect::Request(pause::all(&app.facts.run.pauses))],
         other => {
             app.reply(&format!("/hold takes nothing or {ALL}, not {other}"));

@@ -86,7 +86,7 @@ fn row(server: &ServerStatus) -> Choice {
 }
 
 fn preview(server: &ServerStatus) -> String {
-    let ServerStatus { reached, state, about, tools, resources, prompts, error, errors, notes, .. } = server;
+    let ServerStatus { reached, variables, state, about, tools, resources, prompts, error, errors, notes, .. } = server;
     let mut text = format!("{}\n{}: {}\n", reached, state.name(), state.help());
     let mut put = |what: &str, value: &str| {
         if !value.is_empty() {
@@ -98,15 +98,14 @@ fn preview(server: &ServerStatus) -> String {
     if *state == ServerState::Failed {
         put("the end of its error output", errors);
     }
+    put("it gets", &variables.join(", "));
     put("it calls itself", about);
     for note in notes {
         put("note", note);
     }
     put("tools", &tools.join(", "));
     put("prompts", &prompts.join(", "));
-    if *resources > 0 {
-        put("resources", &resources.to_string());
-    }
+    put("resources", &resources.join(", "));
     if *state != ServerState::Failed {
         put("the end of its error output", errors);
     }

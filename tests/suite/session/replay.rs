@@ -63,7 +63,7 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
     written.on_event(&event(1, turn));
     written.accepted(&AgentId::main(), entry("m1", "at once"));
     written.close();
-    let told = moments(read(disk.bytes().as_slice()).unwrap().records);
+    let told: Vec<_> = moments(read(disk.bytes().as_slice()).unwrap().records).collect();
     let is_pending = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
     assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.post)), "{told:?}");
 }
