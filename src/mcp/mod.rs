@@ -10,6 +10,11 @@
 //! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
 //! - logins: `login/mod.rs`; stories: `mcp/login.rs`
 //! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
+//! - the handshake, lists, calls: `session.rs`, `catalog.rs`, `store.rs`
+//! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; stories: `mcp/stdio.rs`
+//! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; stories: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
+//! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `mcp/screen.rs`
+//! - public servers: `mcp/real.rs`
 
 mod arguments;
 pub mod catalog;

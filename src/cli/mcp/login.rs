@@ -15,7 +15,9 @@ pub(super) fn log_in(flags: &Flags, name: &str) -> Result<Exit, String> {
     super::with_runtime(async {
         let mut signals = Signals::new().map_err(|error| format!("the program cannot handle signals: {error}"))?;
         let servers = super::servers(&start, &mut notes).await?;
-        notes.iter().for_each(|note| say(note));
+        for note in &notes {
+            say(note);
+        }
         let server = servers.get(name).ok_or_else(|| format!("there is no server {name}"))?;
         let instance = servers.main_instance(name)?;
         let work = async {

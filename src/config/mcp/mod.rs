@@ -4,7 +4,7 @@
 //!
 //! - the section `[mcp.NAME]` and its definition: `section.rs`; stories: `mcp/configuration.rs`
 //! - `.mcp.json`, `~/.claude.json`, the `config.toml` of codex, and writing them as sections: `files.rs`; stories:
-//!   `mcp/import.rs`
+//!   `mcp/command.rs`
 
 mod files;
 mod section;

@@ -1,5 +1,5 @@
 //! Who gives tokens for a server: the server names its authorization server (RFC 9728), and that says how it is asked
-//! (RFC 8414, OpenID Connect Discovery).
+//! (RFC 8414, `OpenID` Connect Discovery).
 //!
 //! Nothing of it is trusted: every address must be https, or on this machine when the server itself is; redirects are not
 //! followed, documents have a cap, and what an authorization server says about itself must name it.

@@ -146,28 +146,25 @@ impl Drop for HttpTransport {
 /// Sends messages in their order: what is no request must have arrived before the next one goes out.
 async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outgoing>) {
     while let Some(message) = waiting.recv().await {
-        match message.request {
-            Some(id) => {
-                let sending = Arc::clone(&shared);
-                let task = tokio::spawn(async move {
-                    if let Err(error) = sending.ask(id, &message.message).await {
-                        let _ = sending.inbox.send(Arrival::Failed(id, error)).await;
-                    }
-                    sending.lock().requests.remove(&id);
-                });
-                let mut state = shared.lock();
-                if !task.is_finished() {
-                    state.requests.insert(id, task.abort_handle());
-                }
+        let Some(id) = message.request else {
+            let _ = timeout(limits::MCP_NOTE_TIME, shared.tell(&message.message)).await;
+            let method = message.message.get("method").and_then(Value::as_str);
+            if method == Some("notifications/initialized") {
+                let listening = tokio::spawn(listen(Arc::clone(&shared)));
+                shared.lock().listener = Some(listening.abort_handle());
             }
-            None => {
-                let _ = timeout(limits::MCP_NOTE_TIME, shared.tell(&message.message)).await;
-                let method = message.message.get("method").and_then(Value::as_str);
-                if method == Some("notifications/initialized") {
-                    let listening = tokio::spawn(listen(Arc::clone(&shared)));
-                    shared.lock().listener = Some(listening.abort_handle());
-                }
+            continue;
+        };
+        let sending = Arc::clone(&shared);
+        let task = tokio::spawn(async move {
+            if let Err(error) = sending.ask(id, &message.message).await {
+                let _ = sending.inbox.send(Arrival::Failed(id, error)).await;
             }
+            sending.lock().requests.remove(&id);
+        });
+        let mut state = shared.lock();
+        if !task.is_finished() {
+            state.requests.insert(id, task.abort_handle());
         }
     }
 }
@@ -216,13 +213,11 @@ impl Shared {
                 }
                 // One that another process has renewed meanwhile is taken, too.
                 let renewed = if is_first { self.login.renew(&self.http, token.as_ref()).await } else { None };
-                match renewed {
-                    Some(renewed) => token = Some(renewed),
-                    None => {
-                        self.login.wanted(&wanted);
-                        return Err(SendError::LoginWanted);
-                    }
-                }
+                let Some(renewed) = renewed else {
+                    self.login.wanted(&wanted);
+                    return Err(SendError::LoginWanted);
+                };
+                token = Some(renewed);
                 continue;
             }
             // Some servers say it with the other status.

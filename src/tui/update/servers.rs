@@ -31,11 +31,13 @@ fn told(facts: &Facts) -> Vec<PaneEffect> {
     if facts.run.servers.is_empty() {
         return vec![PaneEffect::Say("no MCP server is configured".to_owned())];
     }
-    let line = |row: Choice| {
-        let what = format!("{}: {}; {}", visible_line(&row.id), visible_line(&row.title), visible_line(&row.facts));
-        PaneEffect::Note(AgentId::main(), what)
+    let line = |server: &ServerStatus| {
+        let error = server.error.as_deref().filter(|_| server.state == ServerState::Failed);
+        let parts = std::iter::once(about(server)).chain(error.map(str::to_owned));
+        let parts = parts.map(|part| visible_line(&part).into_owned()).collect::<Vec<_>>().join("; ");
+        PaneEffect::Note(AgentId::main(), format!("{}: {parts}", visible_line(&server.name)))
     };
-    rows(facts).into_iter().map(line).collect()
+    facts.run.servers.iter().map(line).collect()
 }
 
 /// Follows a change of how they stand.
@@ -70,16 +72,21 @@ fn rows(facts: &Facts) -> Vec<Choice> {
     facts.run.servers.iter().map(row).collect()
 }
 
-fn row(server: &ServerStatus) -> Choice {
+/// Returns how it stands, in a few words (untrusted).
+fn about(server: &ServerStatus) -> String {
     let mut about = vec![server.state.name().to_owned(), count(server.tools.len(), "tool")];
     if server.calls > 0 {
         about.push(count(usize::try_from(server.calls).unwrap_or(usize::MAX), "call"));
     }
     about.push(server.source.clone());
+    about.join(" · ")
+}
+
+fn row(server: &ServerStatus) -> Choice {
     Choice {
         id: server.name.clone(),
         title: server.name.clone(),
-        facts: about.join(" · "),
+        facts: about(server),
         preview: preview(server),
         directory: String::new(),
     }

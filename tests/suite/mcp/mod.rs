@@ -7,6 +7,8 @@ mod http;
 mod lists;
 mod login;
 mod project;
+mod real;
+mod screen;
 mod stdio;
 mod subagents;
 pub mod tools;
