@@ -5,6 +5,9 @@
 /// The default system prompt of the main agent, with the placeholders `{{cwd}}`, `{{date}}` and `{{tools}}`.
 pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
 
+/// The explanation of the frames around texts of the user, appended to the system prompt of every agent that can be steered.
+pub const FRAMES: &str = include_str!("../assets/prompts/frames.md");
+
 /// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the
 /// prompt).
 pub const PERSONAS: &[(&str, &str)] = &[

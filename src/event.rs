@@ -4,6 +4,7 @@
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
 mod facts;
+mod pending;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,10 @@ use serde_json::Value;
 use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
+use crate::steering::{Rule, RuleNews, TextKind};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+pub use pending::{Delivery, Pending};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 2;
@@ -119,6 +122,23 @@ pub enum Event {
         /// The client that sent it; absent for the one that the run was started with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sender: Option<ClientId>,
+        /// What it is to the agent.
+        #[serde(default)]
+        kind: TextKind,
+    },
+    /// The rules of the user that hold, all of them, after each change.
+    Rules {
+        /// In the order in which they were set.
+        rules: Vec<Rule>,
+    },
+    /// The agent told its model of a rule: one that it was not sent itself, or that has changed.
+    RuleTold {
+        /// The text that set the rule.
+        id: MessageId,
+        /// What it told.
+        news: RuleNews,
+        /// Its words; null once it is withdrawn.
+        text: Option<String>,
     },
     /// The reply to the first request with these messages has begun.
     Seen {
@@ -442,41 +462,4 @@ pub enum Decided {
     Message,
     /// The run was stopped.
     Cancelled,
-}
-
-/// A message that waits for delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Pending {
-    /// The id that the injection returned.
-    pub id: MessageId,
-    /// The text, exactly as typed.
-    pub text: String,
-    /// The point at which it will enter.
-    pub delivery: Delivery,
-    /// Whether it is held back: while the user edits it, and while it is `stale`.
-    pub held: bool,
-    /// Whether it waited so long that the user must confirm it before it is delivered.
-    #[serde(default)]
-    pub stale: bool,
-    /// When it was accepted.
-    #[serde(serialize_with = "micros")]
-    pub at: Timestamp,
-    /// The client that sent it; absent for the one that the run was started with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender: Option<ClientId>,
-}
-
-/// The point at which a pending message enters the conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Delivery {
-    /// At the next tool-result boundary, or as the next turn.
-    #[default]
-    Steer,
-    /// Only after the turn has ended, as a turn of its own.
-    FollowUp,
-    /// At once: it cuts the answer being written, or the calls not yet started. As the next turn when none runs.
-    Now,
 }

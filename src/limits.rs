@@ -38,6 +38,9 @@ pub const COMPACT_ENOUGH: u64 = 75;
 pub const KEPT_ROUNDS: usize = 2;
 /// A compaction cuts longer tool results of older rounds to this, characters.
 pub const OLD_RESULT_CHARS: usize = 2_000;
+/// Characters of the user's earlier texts that a compaction keeps word for word, beside the task and the rules, which always
+/// stay whole; in a small context window fewer.
+pub const KEPT_TEXT_CHARS: usize = 24_000;
 /// New messages before a failed compaction is tried again.
 pub const COMPACT_REST: usize = 8;
 /// A longer text of a summary is cut, characters.

@@ -13,7 +13,8 @@ use crate::agent::output_schema::OutputSchema;
 use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
+use crate::assets;
+use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -21,6 +22,7 @@ use crate::listener::{Listener, ListenerList};
 use crate::provider::{
     AnswerStage, ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models,
 };
+use crate::steering::Framing;
 use crate::tool::{Tool, Toolbox};
 
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
@@ -103,6 +105,19 @@ impl AgentBuilder {
     /// Sets the budget that its replies are charged to, shared by its whole tree; without one nothing is limited.
     pub fn budget(mut self, budget: Arc<Budget>) -> Self {
         self.tree.budget = budget;
+        self
+    }
+
+    /// Sets the list of rules of the user that hold, shared by its whole tree; a host changes them there.
+    pub fn rules(mut self, rules: Arc<Rules>) -> Self {
+        self.tree.rules = rules;
+        self
+    }
+
+    /// Sets how texts of the user reach the model during a turn: the words alone by default, or each in a short frame that
+    /// says what it is. With frames, agents with a queue get the explanation of frames behind their system prompt.
+    pub fn framing(mut self, framing: Framing) -> Self {
+        self.tree.framing = framing;
         self
     }
 
@@ -194,6 +209,10 @@ impl AgentBuilder {
             system_prompt.push_str("\n\n");
             system_prompt.push_str(&snippet);
         }
+        if inputs.tree.framing == Framing::Framed && inputs.handles.interloper.is_some() {
+            system_prompt.push_str("\n\n");
+            system_prompt.push_str(assets::FRAMES.trim_end());
+        }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.tree.connector.connect(&inputs.tree.transport)?;
         if !inputs.model_checked {
@@ -232,6 +251,7 @@ impl AgentBuilder {
             answer_stage: AnswerStage::default(),
             finish: None,
             turns: 0,
+            round: 0,
             steps: 0,
             unseen: Vec::new(),
             partial: String::new(),

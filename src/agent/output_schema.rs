@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::agent::run_loop::TurnInput;
+use crate::agent::deliver::TurnInput;
 use crate::id::ClientId;
 use crate::limits;
 use crate::message::Message;
@@ -84,7 +84,7 @@ impl OutputSchema {
 }
 
 impl Agent {
-    /// Tells the model of the schema, unless the conversation holds that already.
+    /// Tells the model of the schema, unless the conversation holds that already: a compaction may have taken it out.
     pub(super) fn say_schema(&mut self) {
         let Some(schema) = &self.output_schema else { return };
         let instruction = schema.instruction();
@@ -104,7 +104,7 @@ impl Agent {
         let text = format!(
             "Your answer does not match the JSON Schema that it must match: {fault}. Answer again, with the JSON value alone."
         );
-        Some(TurnInput { text, injection: None, sender: Some(ClientId::new(SENDER)) })
+        Some(TurnInput { text, sender: Some(ClientId::new(SENDER)), ..TurnInput::default() })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::event::{Event, Pending, Usage};
 use crate::id::MessageId;
 use crate::limits;
 use crate::listener::ListenerList;
-use crate::message::AssistantMessage;
+use crate::message::{AssistantMessage, Message};
 use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
 
@@ -30,6 +30,11 @@ pub(super) enum RequestOutcome {
 impl Agent {
     /// Sends one request. On an error or a cut the text received so far is in the history.
     pub(super) async fn ask(&mut self) -> Result<RequestOutcome, RunError> {
+        // Behind a reply that its server goes on with, nothing may stand.
+        if !matches!(self.history.messages().last(), Some(Message::Assistant(_))) {
+            self.say_schema();
+            self.tell_rules();
+        }
         let asked = self.request().await;
         match asked {
             Ok(RequestOutcome::Reply(_)) => self.partial.clear(),
@@ -48,6 +53,9 @@ impl Agent {
         let waiting = self.take_now();
         if !waiting.is_empty() {
             return Ok(RequestOutcome::Cut(waiting));
+        }
+        if let Some(interloper) = &self.handles.interloper {
+            interloper.began_request();
         }
         self.emit_size();
         let schemas = self.toolbox.schemas();

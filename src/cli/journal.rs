@@ -26,6 +26,7 @@ use crate::session::journal::{
     EarlierRun, Header, Journal, OpenFile, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId, before,
     carried_over, restore_left,
 };
+use crate::steering::TextKind;
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
@@ -145,7 +146,10 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let journal = Journal::branch(header, reading.last, &records, opening);
     hide_variables(&journal);
     let mut resumed = restore_left(records);
-    resumed.unfinished = Unfinished { drafts: vec![DraftText { to: AgentId::main(), text }], ..Unfinished::default() };
+    resumed.unfinished = Unfinished {
+        drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default() }],
+        ..Unfinished::default()
+    };
     start.places.notes.extend(notes);
     start.resumed = Some(Box::new(resumed));
     start.journal = Some(journal);

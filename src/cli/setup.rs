@@ -98,6 +98,7 @@ pub async fn setup(
         },
         streaming: config.streaming,
         spending: config.spending,
+        framing: config.framing,
         compact_at: config.compact_at,
         policy: Policy {
             answerer: start.answerer,

@@ -11,6 +11,7 @@ use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
 use crate::protocol::Unfinished;
+use crate::steering::Rule;
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
 pub trait Earlier: Send + Debug {
@@ -39,6 +40,8 @@ pub struct Resumed {
     pub unfinished: Unfinished,
     /// Undos that the model was not told of: the turn, and what was done about each file.
     pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that held; `None` where none was ever set.
+    pub rules: Option<Vec<Rule>>,
     /// Where the numbering goes on.
     pub numbers: Numbers,
 }

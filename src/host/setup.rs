@@ -11,7 +11,7 @@ use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
@@ -23,6 +23,7 @@ use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::{ServerTools, Servers};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
+use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::tool::{ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
@@ -67,6 +68,8 @@ pub struct Setup {
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
     pub spending: Spending,
+    /// How texts of the user reach the models during a turn.
+    pub framing: Framing,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
@@ -99,7 +102,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, approvals, changes }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -135,20 +138,7 @@ impl Setup {
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
         let sandbox = self.workbench.spawner.sandbox().name();
-        let policy = Policy {
-            sandboxed: Some(if sandbox.is_some() { Sandboxed::Yes } else { Sandboxed::No }),
-            network: match self.workbench.confinement.network {
-                workspace::Network::Off if sandbox.is_some() => Network::Off,
-                workspace::Network::Off | workspace::Network::On => Network::On,
-            },
-            main_web: match self.workbench.web_pool {
-                WebPool::SubAgents => MainWeb::AsAny,
-                WebPool::Main => MainWeb::Asked,
-            },
-            root: Some(root.clone()),
-            ..self.policy
-        };
-        approvals.configure(policy, Mode::Ask);
+        approvals.configure(policy(self.policy, &self.workbench, &root), Mode::Ask);
         if let Err(refused) = approvals.set_mode(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
@@ -169,6 +159,8 @@ impl Setup {
             .compaction_request(wish)
             .compact_at(self.compact_at)
             .budget(budget)
+            .rules(rules)
+            .framing(self.framing)
             .approvals(approvals)
             .streaming(self.streaming)
             .output_schema(self.output_schema)
@@ -200,8 +192,29 @@ impl Setup {
             agent.listeners().emit_as(of, parent, event);
         }
         agent.resume(&resumed.messages, resumed.numbers.turns);
+        if let Some(rules) = resumed.rules {
+            agent.rules().take_over(rules);
+        }
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, servers, notes })
+    }
+}
+
+/// Adds what the set-up shows to what the user's own configuration says of approvals.
+fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
+    let is_sandboxed = workbench.spawner.sandbox().name().is_some();
+    Policy {
+        sandboxed: Some(if is_sandboxed { Sandboxed::Yes } else { Sandboxed::No }),
+        network: match workbench.confinement.network {
+            workspace::Network::Off if is_sandboxed => Network::Off,
+            workspace::Network::Off | workspace::Network::On => Network::On,
+        },
+        main_web: match workbench.web_pool {
+            WebPool::SubAgents => MainWeb::AsAny,
+            WebPool::Main => MainWeb::Asked,
+        },
+        root: Some(root.to_path_buf()),
+        ..policy
     }
 }
 
@@ -213,6 +226,8 @@ pub(super) struct Shared {
     pub wish: Arc<CompactionRequest>,
     /// What counts money and tokens.
     pub budget: Arc<Budget>,
+    /// The rules of the user that hold.
+    pub rules: Arc<Rules>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
     /// What the tools changed.

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
+use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Rules};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
@@ -87,6 +87,7 @@ where
     let approvals = Arc::clone(handle.approvals());
     let changes = Arc::clone(handle.changes());
     let budget = Arc::clone(handle.budget());
+    let rules = Arc::clone(handle.rules());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let worker = Worker {
@@ -95,6 +96,7 @@ where
         approvals,
         changes,
         budget,
+        rules,
         mailbox,
         commands,
         choice,
@@ -156,6 +158,7 @@ struct Worker {
     approvals: Arc<Approvals>,
     changes: Arc<Changes>,
     budget: Arc<Budget>,
+    rules: Arc<Rules>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -221,8 +224,8 @@ impl Worker {
         all.push(Arc::new(TurnMarks::new(Arc::clone(&self.changes))));
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
-        let shared =
-            Shared { choice, wish: Arc::clone(&self.wish), budget: Arc::clone(&self.budget), approvals, changes };
+        let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
+        let shared = Shared { choice, wish, budget, rules, approvals, changes };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -307,6 +310,8 @@ impl Worker {
             say_pending();
         }
 
+        self.say_rules(&listeners);
+
         let errands =
             Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
         let mut last = LastRun::None;
@@ -367,6 +372,22 @@ impl Worker {
             };
         }
         agent.close();
+    }
+
+    /// Says which rules of the user hold, if any do, and from now on after each change: before whoever changes them goes on.
+    fn say_rules(&self, listeners: &ListenerList) {
+        let say = {
+            let (rules, listeners) = (Arc::downgrade(&self.rules), listeners.clone());
+            move || {
+                if let Some(rules) = rules.upgrade() {
+                    listeners.emit(Event::Rules { rules: rules.list() });
+                }
+            }
+        };
+        if !self.rules.list().is_empty() {
+            say();
+        }
+        self.rules.watch(Arc::new(say));
     }
 
     async fn retry(&self, agent: &mut Agent) -> Result<(), RunError> {

@@ -75,8 +75,13 @@ fn hashed(fitted: &str, tool: &str) -> String {
 /// Tells whether a name that a persona uses means this tool: by its own name, or by that of its server, with or without
 /// a star.
 pub fn means(name: &str, server: &str, tool: &str) -> bool {
-    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
-    name == tool || rest == server || rest.strip_suffix("__*") == Some(server)
+    name == tool || means_whole(name, server)
+}
+
+/// Tells whether a name means a server with all that it has.
+pub fn means_whole(name: &str, server: &str) -> bool {
+    let rest = name.strip_prefix(PREFIX);
+    rest.is_some_and(|rest| rest == server || rest.strip_suffix("__*") == Some(server))
 }
 
 /// Tells whether a name means a tool of this server, whichever it has.

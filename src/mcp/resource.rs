@@ -64,7 +64,7 @@ impl ResourceTool {
         let args = self.parameters.validate(arguments).map_err(ToolError::Failed)?;
         let Some(servers) = self.servers.upgrade() else { return Err(ToolError::failed("the session has ended")) };
         let name = args.str("server");
-        let server = servers.in_scope(&self.agent.scope).find(|server| server.definition().name == name).cloned();
+        let server = servers.whole_in_scope(&self.agent.scope).find(|server| server.definition().name == name).cloned();
         let Some(server) = server else {
             return Err(ToolError::Failed(format!("there is no server {name} for this agent")));
         };

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
 use crate::mcp::instance::{Instance, Wanted};
-use crate::mcp::names::{means, means_server};
+use crate::mcp::names::{means, means_server, means_whole};
 use crate::mcp::resource::ResourceTool;
 use crate::mcp::results;
 use crate::mcp::search::ToolSearch;
@@ -141,6 +141,14 @@ impl Servers {
         self.all.iter().filter(move |server| match scope {
             ToolScope::Main => server.definition().on_main_agent,
             ToolScope::Named(names) => names.iter().any(|name| means_server(name, &server.definition().name)),
+        })
+    }
+
+    /// Returns the servers whose resources an agent may read: a persona has to name the whole server for that.
+    pub(super) fn whole_in_scope<'a>(&'a self, scope: &'a ToolScope) -> impl Iterator<Item = &'a Arc<Server>> {
+        self.in_scope(scope).filter(move |server| match scope {
+            ToolScope::Main => true,
+            ToolScope::Named(names) => names.iter().any(|name| means_whole(name, &server.definition().name)),
         })
     }
 
@@ -336,12 +344,14 @@ impl ToolSource for Servers {
         });
         lock(&self.agents).push(Arc::clone(&agent));
         self.bring_up_to_date(&agent);
-        let has_resources = self.in_scope(&agent.scope).any(|server| !server.catalog().resources.is_empty());
+        let has_resources = self
+            .whole_in_scope(&agent.scope)
+            .any(|server| !server.is_known() || !server.catalog().resources.is_empty());
         let mut more: Vec<Arc<dyn RawTool>> = Vec::new();
         if searches {
             more.push(Arc::new(ToolSearch::new(&own, Arc::clone(&agent))));
         }
-        if has_resources || is_unknown {
+        if has_resources {
             more.push(Arc::new(ResourceTool::new(&own, agent)));
         }
         for tool in more {

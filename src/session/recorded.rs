@@ -50,9 +50,10 @@ impl RecordedClient {
     fn refuse(&self, request: Request) -> Option<Reply> {
         let why = self.why.clone();
         Some(match request {
-            Request::Inject { to, text, delivery } => {
-                Reply::Injected { to, text, delivery, outcome: Err(Refused::NotBuilt) }
+            Request::Inject { to, text, delivery, kind, scope } => {
+                Reply::Injected { to, text, delivery, kind, scope, outcome: Err(Refused::NotBuilt) }
             }
+            Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },
             Request::Stop | Request::Reset => Reply::Stopped(Vec::new()),
             Request::Queue { agent, id, act } => {
                 Reply::Queue { agent, id, act, outcome: QueueOutcome::Refused(Refused::NotBuilt) }

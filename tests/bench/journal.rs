@@ -33,7 +33,7 @@ use steersman::session::{Client as _, LocalClient};
 use steersman::tui::msg::Msg;
 use steersman::tui::run::sessions::steps_of;
 use steersman::tui::state::App;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 
@@ -203,7 +203,7 @@ fn enter(state: &Path) {
             let send = |number: usize| {
                 let text = format!("text number {number}, as long as what people type in one go");
                 let began = Instant::now();
-                client.send(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer });
+                client.send(Request::inject(AgentId::main(), text, Delivery::Steer));
                 let time = began.elapsed();
                 client.answers();
                 handle.interloper().drain();

@@ -17,6 +17,7 @@ use steersman::host::{
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
+use steersman::steering::Framing;
 use steersman::subagent::Roster;
 use steersman::workspace::Caution;
 use tempfile::TempDir;
@@ -48,6 +49,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         on_exhausted: OnExhausted::Synthesize,
         streaming: Streaming::Off,
         spending: Spending::default(),
+        framing: Framing::Plain,
         compact_at: 85,
         policy: Policy::default(),
         mode: Mode::Ask,

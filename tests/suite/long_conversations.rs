@@ -8,6 +8,7 @@ use steersman::price::Money;
 use steersman::protocol::BudgetLimits;
 use steersman::protocol::Request;
 use steersman::session::fold::{ReceiptMark, ReceiptWords};
+use steersman::steering::TextKind;
 use steersman::tui::msg::Effect;
 use steersman::tui::transcript::cell::{Body, Cell, Fold};
 use steersman::tui::transcript::fold::Transcript;
@@ -28,9 +29,10 @@ fn turns(transcript: &mut Transcript, turns: std::ops::Range<u64>, mut seen: imp
         tell(Event::TurnStarted { turn: u32::try_from(turn).unwrap() });
         let injection = Some(id("m").into());
         let content = format!("message {turn}");
-        tell(Event::UserTurn { content, mid_loop: turn % 2 == 0, injection, step: 0, after: None, sender: None });
+        let (mid_loop, kind) = (turn % 2 == 0, TextKind::Add);
+        tell(Event::UserTurn { content, mid_loop, injection, step: 0, after: None, sender: None, kind });
         tell(Event::Thinking { text: format!("thought {turn}") });
-        tell(Event::AssistantDelta { text: format!("**answ") });
+        tell(Event::AssistantDelta { text: "**answ".to_owned() });
         tell(Event::Assistant { text: format!("**answer** {turn}"), interrupted: turn % 3 == 0 });
         let arguments =
             Arguments::parse(&format!(r#"{{"path": "src/{turn}.rs", "list": [1, 2.5, null, {{"a": "b"}}]}}"#));

@@ -146,6 +146,7 @@ mod spawner;
 mod spawner_streams;
 mod sse;
 mod staleness;
+mod steering;
 mod steering_trials;
 mod streaming;
 mod subagent;

@@ -31,7 +31,18 @@ fn talk(width: u16, height: u16) -> Stage {
 
 fn user(stage: &mut Stage, text: &str) {
     let content = text.to_owned();
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: false,
+            injection: None,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
 }
 
 fn copied(stage: &Stage) -> String {

@@ -25,7 +25,15 @@ pub fn envelope(event: Event) -> Envelope {
 }
 
 pub fn user(content: &str) -> Event {
-    Event::UserTurn { content: content.into(), mid_loop: false, injection: None, step: 0, after: None, sender: None }
+    Event::UserTurn {
+        content: content.into(),
+        mid_loop: false,
+        injection: None,
+        step: 0,
+        after: None,
+        sender: None,
+        kind: steersman::steering::TextKind::Add,
+    }
 }
 
 pub fn mid_loop(content: &str) -> Event {
@@ -36,6 +44,7 @@ pub fn mid_loop(content: &str) -> Event {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     }
 }
 

@@ -146,7 +146,7 @@ fn wire<'a>(message: &'a Message, outgoing: &Outgoing<'a>) -> WireMessage<'a> {
             let developer = outgoing.quirks.wants(Want::Developer);
             text(if developer { Role::Developer } else { Role::System }, content)
         }
-        Message::User { content } => text(Role::User, content),
+        Message::User { content, .. } => text(Role::User, content),
         Message::Tool { call_id, content, .. } => {
             WireMessage { tool_call_id: Some(id(call_id.as_str(), outgoing.quirks)), ..text(Role::Tool, content) }
         }

@@ -184,7 +184,7 @@ struct ContentsBuilder<'a, 'o> {
 impl<'a> ContentsBuilder<'a, '_> {
     fn add(&mut self, message: &'a Message) {
         match message {
-            Message::System { content } | Message::User { content } => self.push(Role::User, text(content)),
+            Message::System { content } | Message::User { content, .. } => self.push(Role::User, text(content)),
             Message::Tool { name, content, .. } => {
                 let id = self.open.pop_front().unwrap_or_default();
                 let response = match content.strip_prefix(FAILED) {

@@ -144,7 +144,7 @@ fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
 fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<'a>) {
     match message {
         Message::System { content } => input.push(Item::Message { role: "system", content }),
-        Message::User { content } => input.push(Item::Message { role: "user", content }),
+        Message::User { content, .. } => input.push(Item::Message { role: "user", content }),
         Message::Tool { call_id, content, .. } => {
             input.push(Item::FunctionCallOutput { call_id: wire_id(call_id.as_str()), output: content });
         }

@@ -81,6 +81,7 @@ impl Receipts {
             if receipt.arrival().is_none() {
                 receipt.state = ReceiptState::Pending;
                 receipt.delivery = pending.delivery;
+                receipt.kind = pending.kind;
                 receipt.sent.get_or_insert(pending.at);
                 receipt.sender.clone_from(&pending.sender);
                 if receipt.text != pending.text {
@@ -113,7 +114,7 @@ impl Receipts {
                 progress.turn = *turn;
                 progress.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender } => {
+            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender, kind } => {
                 let boundary = match (mid_loop, after) {
                     (false, _) => Boundary::TurnStart,
                     (true, Some(tool)) => Boundary::After(tool.clone()),
@@ -123,6 +124,7 @@ impl Receipts {
                 self.arrived(envelope, id, content, *step, boundary);
                 if let Some(receipt) = self.change(id) {
                     receipt.sender.clone_from(sender);
+                    receipt.kind = *kind;
                 }
                 return vec![id.clone()];
             }

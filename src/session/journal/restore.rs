@@ -18,6 +18,7 @@ use crate::protocol::{DraftText, Unfinished};
 use crate::session::journal::SessionFile;
 use crate::session::journal::reader::Records;
 use crate::session::journal::record::Record;
+use crate::steering::{Rule, TextKind};
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
@@ -95,6 +96,8 @@ struct Fold {
     listed: HashSet<MessageId>,
     /// Undos behind the last message, with which the model would have been told.
     undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that hold; `None` while none was set.
+    rules: Option<Vec<Rule>>,
     numbers: Numbers,
 }
 
@@ -127,8 +130,8 @@ impl Fold {
         let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
         pending.append(&mut self.returned);
         let unfinished = Unfinished { drafts: self.drafts, pending, agents };
-        let Self { messages, undone, numbers, .. } = self;
-        Resumed { messages, closing, unfinished, undone, numbers, ..Resumed::default() }
+        let Self { messages, undone, rules, numbers, .. } = self;
+        Resumed { messages, closing, unfinished, undone, rules, numbers, ..Resumed::default() }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
@@ -163,13 +166,18 @@ impl Fold {
                 let next = self.numbers.agents.entry(persona.to_owned()).or_default();
                 *next = (*next).max(number.saturating_add(1));
             }
-        } else if let Event::UserTurn { injection, .. } = event {
+        } else if let Event::UserTurn { content, injection, kind, .. } = event {
             if agent.is_main() {
                 self.undone.clear();
             }
             if let Some(id) = injection {
+                if *kind == TextKind::Rule {
+                    self.set_rule(agent, id, content);
+                }
                 self.settle(id);
             }
+        } else if let Event::Rules { rules } = event {
+            self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
         } else if let Event::Pending { entries } = event {
@@ -183,6 +191,14 @@ impl Fold {
             return None;
         }
         Some(envelope)
+    }
+
+    /// Takes a rule that was delivered: the list that follows may be missing.
+    fn set_rule(&mut self, agent: &AgentId, id: &MessageId, text: &str) {
+        let waiting = self.waiting.iter().map(|(_, entry)| entry).find(|entry| entry.id == *id);
+        let scope = waiting.map(|entry| entry.scope).unwrap_or_default();
+        let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
+        self.rules.get_or_insert_default().push(rule);
     }
 
     fn settle(&mut self, id: &MessageId) {

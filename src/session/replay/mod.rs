@@ -82,13 +82,14 @@ impl Fold {
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let at = entry.at;
         let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
+        let (kind, scope) = (entry.kind, entry.scope);
         if !self.left.contains(&entry.id)
             && let Some(queue) = self.queue(&to)
             && queue.iter().all(|known| known.id != entry.id)
         {
             queue.push(entry);
         }
-        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, outcome }));
+        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, kind, scope, outcome }));
         self.push_queues(at);
     }
 

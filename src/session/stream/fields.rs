@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::steering::TextKind;
 
 /// What every line has beside its event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +229,9 @@ pub struct UnsentText {
     pub text: String,
     /// Where it was to enter.
     pub delivery: Delivery,
+    /// What it was to be to the agent.
+    #[serde(default)]
+    pub kind: TextKind,
     /// The client that sent it; absent for the one that the run was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ClientId>,

@@ -214,6 +214,7 @@ impl RunRecord {
             id: entry.id.clone(),
             text: entry.text.clone(),
             delivery: entry.delivery,
+            kind: entry.kind,
             sender: entry.sender.clone(),
         };
         let result = RunResult {

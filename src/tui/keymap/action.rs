@@ -27,6 +27,8 @@ named_keys! {
         BringBack = "bring-back",
         /// Send the composer's text, or deliver what is pending, at once.
         DeliverNow = "deliver-now",
+        /// Take the next kind for what is written.
+        NextKind = "next-kind",
         /// Focus the pending list.
         FocusPending = "focus-pending",
         /// Focus the agent tree.
@@ -112,6 +114,7 @@ impl Action {
             | Self::Undo
             | Self::BringBack
             | Self::DeliverNow
+            | Self::NextKind
             | Self::FocusPending
             | Self::FocusTree
             | Self::FocusComposer

@@ -204,6 +204,8 @@ named_keys! {
         AsFollowUp = "as-follow-up",
         /// Make a steer of the selected pending text.
         AsSteer = "as-steer",
+        /// Let it be of the next kind.
+        NextKind = "next-kind",
         /// Join the selected pending text with the one after it.
         Merge = "merge",
         /// Deliver it at once.

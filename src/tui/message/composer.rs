@@ -19,6 +19,7 @@ use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use crate::limits;
+use crate::steering::TextKind;
 use crate::text::is_blank;
 use crate::tui::keymap::Edit;
 use chips::Chips;
@@ -40,6 +41,8 @@ pub struct Composer {
     area: TextArea<'static>,
     rows: u16,
     chips: Chips,
+    /// What the text is to be to its agent.
+    kind: TextKind,
     /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
     halves: HashSet<u64>,
 }
@@ -75,7 +78,7 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
-        Self { area, rows: 1, chips: Chips::default(), halves: HashSet::new() }
+        Self { area, rows: 1, chips: Chips::default(), kind: TextKind::default(), halves: HashSet::new() }
     }
 }
 
@@ -248,6 +251,17 @@ impl Composer {
     /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
     pub fn forget(&mut self) {
         self.set("", (0, 0));
+        self.kind = TextKind::default();
+    }
+
+    /// Returns what the text is to be to its agent.
+    pub fn kind(&self) -> TextKind {
+        self.kind
+    }
+
+    /// Says what the text is to be to its agent.
+    pub fn set_kind(&mut self, kind: TextKind) {
+        self.kind = kind;
     }
 
     /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.

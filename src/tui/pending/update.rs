@@ -48,19 +48,22 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
     let Some(PendingText { agent, message, stage }) = pane.selected(texts).cloned() else {
         return PaneEffect::Say(select_next(pane, texts));
     };
-    let id = message.id;
+    let (id, kind) = (message.id, message.kind);
     if stage == PendingStage::Delivering {
         return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
     }
     let is_edited = edited == Some(&id);
     let act = match key {
         PendingKey::Edit => return PaneEffect::EditEntry(agent, id),
-        PendingKey::Delete | PendingKey::Merge | PendingKey::DeliverNow if is_edited => return PaneEffect::EndFirst,
+        PendingKey::Delete | PendingKey::Merge | PendingKey::DeliverNow | PendingKey::NextKind if is_edited => {
+            return PaneEffect::EndFirst;
+        }
         PendingKey::Delete => withdrawal(texts, &id, Withdrawn::Removed),
         PendingKey::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
         PendingKey::MoveLater => QueueAct::Move { shift: Shift::Later },
         PendingKey::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
         PendingKey::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
+        PendingKey::NextKind => QueueAct::SetKind { kind: kind.next(), scope: message.scope },
         PendingKey::DeliverNow => QueueAct::Deliver { delivery: Delivery::Now },
         PendingKey::Merge => match texts.behind(&id) {
             None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
@@ -145,7 +148,10 @@ pub fn answered(
             Some(format!("{name} has ended: {} is back in the message", second.id))
         }
         (QueueAct::Hold { .. } | QueueAct::Commit { .. } | QueueAct::Release, _)
-        | (QueueAct::Move { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm, QueueOutcome::Done) => None,
+        | (
+            QueueAct::Move { .. } | QueueAct::SetKind { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm,
+            QueueOutcome::Done,
+        ) => None,
         (act, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(act))),
         (act, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(act))),
         (QueueAct::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
@@ -181,6 +187,7 @@ fn past(act: &QueueAct) -> &'static str {
         QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
         QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
         QueueAct::Move { .. } => "moved",
+        QueueAct::SetKind { .. } => "given another kind",
         QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
         QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
         QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",

@@ -10,6 +10,7 @@ use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
+use crate::steering::TextKind;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
 pub use crate::tui::state::regions::CellId;
 use crate::tui::transcript::cells::{CellGroup, CellOutline};
@@ -270,6 +271,8 @@ pub enum Body {
     User {
         /// The text.
         text: String,
+        /// What they were to the agent.
+        kind: TextKind,
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
@@ -310,6 +313,14 @@ pub enum Body {
 }
 
 impl Body {
+    /// Returns what stands before the user's words: their kind, where that is not the usual one, and that a turn ran.
+    pub fn label(&self) -> String {
+        let Self::User { kind, mid_loop, .. } = self else { return String::new() };
+        let kind = (*kind != TextKind::Add).then(|| kind.name());
+        let when = mid_loop.then_some("while it worked");
+        kind.into_iter().chain(when).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns what it has in common with what it stands beside without a blank row.
     pub fn group(&self) -> CellGroup {
         match self {

@@ -130,10 +130,10 @@ impl Transcript {
                 self.retried();
                 self.settle_texts()
             }
-            Event::UserTurn { content, mid_loop, injection, .. } => {
+            Event::UserTurn { content, mid_loop, injection, kind, .. } => {
                 self.settle_texts();
                 let text = text::visible(content).into_owned();
-                let cell = self.push(Body::User { text, mid_loop: *mid_loop, receipt: None });
+                let cell = self.push(Body::User { text, kind: *kind, mid_loop: *mid_loop, receipt: None });
                 if let Some(id) = injection {
                     self.said.insert(id.clone(), cell);
                 }
@@ -218,6 +218,7 @@ impl Transcript {
                 }
                 !files.is_empty()
             }
+            Event::RuleTold { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false
@@ -228,6 +229,7 @@ impl Transcript {
             | Event::StepLimit { .. }
             | Event::Tokens(_)
             | Event::Pending { .. }
+            | Event::Rules { .. }
             | Event::Seen { .. }
             | Event::Returned { .. }
             | Event::Parked { .. }

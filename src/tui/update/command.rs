@@ -22,8 +22,8 @@ use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, servers, sessions, transcript,
-    with_agents, with_pause,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, servers, sessions,
+    transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
 
@@ -92,7 +92,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
-        Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
+        Verb::Rules => {
+            let outcome = rules::command(&app.facts, argument).unwrap_or_else(|| approval::rules(argument));
+            return carry_out_outcome(app, outcome);
+        }
         Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
@@ -107,7 +110,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
-        Verb::Now => {}
+        Verb::Now | Verb::Send(_) => {}
     }
     carry_out(app, wanted)
 }

@@ -173,6 +173,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::BringBack => return message::with(app, bring_back::newest),
         Action::DeliverNow => return deliver_now(app),
         Action::Pending(key) => return with_pending(app, key),
+        Action::NextKind => next_kind(app),
         Action::FocusPending => {
             let outcome = pending_pane::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
@@ -222,6 +223,15 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
             carry_out_outcome(app, outcome)
         }
     }
+}
+
+/// Takes the next kind for what is written, where that goes to an agent as a text.
+fn next_kind(app: &mut App) {
+    if app.message.about_call().is_some() || app.message.about_question().is_some() {
+        app.status.say("this is about a call, it has no kind", app.facts.now);
+        return;
+    }
+    app.message.next_kind();
 }
 
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {

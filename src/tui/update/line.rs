@@ -11,6 +11,7 @@ use super::{
 };
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
+use crate::steering::TextKind;
 use crate::tui::agents::cancel_all;
 use crate::tui::approval::{self as approval_pane, Offer, Subject};
 use crate::tui::commands::{LineVerb, Verb};
@@ -108,6 +109,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::FollowUp => return act(app, PendingKey::AsFollowUp, argument),
         LineVerb::Deliver => return act(app, PendingKey::DeliverNow, argument),
         LineVerb::Join => return act(app, PendingKey::Merge, argument),
+        LineVerb::Kind => return kind(app, argument),
         LineVerb::Take => return take_back(app),
         LineVerb::Back => return message::with(app, bring_back::newest),
         LineVerb::Drop => return message::with(app, |message, _| typed::drop_kept(message)),
@@ -159,6 +161,21 @@ fn act(app: &mut App, key: PendingKey, number: &str) -> Vec<Effect> {
     if select(app, number) { with_pending(app, key) } else { Vec::new() }
 }
 
+/// Changes what a pending text is to its agent.
+fn kind(app: &mut App, argument: &str) -> Vec<Effect> {
+    let (number, name) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let Some(kind) = TextKind::named(name.trim()) else {
+        app.status.say("write /kind N KIND, with add, instead, note or rule", app.facts.now);
+        return Vec::new();
+    };
+    if !select(app, number) {
+        return Vec::new();
+    }
+    let Some(entry) = app.pending.selected(&app.facts.run.pending) else { return Vec::new() };
+    let act = QueueAct::SetKind { kind, scope: entry.message.scope };
+    vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), act })]
+}
+
 /// Begins an edit in the line, or makes it with the text behind the number at once.
 fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     let (number, text) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
@@ -171,7 +188,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
         && matches!(act, QueueAct::Hold { .. })
     {
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None };
+        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None, kind: None };
         let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }

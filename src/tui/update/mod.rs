@@ -28,6 +28,7 @@ mod pending;
 mod post;
 mod question;
 mod replay;
+mod rules;
 mod servers;
 mod sessions;
 mod transcript;

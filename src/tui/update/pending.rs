@@ -41,6 +41,7 @@ pub fn answered(
         QueueAct::Confirm
         | QueueAct::Deliver { .. }
         | QueueAct::Move { .. }
+        | QueueAct::SetKind { .. }
         | QueueAct::Merge
         | QueueAct::Release
         | QueueAct::Restore { .. }

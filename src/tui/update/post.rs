@@ -1,7 +1,7 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, servers, sessions,
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, servers, sessions,
     with_alerts,
 };
 use crate::error::Refused;
@@ -15,7 +15,7 @@ use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
-use crate::tui::state::status::{HostState, Status};
+use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{pause, pending};
 
@@ -148,6 +148,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
         Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
         Reply::Budget(_) => vec![budget::set(facts)],
+        Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };
     carry_out(app, wanted)
 }

@@ -1,6 +1,7 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
 mod files;
+mod fold;
 mod input;
 mod names;
 mod output;

@@ -17,11 +17,12 @@ fn asset(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(path)
 }
 
-/// Returns the first block of code in a language of the manual's page; the first of `sh` decides about permissions.
-fn block(language: &str) -> String {
+/// Returns the blocks of code in a language of the manual's page: of `python` the client and the fold, of `sh` first the
+/// program that decides about permissions.
+pub fn blocks(language: &str) -> Vec<String> {
     let page = fs::read_to_string(asset("manual/exec-json.md")).unwrap();
-    let (_, code) = page.split_once(&format!("```{language}\n")).unwrap();
-    code.split_once("\n```").unwrap().0.to_owned()
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).map(|part| part.split_once("\n```").unwrap().0.to_owned()).collect()
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn the_checker_finds_what_does_not_fit() {
 
 #[test]
 fn the_client_of_the_manual_sends_answers_and_ends() {
-    let client = block("python");
+    let client = blocks("python").remove(0);
     assert!(client.lines().count() <= 60, "{} lines", client.lines().count());
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it.")]);
@@ -88,7 +89,7 @@ fn the_program_of_the_manual_that_decides_allows_what_it_says() {
     let allowed = r#"{"command":"cat some/file"}"#;
     let calls = [("c1", "bash", allowed), ("c2", "bash", r#"{"command":"cat a; rm a"}"#)];
     let server = Server::start([Reply::calls(&calls), Reply::text("Done.")]);
-    let program = exec(&server).file("work/some/file", "read me").file("decide", &block("sh"));
+    let program = exec(&server).file("work/some/file", "read me").file("decide", &blocks("sh")[0]);
     let decide = format!("/bin/sh {}", program.home().join("decide").display());
     // Where only read, a command needs no question; here each is asked about.
     let output = program.args(["--ask", "bash: *", "--permission-command", &decide, "hello"]).output();

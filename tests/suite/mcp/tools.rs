@@ -141,6 +141,73 @@ async fn long_results_are_cut_and_images_are_kept_as_files_of_the_session() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_stopped_has_shown_its_progress_and_is_cancelled_at_the_server_which_goes_on() {
+    let Some(yard) = Yard::new("a call that is stopped") else { return };
+    let one = yard.server("one", &[]);
+    known(&yard, &one).await;
+    let call = |tool: &str, arguments: &str| Played::calls(&[("c1", &format!("mcp__one__{tool}"), arguments)]);
+    let rig = Rig::new([call("slow", "{}"), call("echo", r#"{"text": "still here"}"#), Played::text("done")]);
+    let servers = yard.servers(vec![one]);
+    let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
+    let progress = || {
+        rig.events()
+            .into_iter()
+            .any(|event| matches!(event, Event::ToolProgress { text, .. } if text.ends_with(" · working\n")))
+    };
+    wait_until("progress is told", LONG, progress).await;
+    rig.cancellable.cancel();
+    let mut agent = running.cancelled().await;
+    // The scripted server looks at nothing else before the call has come to its end.
+    std::fs::write(yard.path("go"), "").unwrap();
+    wait_until("the server hears of it", LONG, || yard.methods("one").contains(&"notifications/cancelled".to_owned()))
+        .await;
+    agent.run_loop("again").await.unwrap();
+    assert_eq!(results(&rig).last(), Some(&(r#"{"text": "still here"}"#.to_owned(), false)));
+    assert_eq!(yard.starts("one"), 2, "it was not started anew");
+}
+
+#[tokio::test]
+async fn a_server_asks_the_user_during_a_call_and_hears_the_form_the_no_or_that_nobody_is_there() {
+    let Some(yard) = Yard::new("a question of a server") else { return };
+    let one = yard.server("one", &[]);
+    known(&yard, &one).await;
+    let ask = || Played::calls(&[("c1", "mcp__one__ask", "{}")]);
+    let rig = Rig::new([ask(), ask(), ask(), Played::text("done")]);
+    let servers = yard.servers(vec![one]);
+    let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
+    let asked = question(&yard.approvals).await;
+    let Subject::Form { server, message, fields } = &asked.subject else { panic!("{asked:?}") };
+    assert_eq!((server.as_str(), message.as_str(), fields.len()), ("one", "Who are you?", 2));
+    // What does not fit the form goes nowhere, and a plain yes fills nothing in for the user.
+    assert!(yard.approvals.try_answer(asked.id, Answer::Once).is_err());
+    let filled = |value: serde_json::Value| Answer::Filled(value.as_object().unwrap().clone());
+    assert!(yard.approvals.try_answer(asked.id, filled(json!({"name": 5}))).is_err());
+    yard.approvals.try_answer(asked.id, filled(json!({"name": "Ann"}))).unwrap();
+    let asked = question(&yard.approvals).await;
+    yard.approvals.try_answer(asked.id, Answer::No(None)).unwrap();
+    question(&yard.approvals).await;
+    yard.approvals.user_left();
+    running.answered().await;
+    let texts =
+        [r#"{"action": "accept", "content": {"name": "Ann"}}"#, r#"{"action": "decline"}"#, r#"{"action": "cancel"}"#];
+    assert_eq!(results(&rig), texts.map(|text| (text.to_owned(), false)));
+}
+
+#[tokio::test]
+async fn the_question_of_a_server_goes_with_the_call_that_it_belongs_to() {
+    let Some(yard) = Yard::new("a question that goes") else { return };
+    let one = yard.server("one", &[]);
+    known(&yard, &one).await;
+    let rig = Rig::new([Played::calls(&[("c1", "mcp__one__ask", "{}")])]);
+    let servers = yard.servers(vec![one]);
+    let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
+    question(&yard.approvals).await;
+    rig.cancellable.cancel();
+    running.cancelled().await;
+    wait_until("it is gone", LONG, || yard.approvals.open().is_empty()).await;
+}
+
+#[tokio::test]
 async fn sampling_is_declined_in_words_that_the_server_passes_on() {
     let Some(yard) = Yard::new("sampling") else { return };
     let one = yard.server("one", &[]);

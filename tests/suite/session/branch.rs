@@ -32,6 +32,7 @@ fn user(id: &str, text: &str, mid_loop: bool) -> Event {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     }
 }
 

@@ -24,7 +24,7 @@ fn a_session_that_another_program_writes_is_shown_and_takes_nothing() {
     assert!(matches!(&events[1], Post::Notice(Notice::BuildFailed(why)) if why.to_string() == "process 7 writes it"));
     let queues = client.answers();
     assert!(matches!(&queues[0], Post::Queues { queues, .. } if queues[0].1[0].text == "waits there"), "{queues:?}");
-    let inject = |text: &str| Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer };
+    let inject = |text: &str| Request::inject(AgentId::main(), text, Delivery::Steer);
     client.send(inject("mine"));
     let answers = client.answers();
     assert!(

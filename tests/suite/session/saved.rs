@@ -76,7 +76,18 @@ impl Play {
 
     pub fn accepted(&mut self, id: &str, text: &str) -> &mut Self {
         let (text, delivery) = (text.to_owned(), Delivery::Steer);
-        let entry = Pending { id: id.into(), text, delivery, held: false, stale: false, at: self.at, sender: None };
+        let entry = Pending {
+            id: id.into(),
+            text,
+            delivery,
+            held: false,
+            stale: false,
+            at: self.at,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+            scope: steersman::steering::RuleScope::Tree,
+            during: None,
+        };
         self.journal.accepted(&AgentId::main(), entry);
         self
     }
@@ -94,6 +105,7 @@ impl Play {
             step: if after.is_some() { 2 } else { 0 },
             after: after.map(str::to_owned),
             sender: None,
+            kind: steersman::steering::TextKind::Add,
         };
         self.event("", event).message(&Message::user(text))
     }
@@ -185,7 +197,15 @@ fn child(play: &mut Play, tools: Vec<String>) {
     let task = "Look at the tests".to_owned();
     play.event(
         name,
-        Event::UserTurn { content: task, mid_loop: false, injection: None, step: 0, after: None, sender: None },
+        Event::UserTurn {
+            content: task,
+            mid_loop: false,
+            injection: None,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
     );
     play.event(name, Event::RoundStarted { turn: 1, round: 1 }).tokens(name, 50, 5);
     play.call(name, "k1", "read", "not json").result(name, "k1", "Error: the arguments are no object");

@@ -21,6 +21,7 @@ fn session() -> Vec<Step> {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     };
     let call = |id: &str| Event::ToolCall {
         id: id.into(),

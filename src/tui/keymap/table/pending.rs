@@ -18,6 +18,13 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::Char('J'), A::Pending(PendingKey::MoveLater)),
     row(NONE, K::Char('f'), A::Pending(PendingKey::AsFollowUp), "f/s", "make it a follow-up, or a steer"),
     also(NONE, K::Char('s'), A::Pending(PendingKey::AsSteer)),
+    row(
+        NONE,
+        K::Char('v'),
+        A::Pending(PendingKey::NextKind),
+        "v",
+        "what it is: add to the task, instead of it, a note, a rule",
+    ),
     row(NONE, K::Char('m'), A::Pending(PendingKey::Merge), "m", "join it with the next"),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(

@@ -50,9 +50,10 @@ impl Rows {
         };
         let pen = Pen { room, view_rows, theme };
         match cell.body() {
-            Body::User { text, mid_loop, receipt } => {
-                let label = if *mid_loop { "while it worked: " } else { "" };
-                pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
+            Body::User { text, receipt, .. } => {
+                let label = cell.body().label();
+                let label = if label.is_empty() { label } else { format!("{label}: ") };
+                pen.labelled(&label, theme.mid_loop, text, theme.user, &mut rows.head);
                 rows.tail.extend(receipt.iter().flat_map(|words| receipt::lines(words, room, theme)));
             }
             Body::Thinking { text, stage } if fold == Fold::Folded => {
