@@ -183,6 +183,7 @@ pub mod id;
 pub mod limits;
 pub mod listener;
 pub mod manual;
+pub mod mcp;
 pub mod message;
 pub mod mode;
 pub mod packed;

@@ -3,6 +3,7 @@
 mod jobs;
 mod journal;
 mod lines;
+mod mcp;
 mod outside;
 mod snapshot;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 pub use jobs::*;
 pub use journal::*;
 pub use lines::*;
+pub use mcp::*;
 pub use outside::*;
 pub use snapshot::*;
 

@@ -70,7 +70,7 @@ use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, ListenerList};
 use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, Streaming};
-use crate::tool::{RawTool, Tool, Toolbox};
+use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
@@ -277,6 +277,11 @@ impl Agent {
     /// An argument error when the name is taken.
     pub fn internal_add_tool(&mut self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
         self.toolbox.add_raw(tool)
+    }
+
+    /// Returns the way by which this agent gets tools while it runs.
+    pub fn additions(&self) -> &Additions {
+        self.toolbox.additions()
     }
 
     /// Empties the conversation except for the system prompt: tools and listeners stay, the controls are reset.

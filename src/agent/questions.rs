@@ -17,6 +17,8 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
                 Answer::Once => ("yes", None),
                 Answer::Session => ("session", None),
                 Answer::Always => ("always", None),
+                // What the user wrote for a server is not for the record of the model's run.
+                Answer::Filled(_) => ("filled", None),
                 Answer::No(words) => ("no", words),
             };
             Event::Answer { id: name(id), answer: answer.to_owned(), words }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, SearchAct, UseAct, WriteAct};
+use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
 
 /// A kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
@@ -117,6 +117,12 @@ impl Proposal for UseAct {
         self.path.iter().for_each(|path| {
             fields.add(path.as_os_str().as_encoded_bytes());
         });
+    }
+}
+
+impl Proposal for ServerToolAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("server tool").add(&self.server).add(&self.reached).add(&self.tool).add(&self.arguments);
     }
 }
 

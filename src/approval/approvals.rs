@@ -5,6 +5,7 @@
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
 mod kept_rules;
+mod questions;
 
 use std::collections::HashMap;
 use std::mem;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use self::kept_rules::aside;
+use self::questions::fitting;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
@@ -133,17 +135,18 @@ impl Approvals {
     pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
         let answer = match answer {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
-            Answer::Once | Answer::Session | Answer::Always | Answer::No(None) => answer,
+            Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(None) => answer,
         };
         let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always);
         {
             let mut inner = self.lock();
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
+            let answer = fitting(&waiting.request.subject, answer)?;
             let granted = match answer {
                 Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
                 Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
-                Answer::Once | Answer::No(_) => None,
+                Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
             };
             if is_yes && let Some(why) = inner.forbids(waiting) {
                 return Err(Unanswered::Forbidden(why));
@@ -201,7 +204,9 @@ impl Approvals {
                     tell(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always => Ok(Approved::new(act, fingerprint)),
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) => {
+                        Ok(Approved::new(act, fingerprint))
+                    }
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
                     Answer::No(Some(words)) => {
                         Err(Refusal::declined(format!("the user declined this and says: {words}")))
@@ -225,51 +230,6 @@ impl Approvals {
     /// Dropping the future takes the question away.
     pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
         self.ask_plain(title, detail).await == PlainAnswer::Yes
-    }
-
-    /// As [`Self::ask_user`], and tells a no from nobody being there.
-    pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
-        self.ask_program(Subject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
-    }
-
-    /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
-    pub async fn ask_for_calls(
-        &self,
-        made: u32,
-        more: u32,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
-    ) -> PlainAnswer {
-        self.ask_program(Subject::MoreCalls { made, more }, tell).await
-    }
-
-    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
-        let question = {
-            let mut inner = self.lock();
-            if !inner.policy.answerer.is_present() {
-                return PlainAnswer::Nobody;
-            }
-            inner.open(None, subject, String::new(), None, None)
-        };
-        let id = question.request.id;
-        let mut open = Open { approvals: self, id, tell, is_answered: false };
-        tell(ApprovalRecord::Asked(Box::new(question.request)));
-        self.changed();
-        let reply = question.reply.await;
-        open.is_answered = reply.is_ok();
-        match reply {
-            Ok(Reply::Answer(answer)) => {
-                tell(ApprovalRecord::Answered(id, answer.clone()));
-                match answer {
-                    Answer::Once | Answer::Session | Answer::Always => PlainAnswer::Yes,
-                    Answer::No(_) => PlainAnswer::No,
-                }
-            }
-            Ok(Reply::Denied(why)) => {
-                tell(ApprovalRecord::Denied(id, why));
-                PlainAnswer::Nobody
-            }
-            Ok(Reply::Allowed) | Err(_) => PlainAnswer::Nobody,
-        }
     }
 
     /// Says that from here on nobody is there to answer, also when the policy comes later; a standing yes stays. Open
@@ -402,7 +362,7 @@ impl Inner {
     fn forbids(&self, waiting: &Waiting) -> Option<String> {
         match (&waiting.request.subject, &waiting.study) {
             (Subject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
-            (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, _) => None,
+            (Subject::Act { .. } | Subject::Plain { .. } | Subject::Form { .. } | Subject::MoreCalls { .. }, _) => None,
         }
     }
 

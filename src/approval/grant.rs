@@ -36,6 +36,8 @@ pub enum Grant {
     Host(String),
     /// Search queries.
     Searches,
+    /// Calls of one tool of a server: `server/tool`.
+    ServerTool(String),
     /// What a rule covers that is kept for later sessions.
     Kept(KeptRule),
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Grant {
             Self::Command { .. } => f.write_str("exactly this command in this directory"),
             Self::Host(origin) => write!(f, "every address of {origin}"),
             Self::Searches => f.write_str("every search"),
+            Self::ServerTool(name) => write!(f, "every call of {name}"),
             Self::Kept(rule) => write!(f, "the kept rule {rule}"),
         }
     }
@@ -64,6 +67,7 @@ impl Grant {
             Act::Write(act) => is_within(act, root).then_some(Self::Edits),
             Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
+            Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
             // Each repository is a new one, and only a rule asks about a use.
             Act::Clone(_) | Act::Use(_) => None,
         }
@@ -93,6 +97,7 @@ impl Grant {
             (Self::Command { command, cwd }, Act::Command(act)) => *command == act.command && *cwd == act.cwd,
             (Self::Host(origin), Act::Fetch(_)) => act.url().as_ref().and_then(origin_of).as_ref() == Some(origin),
             (Self::Searches, Act::Search(_)) => true,
+            (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
             (Self::Kept(rule), act) => rule.covers(act, shape, root),
             _ => false,
         }

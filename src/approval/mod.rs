@@ -28,15 +28,15 @@ mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use crate::protocol::{
-    Act, Answer, ApprovalId, ApprovalRequest, Asker, CloneAct, CommandAct, Content, FetchAct, OfferedRule, SearchAct,
-    Subject, UseAct, WriteAct,
+    Act, Answer, ApprovalId, ApprovalRequest, Asker, CloneAct, CommandAct, Content, FetchAct, FormField, OfferedRule,
+    SearchAct, ServerToolAct, Subject, UseAct, WriteAct,
 };
 pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::Approvals;
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict};
-pub use request::{ApprovalRecord, PlainAnswer, Refusal, Unanswered};
+pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
 pub use taint::Taint;

@@ -151,7 +151,9 @@ impl Policy {
                 let shape = Shape::of(&act.command);
                 Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
             }
-            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) => Study::default(),
+            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => {
+                Study::default()
+            }
         };
         study.protected = self.protected(act, &study);
         study
@@ -165,7 +167,9 @@ impl Policy {
         }
         let reads = match act {
             Act::Use(_) => true,
-            Act::Command(_) | Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => false,
+            Act::Command(_) | Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => {
+                false
+            }
         };
         (mode == Mode::ReadOnly && !reads)
             .then(|| "the mode is read-only: files stay as they are, no command runs and nothing is sent".to_owned())
@@ -267,6 +271,8 @@ impl Policy {
                 is_free && is_within(write, self.root.as_deref())
             }
             Act::Command(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            // No sandbox is around a server, whatever is around commands.
+            Act::ServerTool(_) => mode == Mode::AutoWithoutSandbox,
             Act::Use(_) => true,
         }
     }
@@ -277,6 +283,7 @@ impl Policy {
             Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
             // What nothing confines has the machine's network, whatever the setting says.
             Act::Command(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
+            Act::ServerTool(act) => act.sends,
             Act::Write(_) | Act::Use(_) => false,
         }
     }
@@ -295,7 +302,7 @@ impl Policy {
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
-            Act::Fetch(_) | Act::Search(_) | Act::Use(_) => None,
+            Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) => None,
         }
     }
 }

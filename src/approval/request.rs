@@ -1,6 +1,8 @@
 //! What a question to the user is, what can be answered, and what became of it. Plain values; `approvals` holds and asks
 //! them.
 
+use serde_json::{Map, Value};
+
 use crate::approval::KeptRule;
 use crate::event::CallFault;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
@@ -12,6 +14,17 @@ pub enum PlainAnswer {
     Yes,
     /// The user says no.
     No,
+    /// Nobody is there to ask, or not any more.
+    Nobody,
+}
+
+/// The answer to a form of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormAnswer {
+    /// It is filled in.
+    Filled(Map<String, Value>),
+    /// The user says no.
+    Declined,
     /// Nobody is there to ask, or not any more.
     Nobody,
 }
@@ -67,6 +80,9 @@ pub enum Unanswered {
     /// No rule was offered that could be kept.
     #[error("no rule can be kept for this")]
     NotKept,
+    /// The values do not fit the form, or the question is none; the question stays.
+    #[error("not sent: {0}")]
+    Unfit(String),
     /// A yes that a rule, or the mode, stands against; the question stays.
     #[error("not approved: {0}")]
     Forbidden(String),

@@ -3,6 +3,7 @@
 //! An allow rule is read narrowly: one simple command, an exact host, a path within the workspace. Ask and deny rules are
 //! read widely: any command of a chain, any spelling of a host, with further words and options, and for the tools of the
 //! same kind (`write` and `edit`, `fetch` and `web_scrape`, those that read). Deny stands above everything, ask above allow.
+//! `mcp` stands for the tools of servers; its patterns are about `server/tool`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::approval::{Act, UseAct, WriteAct};
 use crate::text::{is_blank, visible_line};
 
 /// The tools that rules are about.
-const TOOLS: [(&str, Kind); 12] = [
+const TOOLS: [(&str, Kind); 13] = [
     ("bash", Kind::Command),
     ("write", Kind::Path),
     ("edit", Kind::Path),
@@ -28,7 +29,11 @@ const TOOLS: [(&str, Kind); 12] = [
     ("git_clone", Kind::Address),
     ("calculator", Kind::Query),
     ("agent", Kind::Query),
+    (SERVER_TOOLS, Kind::Query),
 ];
+
+/// The name under which rules are about the tools of MCP servers.
+const SERVER_TOOLS: &str = "mcp";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -203,12 +208,13 @@ impl Rule {
         &self.text
     }
 
-    /// Tells whether it covers one known program with these first words, or one host, and nothing else.
+    /// Tells whether it covers one known program with these first words, one host, or one tool of a server, and nothing else.
     pub(super) fn is_narrow(&self) -> bool {
         match &self.pattern {
             Pattern::Words(words) => words.is_prefix_of_known(),
             Pattern::Address(pattern) => pattern.is_one_host(),
-            Pattern::Everything | Pattern::Path { .. } | Pattern::Query(_) => false,
+            Pattern::Query(_) => self.tool == Some(SERVER_TOOLS) && !self.text.contains(['*', '?']),
+            Pattern::Everything | Pattern::Path { .. } => false,
         }
     }
 
@@ -226,7 +232,8 @@ impl Rule {
             },
             (Act::Write(act), Pattern::Everything) => is_within(act, root),
             (Act::Write(act), Pattern::Path { exact, .. }) => is_within(act, root) && exact.matches(&act.path, root),
-            (Act::Fetch(_) | Act::Search(_) | Act::Clone(_), Pattern::Everything) => true,
+            (Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_), Pattern::Everything) => true,
+            (Act::ServerTool(act), Pattern::Query(pattern)) => pattern.matches(&act.name()),
             (Act::Search(act), Pattern::Query(pattern)) => pattern.matches(&act.query),
             (act, Pattern::Address(pattern)) => act.url().is_some_and(|url| pattern.allows(&url)),
             _ => false,
@@ -253,6 +260,9 @@ impl Rule {
             (Pattern::Address(pattern), act) => act.url().is_none_or(|url| pattern.touches(&url)),
             (Pattern::Query(pattern), Act::Search(act)) => {
                 pattern.matches(&act.query) || pattern.matches(&act.query.to_lowercase())
+            }
+            (Pattern::Query(pattern), Act::ServerTool(act)) => {
+                pattern.matches(&act.name()) || pattern.matches(&act.name().to_lowercase())
             }
             _ => false,
         }
@@ -405,6 +415,7 @@ impl Act {
             Self::Search(_) => "web_search",
             Self::Clone(_) => "git_clone",
             Self::Use(act) => &act.tool,
+            Self::ServerTool(_) => SERVER_TOOLS,
         }
     }
 
@@ -413,7 +424,7 @@ impl Act {
         match self {
             Self::Fetch(act) => Url::parse(&act.url).ok(),
             Self::Clone(act) => Url::parse(&act.url).ok(),
-            Self::Command(_) | Self::Write(_) | Self::Search(_) | Self::Use(_) => None,
+            Self::Command(_) | Self::Write(_) | Self::Search(_) | Self::Use(_) | Self::ServerTool(_) => None,
         }
     }
 }

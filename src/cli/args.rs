@@ -13,6 +13,7 @@ use clap_complete::Shell;
 use crate::approval::Mode;
 use crate::cli::archive::ArchiveCommand;
 use crate::cli::exec::args::ExecArgs;
+use crate::cli::mcp::McpCommand;
 use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
@@ -26,7 +27,7 @@ use crate::session::journal::SessionId;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman [OPTIONS] mcp list|doctor|import|login|logout\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -50,6 +51,9 @@ pub enum Command {
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP; with --strict
     /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication, 7 the answer does not match the schema.
     Exec(Box<ExecArgs>),
+    /// Print the configured MCP servers, check them, log in, or take over those of other programs.
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Print which sub-agents there are, their tools and budgets, and what each could leak.
     Personas,
     /// Print the models that the configured server offers, and those of every other server that can be switched to:

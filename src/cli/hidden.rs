@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::exit::Exit;
 use crate::workspace::sandbox::{self, inner};
-use crate::workspace::{GUARD, guard};
+use crate::workspace::{GUARD, Streams, guard};
 
 /// Runs a hidden sub-command to its end; `None` when the arguments name none.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
@@ -19,9 +19,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
         return None;
     }
     let memory = args.next().and_then(|memory| memory.to_str()?.parse().ok());
-    let dashes = args.next().is_some_and(|arg| arg == "--");
+    let streams = args.next().and_then(|arg| Streams::of_argument(&arg));
     let job: Vec<OsString> = args.collect();
-    let (Some(memory), true, false) = (memory, dashes, job.is_empty()) else { return Some(Exit::Usage.into()) };
-    guard::run(&job, Some(memory).filter(|memory| *memory > 0));
+    let (Some(memory), Some(streams), false) = (memory, streams, job.is_empty()) else {
+        return Some(Exit::Usage.into());
+    };
+    guard::run(&job, Some(memory).filter(|memory| *memory > 0), streams);
     Some(Exit::Done.into())
 }

@@ -1,5 +1,6 @@
 //! Reads the inputs of a start (environment, configuration file, system prompt, directory) into one [`Start`].
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
-use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
+use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
 use crate::event::Envelope;
 use crate::host::Earlier;
 use crate::limits;
@@ -43,6 +44,8 @@ pub struct Start {
     pub front: FrontEnd,
     /// The user's directories.
     pub places: UserDirectories,
+    /// The MCP servers of a trusted project.
+    pub project_servers: BTreeMap<String, ServerSection>,
     /// The settings of the command line, which a project does not override.
     pub flags: Layer,
     /// What the session is saved with; nothing without one.
@@ -132,6 +135,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         answerer,
         front,
         places,
+        project_servers: BTreeMap::new(),
         flags: flags.layer(),
         journal: None,
         resumed: None,
@@ -143,6 +147,10 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
 impl Start {
     /// Applies the settings of a trusted project. Flags have precedence over it, and it over the user's file.
     pub fn adopt(&mut self, offer: &ProjectOffer) {
+        // The user's own servers keep their names.
+        for (name, server) in &offer.servers {
+            self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
+        }
         let Some(layer) = &offer.layer else { return };
         let rules = std::mem::take(&mut self.config.rules);
         self.config.rules = rules.and(layer.rules.clone());
@@ -219,6 +227,11 @@ fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError>
     }
     if let Some(keys) = layer.screen.as_mut().and_then(|screen| screen.keys.as_mut()) {
         *keys = from(beside, places.home.as_deref(), keys);
+    }
+    for server in layer.mcp.iter_mut().flat_map(BTreeMap::values_mut) {
+        if let Some(cwd) = &mut server.cwd {
+            *cwd = from(beside, places.home.as_deref(), cwd);
+        }
     }
     if let Some(sandbox) = &mut layer.sandbox {
         sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));

@@ -17,6 +17,7 @@
 //!   `exec_streams.rs`
 //! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
 //!   `exec/result.rs`; stories: `headless/mod.rs`
+//! - MCP servers: `mcp/mod.rs`; stories: `mcp/command.rs`
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
 //! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
 //! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
@@ -37,6 +38,7 @@ pub mod keymap;
 pub mod keys;
 mod load;
 pub mod logging;
+pub mod mcp;
 mod models;
 mod output;
 pub mod outside;
@@ -64,6 +66,7 @@ use crate::cli::archive::ArchiveCommand;
 use crate::cli::args::{Command, CommandLine, Flags, ModelsArgs, SessionsArgs};
 use crate::cli::exec::args::ExecArgs;
 use crate::cli::exit::{Exit, say};
+use crate::cli::mcp::McpCommand;
 use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::text::is_blank;
 
@@ -72,6 +75,7 @@ pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
 pub use help::{man as run_man, run as run_help};
 pub use keymap::run as run_keys;
+pub use mcp::run as run_mcp;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use running::{Decided, run_answer, run_attach, run_cancel, run_inject, run_serve, run_status, run_watch};
@@ -111,6 +115,13 @@ pub enum Task {
     Doctor {
         /// The flags.
         flags: Flags,
+    },
+    /// Print, check or take over MCP servers.
+    Mcp {
+        /// The flags.
+        flags: Flags,
+        /// What to do.
+        command: McpCommand,
     },
     /// Print or remove sessions.
     Sessions {
@@ -211,6 +222,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
+        (Some(Command::Mcp(command)), None) => Ok(Task::Mcp { flags, command }),
         (Some(Command::Sessions(args)), None) => Ok(Task::Sessions { flags, args }),
         (Some(Command::Archive(command)), None) => Ok(Task::Archive { flags, command }),
         (Some(Command::Status(args)), None) => Ok(Task::Status { flags, args }),

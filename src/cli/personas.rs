@@ -10,11 +10,11 @@ use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::load;
 use crate::cli::project::{FrontEnd, adopted, known};
-use crate::cli::runtime;
 use crate::cli::workbench::workbench;
+use crate::cli::{mcp, runtime};
 use crate::host::Pools;
 use crate::subagent::{EVERYTHING, Roster};
-use crate::tool::{Tool, Traits};
+use crate::tool::{Tool, ToolSource, Traits};
 use crate::workspace::Workspace;
 
 /// Prints the table.
@@ -35,7 +35,7 @@ pub fn run(flags: &Flags) -> Exit {
 }
 
 fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
-    let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
+    let mut start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
     let mut warnings = start.places.notes.clone();
     let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
@@ -48,10 +48,14 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
         roster.add_directory(&config.join("personas"));
     }
     if let Some(offer) = known(&start.places, None, &mut warnings) {
+        start.adopt(&offer);
         adopted(&offer, &mut roster);
     }
     let tools = pools.all();
-    let roster = roster.usable(&tools);
+    let setup = mcp::setup(&start, &mut warnings);
+    let servers = setup.make(Arc::clone(&bench.spawner), Arc::default(), start.cwd.clone(), None);
+    let foreign: Option<&dyn ToolSource> = Some(servers.as_ref());
+    let roster = roster.usable(&tools, foreign);
     warnings.extend(roster.warnings().iter().cloned());
 
     let mut rows =
@@ -59,13 +63,13 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     rows.push(row("(main agent)", "", start.config.max_steps, reach(&pools.main), &names(&pools.main)));
     for member in roster.members() {
         let persona = &member.persona;
-        let reach = persona.reach(&tools);
+        let reach = persona.reach(&tools, foreign);
         let mark = if reach.is_everything() { " !" } else { "" };
         let name = format!("{}{mark}", persona.name);
         rows.push(row(&name, member.source.whose(), persona.max_steps, reach, &persona.tool_names.join(" ")));
     }
     let mut text = aligned(&rows);
-    if roster.members().iter().any(|member| member.persona.reach(&tools).is_everything()) {
+    if roster.members().iter().any(|member| member.persona.reach(&tools, foreign).is_everything()) {
         text = format!("{text}\n! {EVERYTHING}\n");
     }
     Ok((text, warnings))

@@ -9,9 +9,9 @@ use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
 use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted};
-use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
+use crate::cli::{mcp, recovery};
 use crate::config::{Config, ModelSource, RuleLists, Server};
 use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
@@ -70,6 +70,7 @@ pub async fn setup(
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
+    let servers = mcp::setup(&start, &mut notes);
     let config = start.config;
     let journal = start.journal;
     let StartModel { transport, connector, sources } =
@@ -77,7 +78,8 @@ pub async fn setup(
     if let Some(journal) = journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
-        keys.chain(transport.api_key.clone()).chain(web).for_each(|key| journal.hide(key));
+        let of_servers = servers.definitions.iter().flat_map(mcp::hidden).map(ApiKey::new);
+        keys.chain(transport.api_key.clone()).chain(web).chain(of_servers).for_each(|key| journal.hide(key));
         listeners.push(Arc::new(journal));
     }
     // Any server may be llama.cpp, and the embedded model answers like it: it is probed for its context window.
@@ -119,6 +121,7 @@ pub async fn setup(
             home: start.places.home,
         }),
         roster,
+        servers,
         notes,
         listeners,
         resumed: start.resumed,

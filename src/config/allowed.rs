@@ -8,7 +8,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{Key, Layer};
+use crate::config::settings::TEXT;
+use crate::config::{Key, Layer, ServerSection};
 use crate::text::visible_line;
 
 /// Characters of a value that a sentence repeats.
@@ -21,9 +22,14 @@ fn allowed(key: &str) -> Option<Cow<'static, str>> {
     let of = |keys: &[Key], name: &str| keys.iter().find(|key| key.name == name).map(|key| key.allowed.into());
     match key {
         "profile.*" => Some("a section: [profile.NAME] with its keys below it".into()),
+        "mcp.*" => Some("a section: [mcp.NAME] with its keys below it".into()),
+        "mcp.*.env.*" | "mcp.*.headers.*" => Some(TEXT.into()),
         "prices.*" => Some(PRICE.into()),
         "prices.*.input" | "prices.*.cached" | "prices.*.output" => Some("a number of US dollars, 0 or more".into()),
         _ => {
+            if let Some(key) = key.strip_prefix("mcp.*.") {
+                return of(ServerSection::KEYS, key);
+            }
             let key = key.strip_prefix("profile.*.").unwrap_or(key);
             match (key.split_once('.'), Layer::section(key)) {
                 (Some((section, key)), _) => of(Layer::section(section)?, key),
@@ -48,14 +54,14 @@ fn section_of(keys: &[Key]) -> String {
 pub(super) fn sentence(text: &str, top: &DeTable<'_>, at: usize) -> Option<String> {
     let Found { path, span } = innermost(top, &[], at)?;
     let named = |place: usize, name: &str| match (path.first().map(String::as_str), place) {
-        (Some("profile" | "prices"), 1) => "*".to_owned(),
+        (Some("profile" | "prices" | "mcp"), 1) | (Some("mcp"), 3) => "*".to_owned(),
         _ => name.to_owned(),
     };
     let key: Vec<String> = path.iter().enumerate().map(|(place, name)| named(place, name)).collect();
     let allowed = allowed(&key.join("."))?;
     let name = visible_line(&path.join(".")).into_owned();
-    // Somebody may have put the key itself there.
-    if name.contains("key_") {
+    // Somebody may have put the key itself there, and what a server gets may be one.
+    if name.contains("key_") || name.contains("_token_") || path.first().is_some_and(|first| first == "mcp") {
         return Some(format!("{name} must be {allowed}"));
     }
     let written = text.get(span)?.lines().next().unwrap_or_default();
@@ -84,14 +90,15 @@ fn innermost(table: &DeTable<'_>, above: &[String], at: usize) -> Option<Found> 
 #[cfg(test)]
 mod tests {
     use super::allowed;
-    use crate::config::{Layer, parse};
+    use crate::config::{Layer, ServerSection, parse};
 
     fn every_key(profile: &str) -> Vec<String> {
         let sections = Layer::SECTIONS.iter();
         let sections =
             sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{}", key.name)));
         let profiles = Layer::PROFILE_KEYS.iter().map(|key| format!("profile.{profile}.{key}"));
-        Layer::names().map(str::to_owned).chain(sections).chain(profiles).collect()
+        let servers = ServerSection::KEYS.iter().map(|key| format!("mcp.{profile}.{}", key.name));
+        Layer::names().map(str::to_owned).chain(sections).chain(profiles).chain(servers).collect()
     }
 
     #[test]

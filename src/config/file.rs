@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::config::allowed::sentence;
-use crate::config::{Key, Layer};
+use crate::config::{Key, Layer, ServerSection};
 use crate::text::distance;
 
 /// What is wrong with the file and where.
@@ -59,17 +59,21 @@ fn unknown_keys<'a>(top: &'a DeTable<'_>) -> Vec<UnknownKey<'a>> {
             unknown.extend(unknown_of(table, section, &names(keys)));
         }
     }
-    let profiles = top.get(PROFILES).and_then(|value| value.get_ref().as_table());
-    for (name, profile) in profiles.into_iter().flatten() {
-        if let Some(table) = profile.get_ref().as_table() {
-            unknown.extend(unknown_of(table, &format!("{PROFILES}.{}", name.get_ref()), &Layer::PROFILE_KEYS));
+    for (key, keys) in named_keys() {
+        let tables = top.get(key).and_then(|value| value.get_ref().as_table());
+        for (name, table) in tables.into_iter().flatten() {
+            if let Some(table) = table.get_ref().as_table() {
+                unknown.extend(unknown_of(table, &format!("{key}.{}", name.get_ref()), &keys));
+            }
         }
     }
     unknown
 }
 
-/// The key whose tables are profiles, each by its name.
-const PROFILES: &str = "profile";
+/// Returns the keys whose tables have names of the user's, each with the keys of such a table.
+fn named_keys() -> [(&'static str, Vec<&'static str>); 2] {
+    [("profile", Layer::PROFILE_KEYS.to_vec()), ("mcp", names(ServerSection::KEYS))]
+}
 
 fn names(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).collect()
@@ -94,7 +98,8 @@ impl UnknownKey<'_> {
         if top.contains(name) {
             return format!("unknown key {whole:?}; {name:?} belongs above the first [section]");
         }
-        let keys = Layer::section(section).map_or(Layer::PROFILE_KEYS.to_vec(), names);
+        let named = || named_keys().into_iter().find(|(key, _)| section.split('.').next() == Some(*key));
+        let keys = Layer::section(section).map(names).or_else(|| named().map(|(_, keys)| keys)).unwrap_or_default();
         format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, &keys)))
     }
 }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use crate::approval::Mode;
 use crate::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::config::{
-    CommandWords, Key, Provider, RuleLists, SandboxSection, ScreenSection, SessionsSection, SteeringSection, WebSection,
+    CommandWords, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection, SessionsSection,
+    SteeringSection, WebSection,
 };
 use crate::price::{Money, Prices};
 use crate::provider::Effort;
@@ -67,6 +68,10 @@ settings! {
         mode: Mode, "\"ask\", \"auto-edit\", \"auto\", \"auto-without-sandbox\" or \"read-only\"";
         /// False: no `AGENTS.md` or `CLAUDE.md` enters the system prompt.
         context_files: bool, FLAG;
+        /// The MCP servers by their names.
+        mcp: BTreeMap<String, ServerSection>, "sections, each as [mcp.NAME] with its keys below it";
+        /// How much of the context window the tools of MCP servers take before they are searched for, per cent.
+        mcp_window_percent: u8, "a whole number from 0 to 100";
     }
     sections {
         /// What tools may do, case by case.
@@ -140,5 +145,6 @@ impl Layer {
         .into_iter()
         .flatten()
         .chain(profiles.filter_map(|profile| profile.api_key_env.as_ref()))
+        .chain(self.mcp.iter().flat_map(BTreeMap::values).filter_map(|server| server.bearer_token_env.as_ref()))
     }
 }

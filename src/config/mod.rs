@@ -8,12 +8,14 @@
 //! - servers, profiles and whose key is for whom: `server.rs`, `services.rs`, `resolve.rs`, `src/cli/keys.rs`;
 //!   stories: `profiles.rs`, `keys.rs`
 //! - every key, its type and what it allows: `layer.rs`, `sections.rs`; stories: `precedence.rs`
+//! - MCP servers: `mcp/mod.rs`; stories: `mcp/configuration.rs`
 //! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; stories:
 //!   `config.rs`, `precedence.rs`
 
 mod allowed;
 mod file;
 mod layer;
+mod mcp;
 mod project;
 mod resolve;
 mod sections;
@@ -21,6 +23,7 @@ mod server;
 mod services;
 mod settings;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -33,6 +36,7 @@ use crate::steering::Framing;
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
+pub use mcp::{ForeignServers, ServerSection, read_claude, read_codex, read_project, to_toml};
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
@@ -93,6 +97,10 @@ pub struct Config {
     pub web: WebSettings,
     /// How the screen looks.
     pub screen: ScreenSection,
+    /// The MCP servers by their names.
+    pub servers: BTreeMap<String, ServerSection>,
+    /// How much of the context window their tools take before they are searched for, per cent.
+    pub mcp_window_percent: u8,
     /// Days after which a session that nobody went on with is removed; `None` is never.
     pub keep_days: Option<u32>,
 }
@@ -239,6 +247,9 @@ pub enum ConfigError {
         "compact_at must be a whole number from 1 to 100 (per cent of the context window), or 0 for never beforehand; it is {0}"
     )]
     CompactAt(u8),
+    /// The share for the tools of servers is none.
+    #[error("mcp_window_percent must be a whole number from 0 to 100 (per cent of the context window); it is {0}")]
+    WindowPercent(u8),
     /// The mode needs what the configuration switches off.
     #[error(transparent)]
     Mode(#[from] ModeRefused),

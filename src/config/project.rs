@@ -1,16 +1,17 @@
-//! What a project's own configuration may set: rules, the step budget and the system prompt. Nothing else.
+//! What a project's own configuration may set: rules, the step budget, the system prompt and MCP servers. Nothing else.
 //!
 //! Which server gets the conversation, which key goes there, what confines commands and how much runs unasked are the
 //! user's decisions: a project's file that sets one of them is refused as a whole.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use crate::config::file::{key_at, parse};
-use crate::config::{FileError, Layer, RuleLists};
+use crate::config::{FileError, Layer, RuleLists, ServerSection};
 
 /// What a project sets.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProjectLayer {
     /// What tools may do, case by case; behind the user's rules.
     pub rules: RuleLists,
@@ -18,11 +19,13 @@ pub struct ProjectLayer {
     pub max_steps: Option<NonZeroU32>,
     /// The file, beside the project's configuration or below, that replaces the default system prompt.
     pub system_prompt: Option<PathBuf>,
+    /// Its MCP servers.
+    pub servers: BTreeMap<String, ServerSection>,
 }
 
 impl ProjectLayer {
     /// The keys that a project may set.
-    pub const KEYS: [&'static str; 3] = ["rules", "max_steps", "system_prompt"];
+    pub const KEYS: [&'static str; 4] = ["rules", "max_steps", "system_prompt", "mcp"];
 
     /// Reads the text of a project's configuration.
     ///
@@ -39,6 +42,7 @@ impl ProjectLayer {
         if let Err(error) = rules.parse() {
             return Err(FileError { line: key_at(text, "rules").unwrap_or(1), message: error.to_string() });
         }
-        Ok(Self { rules, max_steps: layer.max_steps, system_prompt: layer.system_prompt })
+        let servers = layer.mcp.unwrap_or_default();
+        Ok(Self { rules, max_steps: layer.max_steps, system_prompt: layer.system_prompt, servers })
     }
 }

@@ -147,6 +147,11 @@ impl Config {
                 Some(sessions.keep_days.unwrap_or(limits::SESSION_DAYS)).filter(|days| *days > 0)
             }),
             web: web(merged.web.clone().unwrap_or_default(), environment)?,
+            servers: merged.mcp.clone().unwrap_or_default(),
+            mcp_window_percent: match merged.mcp_window_percent.unwrap_or(limits::MCP_WINDOW_PERCENT) {
+                percent @ 0..=100 => percent,
+                more => return Err(ConfigError::WindowPercent(more)),
+            },
             model,
         })
     }

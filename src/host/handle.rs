@@ -14,6 +14,7 @@ use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::mcp::Servers;
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
 use crate::workspace::Changes;
@@ -30,6 +31,7 @@ pub struct Handle {
     budget: Arc<Budget>,
     rules: Arc<Rules>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
+    servers: Arc<OnceLock<Arc<Servers>>>,
 }
 
 /// Keeps what the user sends before it counts as sent.
@@ -50,7 +52,8 @@ impl Handle {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let (budget, rules) = (Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper: Arc::default() }
+        let (keeper, servers) = (Arc::default(), Arc::default());
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper, servers }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -286,6 +289,16 @@ impl Handle {
     /// alone. Writes files, so it takes a moment.
     pub fn rewind(&self, to: &MessageId) -> Vec<UndoneFile> {
         self.changes.undo_since(to.as_str())
+    }
+
+    /// Returns the MCP servers, once the agent is built and there are any.
+    pub fn servers(&self) -> Option<&Arc<Servers>> {
+        self.servers.get()
+    }
+
+    /// Returns where the worker puts the MCP servers.
+    pub(super) fn servers_slot(&self) -> &Arc<OnceLock<Arc<Servers>>> {
+        &self.servers
     }
 
     /// Returns what the tools changed.

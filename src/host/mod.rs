@@ -10,6 +10,7 @@
 //! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
+//! - MCP servers of a session: `servers.rs`, `src/mcp/mod.rs`; stories: `mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
 mod background;
@@ -19,6 +20,7 @@ mod guards;
 mod handle;
 mod mailbox;
 mod resumed;
+mod servers;
 mod setup;
 mod tools;
 mod turn_marks;
@@ -35,6 +37,7 @@ pub use context_files::{
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
+pub use servers::ServerSetup;
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, LastRun, WorkerState, start, start_with};

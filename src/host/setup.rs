@@ -17,12 +17,15 @@ use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Closing, Earlier, Resumed};
+use crate::host::servers::ServerSetup;
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
+use crate::mcp::{ServerTools, Servers};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
+use crate::tool::{ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
 impl From<BuildError> for StartError {
@@ -81,6 +84,8 @@ pub struct Setup {
     pub context: Option<ContextPlaces>,
     /// Which personas there are.
     pub roster: Roster,
+    /// The MCP servers.
+    pub servers: ServerSetup,
     /// Sentences for the user about how the setup was found out (which model was taken, …).
     pub notes: Vec<String>,
     /// Who gets the events, besides the mailbox of a screen.
@@ -107,18 +112,18 @@ impl Setup {
         let workspace = workspace.with_changes(Arc::clone(&changes)).with_caution(self.caution);
         let mut pools = Pools::new(workspace, &self.workbench)?;
         let mut notes = Vec::new();
-        let roster = self.roster.usable(&pools.all());
+        let spawner = Arc::clone(&self.workbench.spawner);
+        let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
+        let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
+        let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));
         let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
 
         let has_agents = self.only_tools.as_ref().is_none_or(|only| only.iter().any(|name| name == "agent"));
         let personas = if has_agents { personas } else { Vec::new() };
         if let Some(only) = &self.only_tools {
-            let is_known = |name: &&String| *name == "agent" || pools.main.iter().any(|tool| tool.name() == *name);
-            if let Some(name) = only.iter().find(|name| !is_known(name)) {
-                return Err(BuildError::argument(format!("there is no tool {name}")));
-            }
-            pools.main.retain(|tool| only.iter().any(|name| name == tool.name()));
+            pools.keep_only(only, source.as_ref())?;
         }
+        let scope = self.only_tools.clone().map_or(ToolScope::Main, ToolScope::Named);
         let mut names: Vec<&str> = pools.main.iter().map(|tool| tool.name()).collect();
         if !personas.is_empty() {
             names.push("agent");
@@ -177,9 +182,10 @@ impl Setup {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
-                configurator.add_extension(Arc::new(
-                    SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone()).numbers(numbers),
-                ))
+                let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
+                configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
+                // Behind everything else: what they add comes last in each request.
+                configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
         for Closing { agent: of, parent, event } in resumed.closing {
@@ -190,7 +196,7 @@ impl Setup {
             agent.rules().take_over(rules);
         }
         notes.extend(roster.warnings().iter().cloned());
-        Ok(Built { agent, guards, sources: self.sources, notes })
+        Ok(Built { agent, guards, sources: self.sources, servers, notes })
     }
 }
 
@@ -236,6 +242,8 @@ pub(super) struct Built {
     pub guards: Guards,
     /// The servers that the user can switch to.
     pub sources: Arc<Sources>,
+    /// The MCP servers.
+    pub servers: Arc<Servers>,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::error::BuildError;
-use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, Tool};
+use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, Tool, ToolSource};
 use crate::web;
 use crate::workspace::{Confinement, Spawner, Workspace};
 
@@ -76,6 +76,21 @@ impl Pools {
             WebPool::Main => main.extend(web),
         }
         Ok(Self { main, sub_agents, outputs: Some(outputs) })
+    }
+
+    /// Leaves the main agent only the tools of these names; those of servers, which `foreign` knows, are left to it.
+    ///
+    /// # Errors
+    /// [`BuildError::Argument`] for a name that no tool has.
+    pub fn keep_only(&mut self, only: &[String], foreign: &dyn ToolSource) -> Result<(), BuildError> {
+        let is_known = |name: &&String| {
+            *name == "agent" || self.main.iter().any(|tool| tool.name() == *name) || foreign.knows(name)
+        };
+        if let Some(name) = only.iter().find(|name| !is_known(name)) {
+            return Err(BuildError::argument(format!("there is no tool {name}")));
+        }
+        self.main.retain(|tool| only.iter().any(|name| name == tool.name()));
+        Ok(())
     }
 
     /// Returns the tools of both pools, the main agent's first: what a persona can name.

@@ -4,7 +4,7 @@
 //! the agent's own task, between whatever the agent emits.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -23,6 +23,7 @@ use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
+use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
 use crate::workspace::Changes;
 
@@ -88,8 +89,22 @@ where
     let budget = Arc::clone(handle.budget());
     let rules = Arc::clone(handle.rules());
     let setup = setup(Arc::clone(&approvals));
-    let worker =
-        Worker { main, crew, approvals, changes, budget, rules, mailbox, commands, choice, wish, publish, end: ending };
+    let servers = Arc::clone(handle.servers_slot());
+    let worker = Worker {
+        main,
+        crew,
+        approvals,
+        changes,
+        budget,
+        rules,
+        mailbox,
+        commands,
+        choice,
+        wish,
+        publish,
+        end: ending,
+        servers,
+    };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -150,6 +165,7 @@ struct Worker {
     wish: Arc<CompactionRequest>,
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
+    servers: Arc<OnceLock<Arc<Servers>>>,
 }
 
 impl Worker {
@@ -159,7 +175,8 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, notes }) => {
+            Ok(Built { agent, guards, sources, servers, notes }) => {
+                self.follow(servers);
                 for note in notes {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }
@@ -171,6 +188,23 @@ impl Worker {
             }
             Err(error) => self.give_up(error).await,
         }
+    }
+
+    /// Tells the clients how the MCP servers stand, now and after each change.
+    fn follow(&self, servers: Arc<Servers>) {
+        if servers.is_empty() {
+            return;
+        }
+        let (mailbox, weak) = (Arc::clone(&self.mailbox), Arc::downgrade(&servers));
+        let tell = move || {
+            if let Some(servers) = weak.upgrade() {
+                mailbox.push(Post::Notice(Notice::Servers(servers.status())));
+            }
+        };
+        tell();
+        servers.watch(Arc::new(tell));
+        // The handle is asked for them by clients.
+        let _ = self.servers.set(servers);
     }
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {

@@ -26,6 +26,8 @@ pub enum Act {
     Clone(CloneAct),
     /// Use a tool that changes and sends nothing.
     Use(UseAct),
+    /// Call a tool of an MCP server.
+    ServerTool(ServerToolAct),
 }
 
 /// A command for `bash -c`.
@@ -106,6 +108,30 @@ pub struct UseAct {
     pub shown: String,
 }
 
+/// A call of a tool of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerToolAct {
+    /// The server, by its name in the configuration.
+    pub server: String,
+    /// The command or the address that it is reached by.
+    pub reached: String,
+    /// The tool, by the server's name for it.
+    pub tool: String,
+    /// Exactly what the server gets, as JSON.
+    pub arguments: String,
+    /// What the server says about the effects of the tool.
+    pub hints: Vec<String>,
+    /// Whether the call can send something out of this machine.
+    pub sends: bool,
+}
+
+impl ServerToolAct {
+    /// Returns what rules are about: `server/tool`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.server, self.tool)
+    }
+}
+
 impl Act {
     /// Returns the question about it, in one line; nothing in it comes from a tool or a model.
     pub fn title(&self) -> &'static str {
@@ -117,6 +143,7 @@ impl Act {
             Self::Search(_) => "Search the web for this?",
             Self::Clone(_) => "Clone this repository?",
             Self::Use(_) => "Use this tool?",
+            Self::ServerTool(_) => "Call this tool of a server?",
         }
     }
 
@@ -129,6 +156,9 @@ impl Act {
             Self::Search(act) => ("search the web for this?".to_owned(), act.query),
             Self::Clone(act) => ("clone this repository?".to_owned(), act.url),
             Self::Use(act) => (format!("use the tool {}?", act.tool), act.shown),
+            Self::ServerTool(act) => {
+                (format!("call the tool {} of the server {}?", act.tool, act.server), act.arguments)
+            }
         }
     }
 }
@@ -173,7 +203,7 @@ macro_rules! into_act {
         })*
     };
 }
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct);
+into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct);
 
 fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())

@@ -1,9 +1,10 @@
 //! A question about an act, and what can be answered.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
-use crate::protocol::Act;
+use crate::protocol::{Act, FormField};
 use crate::summary::calls_made;
 
 /// The number of one approval request of the session.
@@ -62,6 +63,15 @@ pub enum Subject {
         /// What exactly would happen, of any length.
         detail: String,
     },
+    /// What a server wants to be told by the user. All of it is untrusted.
+    Form {
+        /// The server, by its name in the configuration.
+        server: String,
+        /// Why it asks.
+        message: String,
+        /// What it wants to be told.
+        fields: Vec<FormField>,
+    },
     /// Whether a turn that has made all its tool calls may make more.
     MoreCalls {
         /// The calls that it made.
@@ -80,6 +90,7 @@ impl Subject {
                 (question, Some(detail))
             }
             Self::Plain { title, detail } => (title.clone(), Some(detail.clone())),
+            Self::Form { server, message, .. } => (format!("the server {server} asks you"), Some(message.clone())),
             Self::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(*made)), None),
         }
     }
@@ -95,6 +106,8 @@ pub enum Answer {
     Session,
     /// Yes, and in later sessions too, by the rule that the question offered.
     Always,
+    /// A form, filled in with these values.
+    Filled(Map<String, Value>),
     /// No, with words for the model or without.
     No(Option<String>),
 }

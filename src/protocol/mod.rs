@@ -10,26 +10,32 @@
 //! - what a client is told: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
+//! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
+//! - how an MCP server stands: `servers.rs`; stories: `mcp/states.rs`
 //! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
 
 mod act;
 mod approval;
+mod form;
 mod post;
 mod request;
+mod servers;
 mod status;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
-pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
+pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
+pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
-    BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    TriggerChange, UndoScope, Withdrawn,
+    BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, ServerRequest,
+    Shift, TriggerChange, UndoScope, Withdrawn,
 };
 
+pub use servers::{ServerState, ServerStatus};
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
 
 /// The version of the protocol; another one is not understood.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

@@ -10,7 +10,8 @@ use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
 use crate::protocol::{
-    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, UndoScope,
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, ServerStatus,
+    UndoScope,
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
@@ -198,6 +199,22 @@ pub enum Reply {
     },
     /// The kept rules, or what became of one, in sentences.
     Rules(Vec<String>),
+    /// How the MCP servers stand, and what came of the start of one.
+    Servers {
+        /// The server that was to be started, and why it was not.
+        failed: Option<(String, String)>,
+        /// In the order of the configuration.
+        servers: Vec<ServerStatus>,
+    },
+    /// The text of a prompt of an MCP server, or why there is none.
+    Prompt {
+        /// The server.
+        server: String,
+        /// The prompt.
+        prompt: String,
+        /// The text (untrusted), or one sentence.
+        outcome: Result<String, String>,
+    },
     /// The limits are set.
     Budget(BudgetLimits),
 }
@@ -268,6 +285,8 @@ pub enum Notice {
         /// The model's name, or why the model is the same as before.
         outcome: Result<String, String>,
     },
+    /// How the MCP servers stand, after a change.
+    Servers(Vec<ServerStatus>),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
 }

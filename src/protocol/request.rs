@@ -124,6 +124,20 @@ pub enum Request {
         /// Which of both.
         request: RuleRequest,
     },
+    /// Look at the MCP servers, or start one.
+    Servers {
+        /// Which of both.
+        request: ServerRequest,
+    },
+    /// Get a prompt of an MCP server, filled in.
+    Prompt {
+        /// The server.
+        server: String,
+        /// The prompt.
+        prompt: String,
+        /// What it is filled in with: a word for each argument, and for the last one everything that is left.
+        words: String,
+    },
     /// Set what the session may spend.
     SetBudget {
         /// The limits.
@@ -187,7 +201,7 @@ impl Request {
         Self::Inject { to, text: text.into(), delivery, kind, scope, trigger: None }
     }
 
-    /// Returns whether it looks at files or writes some, so that a client must not wait for it.
+    /// Returns whether it looks at files, writes some or asks a server, so that a client must not wait for it.
     pub fn takes_a_moment(&self) -> bool {
         matches!(
             self,
@@ -196,6 +210,8 @@ impl Request {
                 | Self::PreviewRewind { .. }
                 | Self::Undo { .. }
                 | Self::Rules { .. }
+                | Self::Servers { .. }
+                | Self::Prompt { .. }
         )
     }
 }
@@ -339,6 +355,16 @@ pub enum RuleRequest {
     List,
     /// The rule of this number is removed, counted from 1.
     Remove(usize),
+}
+
+/// What is done about the MCP servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerRequest {
+    /// They are listed.
+    List,
+    /// The server of this name is started, unless it runs, and asked what it offers.
+    Start(String),
 }
 
 /// What the session may spend; no limit unless set.

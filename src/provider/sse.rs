@@ -20,6 +20,8 @@ pub enum Frame<'a> {
     },
     /// A comment, which is only a sign of life.
     Comment,
+    /// How long a client is to wait before it takes a broken stream up again, milliseconds.
+    Retry(u64),
     /// A field that the standard does not know.
     Field {
         /// The field's name.
@@ -159,7 +161,8 @@ fn take_line<E: From<TooLong>>(
         }
         "event" => value.clone_into(&mut event.name),
         "id" if !value.contains('\0') => value.clone_into(&mut event.id),
-        "id" | "retry" => {}
+        "retry" => return value.trim().parse().map_or(Ok(()), |millis| each(Frame::Retry(millis))),
+        "id" => {}
         name => return each(Frame::Field { name, value }),
     }
     Ok(())

@@ -183,6 +183,8 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Undo { .. }
         | Request::ChangeRule { .. }
         | Request::Rules { .. }
+        | Request::Servers { .. }
+        | Request::Prompt { .. }
         | Request::SetBudget { .. }
         | Request::Compact { .. }
         | Request::SwitchModel { .. }

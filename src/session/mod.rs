@@ -31,6 +31,7 @@ mod recorded;
 pub mod replay;
 mod requests;
 pub mod search;
+mod servers;
 pub mod socket;
 mod status;
 pub mod stream;

@@ -68,6 +68,8 @@ impl RecordedClient {
             Request::PreviewRewind { to } => Reply::RewindPreview { to, files: Vec::new() },
             Request::Undo { scope } => Reply::Undone { scope, files: Vec::new() },
             Request::Rules { .. } => Reply::Rules(vec![why]),
+            Request::Servers { .. } => Reply::Servers { failed: None, servers: Vec::new() },
+            Request::Prompt { server, prompt, .. } => Reply::Prompt { server, prompt, outcome: Err(why) },
             Request::SetBudget { .. }
             | Request::Compact { .. }
             | Request::SwitchModel { .. }

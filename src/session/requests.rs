@@ -13,7 +13,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{
     Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request, TriggerChange,
 };
-use crate::session::permissions;
+use crate::session::{permissions, servers};
 use crate::steering::RuleScope;
 
 /// Replies that are kept of each client in case a request comes again.
@@ -138,6 +138,8 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             Reply::Undone { scope, files }
         }
         Request::Rules { request } => permissions::rules(handle, request),
+        Request::Servers { request } => servers::list(handle, request),
+        Request::Prompt { server, prompt, words } => servers::prompt(handle, server, prompt, &words),
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);
             handle.budget().set_max_tokens(limits.max_tokens);

@@ -8,13 +8,14 @@ use crate::agent::{Agent, Configurator, Extension};
 use crate::control::Crew;
 use crate::error::BuildError;
 use crate::subagent::{Persona, SubAgentTool};
-use crate::tool::Outputs;
+use crate::tool::{Outputs, ToolSource};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
 pub struct SubAgents {
     personas: Vec<Persona>,
     crew: Option<Arc<Crew>>,
     outputs: Option<Arc<Outputs>>,
+    source: Option<Arc<dyn ToolSource>>,
     numbers: HashMap<String, u64>,
 }
 
@@ -25,7 +26,7 @@ impl SubAgents {
     /// An argument error when one could not be read from a file as it is, or two have the same name.
     pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
-        Ok(Self { personas, crew: None, outputs: None, numbers: HashMap::new() })
+        Ok(Self { personas, crew: None, outputs: None, source: None, numbers: HashMap::new() })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
@@ -41,6 +42,13 @@ impl SubAgents {
     #[must_use]
     pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
         self.numbers = numbers;
+        self
+    }
+
+    /// Sets where the tools come from that are not known when an agent is built.
+    #[must_use]
+    pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
+        self.source = source;
         self
     }
 
@@ -72,7 +80,8 @@ impl Extension for SubAgents {
         let tools = configurator.tools().iter().chain(configurator.sub_agent_tools());
         let available: Vec<&str> = tools.map(|tool| tool.name()).collect();
         for persona in &self.personas {
-            if let Some(missing) = persona.missing_tools(&available).first() {
+            let is_foreign = |name: &&&str| self.source.as_ref().is_some_and(|source| source.knows(name));
+            if let Some(missing) = persona.missing_tools(&available).iter().find(|name| !is_foreign(name)) {
                 let name = &persona.name;
                 return Err(BuildError::argument(format!(
                     "the persona '{name}' needs the tool '{missing}', which is not registered"
@@ -93,7 +102,7 @@ impl Extension for SubAgents {
         if let Some(crew) = &self.crew {
             tool = tool.crew(Arc::clone(crew));
         }
-        tool = tool.outputs(self.outputs.clone()).numbers(self.numbers.clone());
+        tool = tool.outputs(self.outputs.clone()).source(self.source.clone()).numbers(self.numbers.clone());
         agent.internal_add_tool(Arc::new(tool))
     }
 }

@@ -12,7 +12,7 @@ use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::subagent::{Persona, TempWorkspace};
 use crate::text::visible_line;
-use crate::tool::{Tool, Traits};
+use crate::tool::{Tool, ToolSource, Traits};
 
 /// The origin of a persona.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,13 +138,15 @@ impl Roster {
 
     /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks.
     #[must_use]
-    pub fn usable(mut self, tools: &[Arc<dyn Tool>]) -> Self {
+    pub fn usable(mut self, tools: &[Arc<dyn Tool>], foreign: Option<&dyn ToolSource>) -> Self {
         let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
         let warnings = &mut self.warnings;
         self.members.retain(|RosterEntry { persona, source }| {
-            let missing = persona.missing_tools(&available).join(", ");
+            let mut missing = persona.missing_tools(&available);
+            missing.retain(|name| !foreign.is_some_and(|foreign| foreign.knows(name)));
+            let missing = missing.join(", ");
             if missing.is_empty() {
-                if persona.reach(tools).is_everything() {
+                if persona.reach(tools, foreign).is_everything() {
                     warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
                 }
                 return true;
@@ -165,12 +167,13 @@ pub const EVERYTHING: &str =
 
 impl Persona {
     /// Returns the traits of its tools taken together. The files of a temporary workspace are not private.
-    pub fn reach(&self, tools: &[Arc<dyn Tool>]) -> Traits {
+    pub fn reach(&self, tools: &[Arc<dyn Tool>], source: Option<&dyn ToolSource>) -> Traits {
         let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
+        let foreign = source.map_or(Traits::NONE, |source| source.reach(&self.tool_names));
         let mut reach = own.map(|tool| tool.spec().traits).fold(Traits::NONE, Traits::and);
         if self.temp_workspace == TempWorkspace::Yes && !self.tool_names.iter().any(|name| name == "bash") {
             reach.private = false;
         }
-        reach
+        reach.and(foreign)
     }
 }

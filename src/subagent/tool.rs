@@ -23,7 +23,8 @@ use crate::provider::ChatTransport;
 use crate::subagent::member::{CrewMembership, RunningChild};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
 use crate::tool::{
-    Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, shorten,
+    Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, ToolScope, ToolSource,
+    shorten,
 };
 
 /// The description of the tool for the model; the system prompt lists the personas.
@@ -55,6 +56,7 @@ pub struct SubAgentTool {
     model_choice: Option<Arc<ModelChoice>>,
     crew: Option<Arc<Crew>>,
     outputs: Option<Arc<Outputs>>,
+    source: Option<Arc<dyn ToolSource>>,
 }
 
 /// The observation when the user cancelled this child alone.
@@ -84,6 +86,7 @@ impl SubAgentTool {
             model_choice: parent.model_choice().cloned(),
             crew: None,
             outputs: None,
+            source: None,
         })
     }
 
@@ -105,6 +108,13 @@ impl SubAgentTool {
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
         self.outputs = outputs;
+        self
+    }
+
+    /// Sets where the tools come from that are not known when an agent is built.
+    #[must_use]
+    pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
+        self.source = source;
         self
     }
 
@@ -133,6 +143,7 @@ impl SubAgentTool {
         let id = self.next_id(persona);
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
+        let foreign = self.source.iter().flat_map(|source| source.names(&persona.tool_names));
         let (transport, window) = self.transport();
         let flag = self.cancellable.clone().unwrap_or_default();
         // Before it is announced: a host that sees it can send it a message.
@@ -145,7 +156,7 @@ impl SubAgentTool {
             call: Some(context.asker.call.clone()),
             model: transport.model.clone(),
             max_steps: Some(persona.max_steps),
-            tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
+            tools: tools.iter().map(|tool| tool.name().to_owned()).chain(foreign).collect(),
         });
         // The task may contain what taints the spawner.
         let spawner = &context.asker.agent;
@@ -205,12 +216,17 @@ impl SubAgentTool {
         if let Some(tokens) = window {
             builder = builder.context_window(tokens);
         }
+        let directory = dir.as_ref().map(|dir| dir.path().to_owned());
         let built = builder.build(|configurator| {
             // The guard moves into the close handler: the directory goes with the child, also if the build fails.
             configurator.on_close(move || drop(dir));
             configurator.add_tools(tools)
         });
         let mut child = built.await.map_err(not_built)?;
+        if let Some(source) = &self.source {
+            let scope = ToolScope::Named(persona.tool_names.clone());
+            source.attach(scope, directory.as_deref(), child.context_window_cap(), child.additions());
+        }
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
         Box::pin(child.run_loop(task)).await.map_err(|error| match error {
             RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),

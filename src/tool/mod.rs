@@ -11,6 +11,7 @@
 //!   `src/web/parse.rs`; stories: `web_scrape.rs`
 //! - `web_search`: the cascade of services, what is kept: `web_search.rs`, `src/web/search/mod.rs`,
 //!   `src/web/search/cache.rs`; stories: `web_search.rs`
+//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `mcp/lists.rs`
 //! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
 //!   `params.rs`
 //! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
@@ -42,6 +43,7 @@ mod page;
 mod params;
 mod pdf;
 mod read;
+mod source;
 mod spec;
 mod toolbox;
 mod walk;
@@ -78,8 +80,9 @@ pub use grep::GrepTool;
 pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
+pub use source::{ToolScope, ToolSource};
 pub use spec::ToolSpec;
-pub use toolbox::{Additions, Found, Toolbox};
+pub use toolbox::{Additions, Found, Toolbox, WeakAdditions};
 pub use web_scrape::WebScrapeTool;
 pub use web_search::WebSearchTool;
 pub use write::WriteTool;
@@ -141,7 +144,8 @@ impl dyn Tool {
 
 /// A tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
 ///
-/// Added by `Agent::internal_add_tool`, and within a turn by [`ToolContext::additions`]; no sub-agent ever gets one.
+/// Added by `Agent::internal_add_tool`, by a [`ToolSource`], and within a turn by [`ToolContext::additions`]; no sub-agent
+/// gets one of its parent's.
 pub trait RawTool: Send + Sync {
     /// Returns the name that the model calls it by.
     fn name(&self) -> &str;

@@ -1,4 +1,5 @@
-//! Where the whole output of a command goes when the model gets only a part: files of the session, for its tools to read.
+//! Where the whole output of a command goes when the model gets only a part, and what of a result is no text: files of the
+//! session, for its tools to read.
 //!
 //! The directory is the user's alone and goes away with the session. A slow or full disk is said; it never holds a
 //! command up for long, and never breaks it.
@@ -68,6 +69,23 @@ impl Outputs {
         self.directory.as_ref().ok().map(|(_, path)| path.as_path())
     }
 
+    /// Keeps a part of a result that is no text, as far as there is room; returns its file.
+    ///
+    /// # Errors
+    /// The error of the file system, or that there is no room.
+    pub fn keep(&self, content: &[u8], ending: &str) -> io::Result<PathBuf> {
+        let (_, directory) = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+        let size = content.len() as u64;
+        if size > limits::OUTPUT_FILE_BYTES || !take_whole_room(&self.room, size) {
+            return Err(io::Error::other("there is no room for it"));
+        }
+        let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
+        let path = directory.join(format!("result-{number}.{ending}"));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(content)?;
+        Ok(path)
+    }
+
     /// Opens the next file.
     pub(super) fn open(&self) -> io::Result<OutputFile> {
         let (_, directory) = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
@@ -79,6 +97,12 @@ impl Outputs {
         let room = Arc::clone(&self.room);
         Ok(OutputFile { path, pieces: Some(pieces), writer, room, sent: 0, fault: None })
     }
+}
+
+/// Takes all of this room, or none.
+fn take_whole_room(room: &AtomicU64, wanted: u64) -> bool {
+    let left = |room: u64| room.checked_sub(wanted);
+    room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok()
 }
 
 /// Writes pieces until there are no more; returns how much it wrote, and what went wrong.

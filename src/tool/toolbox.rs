@@ -1,11 +1,11 @@
 //! The tools of one agent, in the order of adding: checked tools, and raw tools that no sub-agent ever gets.
 //!
 //! The agent looks calls up here and sends its schemas with every request. A name occurs once over both kinds, and over
-//! the tools that wait in [`Additions`] until the agent comes to its next request.
+//! the tools that wait in [`Additions`] until the agent comes to its next request: nothing changes under a request.
 
 use std::collections::HashSet;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::BuildError;
 use crate::provider::ToolSchema;
@@ -21,15 +21,27 @@ pub struct Toolbox {
     additions: Additions,
 }
 
-/// The way by which a running tool gives its agent more tools. Clones lead to the same agent.
+/// The way by which an agent gets more tools while it runs, and loses them. Clones lead to the same agent.
 #[derive(Clone, Default)]
 pub struct Additions(Arc<Mutex<Waiting>>);
+
+/// An [`Additions`] that does not keep anything of its agent.
+#[derive(Clone, Default)]
+pub struct WeakAdditions(Weak<Mutex<Waiting>>);
 
 #[derive(Default)]
 struct Waiting {
     /// Every name that the agent has, those of the waiting tools included.
     names: HashSet<String>,
-    tools: Vec<Arc<dyn RawTool>>,
+    changes: Vec<ToolChange>,
+}
+
+/// A change that waits for the agent's next request.
+enum ToolChange {
+    /// This tool comes, in place of one of its name.
+    Put(Arc<dyn RawTool>),
+    /// The raw tool of this name goes.
+    Remove(String),
 }
 
 impl Additions {
@@ -40,12 +52,36 @@ impl Additions {
     pub fn add(&self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
         let mut waiting = self.lock();
         waiting.take_name(tool.name())?;
-        waiting.tools.push(tool);
+        waiting.changes.push(ToolChange::Put(tool));
         Ok(())
+    }
+
+    /// Replaces the raw tool of the same name, from the agent's next request on.
+    pub fn replace(&self, tool: Arc<dyn RawTool>) {
+        self.lock().changes.push(ToolChange::Put(tool));
+    }
+
+    /// Takes a raw tool away, from the agent's next request on.
+    pub fn remove(&self, name: &str) {
+        let mut waiting = self.lock();
+        waiting.names.remove(name);
+        waiting.changes.push(ToolChange::Remove(name.to_owned()));
+    }
+
+    /// Returns a way that ends with the agent.
+    pub fn downgrade(&self) -> WeakAdditions {
+        WeakAdditions(Arc::downgrade(&self.0))
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WeakAdditions {
+    /// Returns the way to the agent; `None` once it is gone.
+    pub fn upgrade(&self) -> Option<Additions> {
+        self.0.upgrade().map(Additions)
     }
 }
 
@@ -134,17 +170,41 @@ impl Toolbox {
         &self.additions
     }
 
-    /// Puts the tools on offer that were added by running ones.
+    /// Carries out what was added, replaced and taken away meanwhile.
     pub fn take_additions(&mut self) {
-        let added = mem::take(&mut self.additions.lock().tools);
-        for tool in added {
-            self.schemas.push(ToolSchema {
-                name: tool.name().to_owned(),
-                description: tool.description().to_owned(),
-                parameters: tool.schema(),
-            });
-            self.raw.push(tool);
+        let changes = mem::take(&mut self.additions.lock().changes);
+        for change in changes {
+            match change {
+                ToolChange::Put(tool) => {
+                    let schema = ToolSchema {
+                        name: tool.name().to_owned(),
+                        description: tool.description().to_owned(),
+                        parameters: tool.schema(),
+                    };
+                    // Where it stood: all that stands before it in a request stays as it is.
+                    let place = self.raw_place(tool.name());
+                    let slots = place.and_then(|place| {
+                        Some((self.raw.get_mut(place)?, self.schemas.get_mut(self.tools.len() + place)?))
+                    });
+                    if let Some((raw, sent)) = slots {
+                        (*raw, *sent) = (tool, schema);
+                    } else {
+                        self.schemas.push(schema);
+                        self.raw.push(tool);
+                    }
+                }
+                ToolChange::Remove(name) => {
+                    if let Some(place) = self.raw_place(&name) {
+                        self.schemas.remove(self.tools.len() + place);
+                        self.raw.remove(place);
+                    }
+                }
+            }
         }
+    }
+
+    fn raw_place(&self, name: &str) -> Option<usize> {
+        self.raw.iter().position(|tool| tool.name() == name)
     }
 
     /// Returns the checked tools, in the order of adding.

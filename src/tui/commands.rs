@@ -75,6 +75,8 @@ pub enum Verb {
     Mode,
     /// Lists the kept rules, or removes one.
     Rules,
+    /// Shows the MCP servers.
+    Servers,
     /// Goes on with another session.
     Resume,
     /// Searches all saved sessions.
@@ -253,6 +255,14 @@ pub const COMMANDS: &[Command] = &[
         Any,
         "Alt+K",
         "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
+    ),
+    row(
+        Verb::Servers,
+        "mcp",
+        "/mcp",
+        Nothing,
+        "",
+        "the MCP servers: how they stand, their tools, their last error; start one",
     ),
     row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
     row(

@@ -65,6 +65,10 @@ pub enum PaneEffect {
     WriteAboutCall(AgentId, CallText),
     /// The words of a no to this request.
     WriteNo(ApprovalId),
+    /// The values of this request's form, to be written.
+    FillForm(ApprovalId),
+    /// The values that the message holds, for this request's form.
+    SendForm(ApprovalId),
     /// A sentence that names what is written first and has to be ended.
     EndFirst,
     /// A text of the user in the transcript of its agent.

@@ -15,12 +15,14 @@ pub enum ChoiceSubject {
     Message,
     /// A place where words were found in a session, to be read there.
     Hit,
+    /// An MCP server, to start it.
+    Server,
 }
 
 /// One thing that can be chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The name of the session, or the id of the message.
+    /// The name of the session or of the server, or the id of the message.
     pub id: String,
     /// The directory of a session.
     pub directory: String,

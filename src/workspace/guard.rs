@@ -1,7 +1,8 @@
 //! The guard: a process around each job, which is this program under a hidden sub-command. Started by the spawner.
 //!
 //! Standard input tells it to kill (one byte, or its end, which also the end of the host is), standard output is
-//! the job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session
+//! the job's output, standard error takes one line of JSON about the end ([`Ended`]). A job that is talked to has its own
+//! input and error output besides ([`job_streams`](crate::workspace::job_streams)). The guard is the leader of a session
 //! without a terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the
 //! job is dead. Without free descriptors it still kills, in a cruder way.
 //!
@@ -25,6 +26,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use crate::limits;
 use crate::workspace::children::Children;
 use crate::workspace::job::{Ended, Failure};
+use crate::workspace::job_streams::{JobStreams, Streams};
 use crate::workspace::processes::{self, Machine, Process};
 
 /// The time between two checks during a kill.
@@ -65,8 +67,8 @@ enum GuardMessage {
 /// Runs a job to its end, with everything that it starts; writes how it ended to standard error.
 ///
 /// `memory` is how much all its processes together may have, bytes; `None` for a share of the machine's.
-pub fn run(argv: &[OsString], memory: Option<u64>) {
-    let ended = guard(argv, memory);
+pub fn run(argv: &[OsString], memory: Option<u64>, streams: Streams) {
+    let ended = guard(argv, memory, streams);
     if let Ok(mut line) = serde_json::to_string(&ended) {
         line.push('\n');
         let _ = io::stderr().write_all(line.as_bytes());
@@ -77,8 +79,21 @@ pub fn run(argv: &[OsString], memory: Option<u64>) {
     }
 }
 
-fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
+fn guard(argv: &[OsString], memory: Option<u64>, streams: Streams) -> Ended {
     close_foreign();
+    let not_started = |error: &io::Error| {
+        let name = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let failure = Some(Failure::NotStarted(format!("{name} cannot be started: {error}")));
+        Ended { failure, ..Ended::default() }
+    };
+    let streams = match streams {
+        Streams::Output => None,
+        // Before anything else reads from standard input, over which they come.
+        Streams::Own => match JobStreams::receive() {
+            Ok(streams) => Some(streams),
+            Err(error) => return not_started(&error),
+        },
+    };
     // Opened while this process may still open it.
     let score = File::options().read(true).write(true).open(OOM_SCORE).ok();
     let children = Children::open();
@@ -99,13 +114,9 @@ fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
     });
     // Before the job, which may take much at once.
     let before = processes::machine().ok();
-    let main = match start(argv, score) {
+    let main = match start(argv, score, streams) {
         Ok(main) => main,
-        Err(error) => {
-            let name = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let failure = Some(Failure::NotStarted(format!("{name} cannot be started: {error}")));
-            return Ended { failure, ..Ended::default() };
-        }
+        Err(error) => return not_started(&error),
     };
     let _ = started.send(());
     // Among thousands of processes it must still get its turn. Only root may; the kernel limits all others itself.
@@ -163,12 +174,15 @@ fn limit_resources(memory: Option<u64>) {
 }
 
 /// Starts the job in a process group of its own, and keeps nothing of its output open.
-fn start(argv: &[OsString], mut score: Option<File>) -> io::Result<Pid> {
+fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>) -> io::Result<Pid> {
     let Some((program, arguments)) = argv.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
     };
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let errors = output.try_clone()?;
+    let (input, errors) = match streams {
+        Some(JobStreams { input, errors }) => (Stdio::from(input), Stdio::from(errors)),
+        None => (Stdio::null(), Stdio::from(output.try_clone()?)),
+    };
     // Behind the start the job may have seen to it that nothing can be opened any more.
     let nothing = File::options().write(true).open("/dev/null")?;
     // The job inherits it; the guard itself is to stay.
@@ -178,9 +192,9 @@ fn start(argv: &[OsString], mut score: Option<File>) -> io::Result<Pid> {
     }
     let child = Command::new(program)
         .args(arguments)
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(Stdio::from(output))
-        .stderr(Stdio::from(errors))
+        .stderr(errors)
         .process_group(0)
         .spawn();
     if let Some(score) = &mut score {

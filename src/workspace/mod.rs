@@ -13,7 +13,8 @@
 //! - undo: what the tools of the last turn changed: `changes.rs`, `src/host/turn_marks.rs`; and what they changed since a
 //!   message, for a branch: `rewind.rs`; stories: `changes.rs`
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
-//!   `children.rs`; stories: `spawner.rs`, `process_trees.rs`
+//!   `children.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,
+//!   `spawner_streams.rs`
 //! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
 //!   `headless/permission_command.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
@@ -32,6 +33,7 @@ pub mod foreground;
 pub mod guard;
 mod ignore_rules;
 mod job;
+mod job_streams;
 mod own_command;
 mod processes;
 pub(crate) mod programs;
@@ -61,11 +63,12 @@ pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
+pub use job_streams::{JobErrors, JobInput, Streams};
 pub use own_command::{OwnCommand, OwnCommandError};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
-pub use spawner::{GUARD, Running, Spawner};
+pub use spawner::{GUARD, Running, Spawner, TalkingJob};
 pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 

@@ -5,8 +5,11 @@
 //! session and by a mark in its environment.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -22,6 +25,7 @@ use crate::limits;
 use crate::sync::with_spawn_lock;
 use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
+use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::snapshot::Protection;
 use crate::workspace::{processes, programs};
@@ -114,31 +118,57 @@ impl Spawner {
     /// # Panics
     /// Outside of a runtime.
     pub fn start_within(&self, job: &Job, memory: Option<u64>) -> io::Result<Running> {
-        if !job.cwd.is_absolute() || !job.cwd.is_dir() {
-            let sentence = format!("{} is not a directory", job.cwd.display());
-            return Err(io::Error::new(io::ErrorKind::NotADirectory, sentence));
-        }
+        check_directory(job)?;
+        self.start_guard(job, &self.sandbox.wrap(job)?, memory, None)
+    }
+
+    /// Starts a job that is talked to: it has an input of its own, and its error output comes apart. Nothing confines it,
+    /// so it is for programs that the user has named.
+    ///
+    /// # Errors
+    /// As [`Spawner::start`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_talking(&self, job: &Job) -> io::Result<TalkingJob> {
+        check_directory(job)?;
+        let (input, errors, streams) = JobStreams::pair()?;
+        let running = self.start_guard(job, &job.argv, None, Some(streams))?;
+        Ok(TalkingJob { input, running, errors })
+    }
+
+    fn start_guard(
+        &self,
+        job: &Job,
+        argv: &[OsString],
+        memory: Option<u64>,
+        streams: Option<JobStreams>,
+    ) -> io::Result<Running> {
         let mark = mark()?;
+        let (control, theirs) = UnixStream::pair()?;
+        let which = if streams.is_some() { Streams::Own } else { Streams::Output };
+        if let Some(streams) = streams {
+            // They wait in the socket until the guard takes them.
+            streams.send(&control)?;
+        }
         let mut command = Command::new(&self.program);
         command
             .arg0("steersman")
             .arg(GUARD)
             .arg(memory.unwrap_or(0).to_string())
-            .arg("--")
-            .args(self.sandbox.wrap(job)?)
+            .arg(which.argument())
+            .args(argv)
             .env_clear()
             .envs(self.environment.variables().iter().cloned())
             .envs(job.environment.iter().cloned())
             .env(limits::JOB_MARK, &mark)
             .current_dir(&job.cwd)
-            .stdin(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = with_spawn_lock(|| command.spawn())?;
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        let (Some(pid), Some(control), Some(output), Some(status)) =
-            (pid, child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(pid), Some(output), Some(status)) = (pid, child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("the guard has no pipes"));
         };
         let (kill, asked) = oneshot::channel();
@@ -151,6 +181,24 @@ impl Spawner {
         });
         Ok(Running { output, kill: Some(kill), ended, given_up: None, read_since_end: 0 })
     }
+}
+
+fn check_directory(job: &Job) -> io::Result<()> {
+    if job.cwd.is_absolute() && job.cwd.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", job.cwd.display())))
+}
+
+/// A running job that is talked to.
+#[derive(Debug)]
+pub struct TalkingJob {
+    /// What is written to it. When it is dropped the job reads the end of its input.
+    pub input: JobInput,
+    /// What it writes to standard output, and its end.
+    pub running: Running,
+    /// What it writes to standard error.
+    pub errors: JobErrors,
 }
 
 /// A running job. Dropping it kills everything that it started.
@@ -211,7 +259,7 @@ async fn drained(ended: &mut watch::Receiver<Option<Ended>>, given_up: &mut Opti
 struct GuardHandle {
     child: Child,
     pid: Pid,
-    control: ChildStdin,
+    control: UnixStream,
     status: ChildStderr,
     mark: String,
 }

@@ -11,7 +11,9 @@ use steersman::approval::{Mode, Policy};
 use steersman::control::{OnExhausted, Spending};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Command, Host, LastRun, Mailbox, Notice, Post, Setup, StartError, WorkerState};
+use steersman::host::{
+    self, Command, Host, LastRun, Mailbox, Notice, Post, ServerSetup, Setup, StartError, WorkerState,
+};
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
@@ -55,6 +57,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         system_prompt: None,
         context: None,
         roster: Roster::bundled().unwrap(),
+        servers: ServerSetup::default(),
         notes: Vec::new(),
         listeners: vec![rig.recorder.clone()],
         resumed: None,

@@ -48,13 +48,13 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         // Of the provider it takes the schema, which is what goes to a model.
         "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
         "agent" => &[WORDS, PARTS, &["tool"]],
-        "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
-        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],
+        "subagent" | "mcp" => &[WORDS, PARTS, &["tool", "agent"]],
+        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp"]],
         "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "session", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "host", "session", "tui"]]
         }
         _ => return None,
     };

@@ -125,7 +125,7 @@ fn a_no_takes_words_and_they_reach_the_model_as_they_are() {
     stage.line("/no 3 files is too many");
     let Some(Err(refusal)) = call.poll() else { panic!("it is declined") };
     assert!(refusal.to_string().contains("3 files is too many"), "{refusal}");
-    assert!(stage.app.message.is_empty() && stage.app.message.declining().is_none());
+    assert!(stage.app.message.is_empty() && stage.app.message.about_question().is_none());
 }
 
 #[test]

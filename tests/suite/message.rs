@@ -15,7 +15,7 @@ use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::ApprovalId;
 use steersman::tui::effect::CallText;
 use steersman::tui::keymap::Edit;
-use steersman::tui::message::purpose::{AboutCall, Editing, Purpose};
+use steersman::tui::message::purpose::{AboutCall, AboutQuestion, Editing, Purpose, QuestionText};
 use steersman::tui::message::removed::{Removed, Taken};
 use steersman::tui::message::{Message, TakenOver};
 
@@ -162,7 +162,8 @@ impl World {
             }
             Act::BeginDecline => {
                 if self.message.is_draft() {
-                    self.message.begin(Purpose::Decline(ApprovalId(1)), "");
+                    let about = AboutQuestion { id: ApprovalId(1), what: QuestionText::No, before: String::new() };
+                    self.message.begin(Purpose::AboutQuestion(about), "");
                 }
             }
             Act::BeginCommand => {
@@ -252,8 +253,8 @@ impl World {
                 self.message.finish_about_call();
                 self.delivered.push(text);
             }
-            Some(Purpose::Decline(_)) => {
-                self.message.finish_decline();
+            Some(Purpose::AboutQuestion(_)) => {
+                self.message.finish_about_question();
                 self.delivered.push(text);
             }
             Some(Purpose::Recall(_) | Purpose::Line) | None if text.trim().is_empty() => {}

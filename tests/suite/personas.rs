@@ -52,9 +52,9 @@ fn the_bundled_personas_have_budgets_and_tools_of_their_own() {
 #[test]
 fn no_bundled_persona_holds_private_files_untrusted_content_and_a_way_out() {
     let (_dir, tools) = tools();
-    let roster = Roster::bundled().unwrap().usable(&tools);
+    let roster = Roster::bundled().unwrap().usable(&tools, None);
     let reach = |persona: &Persona| {
-        let reach = persona.reach(&tools);
+        let reach = persona.reach(&tools, None);
         (reach.private, reach.untrusted, reach.egress)
     };
     let rows: Vec<_> =
@@ -108,7 +108,7 @@ fn a_broken_file_is_named_with_its_fault_and_the_others_count() {
     let mut roster = Roster::default();
     roster.add_directory(dir.path());
     let (_dir, tools) = tools();
-    let roster = roster.usable(&tools);
+    let roster = roster.usable(&tools, None);
     let names: Vec<&str> = roster.members().iter().map(|member| member.persona.name.as_str()).collect();
     assert_eq!(names, ["spy"]);
     let faults = [

@@ -7,6 +7,7 @@ use steersman::provider::sse::{Decoder, Frame, TooLong};
 enum Seen {
     Event(String, String, String),
     Comment,
+    Retry(u64),
     Field(String, String),
 }
 
@@ -16,6 +17,7 @@ fn decode_with<'a>(mut decoder: Decoder, pieces: impl IntoIterator<Item = &'a [u
         seen.push(match frame {
             Frame::Event { name, id, data } => Seen::Event(name.to_owned(), id.to_owned(), data.to_owned()),
             Frame::Comment => Seen::Comment,
+            Frame::Retry(millis) => Seen::Retry(millis),
             Frame::Field { name, value } => Seen::Field(name.to_owned(), value.to_owned()),
         });
         Ok(())
@@ -52,7 +54,7 @@ fn data_lines_are_joined_and_lose_one_blank_only() {
 fn event_names_belong_to_one_event_and_ids_stay() {
     let seen = decode(b"event: error\nid: 7\ndata: x\n\nevent: lonely\n\ndata: y\nid: a\0b\nretry: 10\n\n");
     let event = |name: &str, data: &str| Seen::Event(name.to_owned(), "7".to_owned(), data.to_owned());
-    assert_eq!(seen, [event("error", "x"), event("", "y")]);
+    assert_eq!(seen, [event("error", "x"), Seen::Retry(10), event("", "y")]);
 }
 
 #[test]

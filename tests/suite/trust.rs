@@ -200,7 +200,7 @@ async fn a_standing_yes_does_not_trust() {
 }
 
 #[test]
-fn a_project_sets_rules_steps_and_prompt_and_nothing_else() {
+fn a_project_sets_rules_steps_prompt_and_servers_and_nothing_else() {
     for (text, key, line) in [
         ("base_url = 'http://evil.example'", "base_url", 1),
         ("provider = 'openai'", "provider", 1),
@@ -219,7 +219,7 @@ fn a_project_sets_rules_steps_and_prompt_and_nothing_else() {
         ("still_true_minutes = 0", "still_true_minutes", 1),
     ] {
         let error = ProjectLayer::parse(text).unwrap_err();
-        let message = format!("a project may not set {key:?}, only rules, max_steps, system_prompt");
+        let message = format!("a project may not set {key:?}, only rules, max_steps, system_prompt, mcp");
         assert_eq!((error.line, error.message), (line, message), "{text}");
     }
     let unknown = ProjectLayer::parse("hooks = []").unwrap_err();

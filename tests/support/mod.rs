@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
+pub mod authorization;
 pub mod bench;
 pub mod contents;
 pub mod cpu_time;
@@ -15,6 +16,8 @@ pub mod http2;
 pub mod items;
 pub mod json_client;
 pub mod long_session;
+pub mod mcp;
+pub mod mcp_http;
 pub mod messages;
 pub mod paced;
 pub mod picture;

@@ -38,6 +38,8 @@ type Route = dyn Fn(&Request) -> Option<Reply> + Send + Sync;
 
 struct Shared {
     route: Box<Route>,
+    /// Answers what is no chat request.
+    others: Box<Route>,
     script: Mutex<VecDeque<Reply>>,
     fixed: Mutex<Vec<(String, Reply)>>,
     requests: Mutex<Vec<Request>>,
@@ -59,20 +61,28 @@ impl Server {
 
     /// Starts at an address that is free.
     pub fn start_at(address: SocketAddr, script: impl IntoIterator<Item = Reply>) -> Self {
-        Self::listen(std::net::TcpListener::bind(address).unwrap(), script.into_iter().collect(), |_| None)
+        Self::listen(std::net::TcpListener::bind(address).unwrap(), script.into_iter().collect(), |_| None, |_| None)
+    }
+
+    /// Starts with a function that answers every request, whatever its path: for servers that are no models.
+    pub fn answering(route: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::listen(listener, VecDeque::new(), |_| None, move |request| Some(route(request)))
     }
 
     fn run(script: VecDeque<Reply>, route: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static) -> Self {
-        Self::listen(std::net::TcpListener::bind("127.0.0.1:0").unwrap(), script, route)
+        Self::listen(std::net::TcpListener::bind("127.0.0.1:0").unwrap(), script, route, |_| None)
     }
 
     fn listen(
         listener: std::net::TcpListener,
         script: VecDeque<Reply>,
         route: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
+        others: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
     ) -> Self {
         let shared = Arc::new(Shared {
             route: Box::new(route),
+            others: Box::new(others),
             script: Mutex::new(script),
             fixed: Mutex::default(),
             requests: Mutex::default(),
@@ -208,6 +218,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The JSON body, null without one.
     pub body: Value,
+    /// The body as it came.
+    pub text: String,
     /// The other end of its connection.
     pub peer: Option<SocketAddr>,
 }
@@ -299,6 +311,9 @@ fn choose(request: &Request, shared: &Shared) -> Reply {
             .or_else(|| shared.script.lock().unwrap().pop_front())
             .unwrap_or_else(|| Reply::json(400, json!({"error": {"message": "the script has no further reply"}})));
     }
+    if let Some(reply) = (shared.others)(request) {
+        return reply;
+    }
     let fixed = shared.fixed.lock().unwrap();
     let matching = fixed.iter().filter(|(path, _)| request.path.starts_with(path));
     let best = matching.max_by_key(|(path, _)| path.len()).map(|(_, reply)| reply.clone());
@@ -329,7 +344,9 @@ async fn read_request(reader: &mut OwnedReadHalf, buffer: &mut Vec<u8>) -> Optio
         }
     }
     let body: Vec<u8> = buffer.drain(..length).collect();
-    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null), peer: None })
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some(Request { method, path, headers, body, text, peer: None })
 }
 
 /// Returns when the client has closed the connection.

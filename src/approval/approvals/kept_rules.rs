@@ -18,7 +18,12 @@ impl Approvals {
     pub fn kept_rules(&self) -> Vec<KeptRule> {
         let kept = |grant: &Grant| match grant {
             Grant::Kept(rule) => Some(rule.clone()),
-            Grant::Edits | Grant::Prefix { .. } | Grant::Command { .. } | Grant::Host(_) | Grant::Searches => None,
+            Grant::Edits
+            | Grant::Prefix { .. }
+            | Grant::Command { .. }
+            | Grant::Host(_)
+            | Grant::Searches
+            | Grant::ServerTool(_) => None,
         };
         self.lock().grants.iter().filter_map(kept).collect()
     }

@@ -144,6 +144,8 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::RewindPreview { .. }
         | Reply::Undone { .. }
         | Reply::Rules(_)
+        | Reply::Servers { .. }
+        | Reply::Prompt { .. }
         | Reply::Budget(_) => done(id),
     }
 }

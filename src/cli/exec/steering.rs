@@ -239,6 +239,8 @@ impl<'a> ExecRun<'a> {
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Rules(_)
+            | Reply::Servers { .. }
+            | Reply::Prompt { .. }
             | Reply::Budget(_) => {}
         }
     }
@@ -409,7 +411,9 @@ impl<'a> ExecRun<'a> {
                     self.err.say(&format!("{sentence}; the screen asks what is to become of that"));
                 }
             }
-            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_))
+            Post::Notice(
+                Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_) | Notice::Servers(_),
+            )
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {
                 self.is_paused = *paused;

@@ -1,5 +1,7 @@
-//! The files of `.steersman` in a project: read once, described for the question, hashed for the record.
+//! The files of a project for this program, those in `.steersman` and its `.mcp.json`: read once, described for the
+//! question, hashed for the record.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,14 +9,17 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::project::shown;
-use crate::config::ProjectLayer;
+use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
 use crate::limits;
+use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
 use crate::subagent::Persona;
 use crate::workspace::Workspace;
 
 /// The directory of a project's files for this program.
 const DIRECTORY: &str = ".steersman";
+/// The file with a project's MCP servers.
+const SERVERS: &str = ".mcp.json";
 
 /// A persona of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +41,8 @@ pub struct ProjectOffer {
     pub layer: Option<ProjectLayer>,
     /// The system prompt that the configuration names.
     pub system_prompt: Option<String>,
+    /// Its MCP servers.
+    pub servers: BTreeMap<String, ServerSection>,
     /// Its personas.
     pub personas: Vec<ProjectPersona>,
     /// Files under `hooks`; this version runs none.
@@ -52,11 +59,16 @@ impl ProjectOffer {
     /// Reads the files of a project; `None` when there are none.
     pub fn read(root: &Path) -> Option<Self> {
         let directory = root.join(DIRECTORY);
-        if !directory.symlink_metadata().ok()?.is_dir() {
+        let has_directory = directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        if !has_directory && root.join(SERVERS).symlink_metadata().is_err() {
             return None;
         }
         let workspace = Workspace::new(root).ok()?;
         let mut offer = Self { root: root.to_path_buf(), workspace: Some(workspace), ..Self::default() };
+        offer.read_servers();
+        if !has_directory {
+            return (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer);
+        }
         offer.read_config(&directory);
         offer.read_personas(&directory);
         for path in offer.list(&directory.join("hooks"), |_| true) {
@@ -71,13 +83,14 @@ impl ProjectOffer {
 
     /// Returns whether any of the files would take effect once they are trusted.
     pub fn acts(&self) -> bool {
-        self.layer.is_some() || !self.personas.is_empty()
+        self.layer.is_some() || !self.personas.is_empty() || !self.servers.is_empty()
     }
 
     /// Returns the names of the files, for one line.
     pub fn names(&self) -> String {
         let parts = [
             self.layer.as_ref().map(|_| format!("{DIRECTORY}/config.toml")),
+            count(self.servers.len(), "MCP server"),
             count(self.personas.len(), "persona"),
             count(self.hooks.len(), "hook"),
         ];
@@ -117,6 +130,9 @@ impl ProjectOffer {
                 let _ = writeln!(text, "  the system prompt of the main agent becomes {}:", shown(path));
                 quote(&mut text, prompt);
             }
+        }
+        for (name, server) in &self.servers {
+            describe(&mut text, name, server);
         }
         let bundled = Persona::bundled().unwrap_or_default();
         for ProjectPersona { file, persona, .. } in &self.personas {
@@ -170,7 +186,34 @@ impl ProjectOffer {
                 }
             }
         }
+        for (name, server) in &layer.servers {
+            match server_name_fault(name) {
+                Some(fault) => {
+                    self.fault(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
+                }
+                None => {
+                    self.servers.insert(name.clone(), server.clone());
+                }
+            }
+        }
         self.layer = Some(layer);
+    }
+
+    fn read_servers(&mut self) {
+        let path = self.root.join(SERVERS);
+        if path.symlink_metadata().is_err() {
+            return;
+        }
+        let Some(text) = self.take(&path) else { return };
+        match read_project(&text) {
+            Ok(ForeignServers { servers, notes }) => {
+                self.servers = servers;
+                for note in &notes {
+                    self.fault(&path, note);
+                }
+            }
+            Err(error) => self.fault(&path, &format!("{error}; it is ignored")),
+        }
     }
 
     fn read_personas(&mut self, directory: &Path) {
@@ -243,6 +286,32 @@ impl ProjectOffer {
 
     fn relative(&self, path: &Path) -> String {
         shown(path.strip_prefix(&self.root).unwrap_or(path))
+    }
+}
+
+/// Describes exactly what a server would run or ask, and what of the user's environment it would get.
+fn describe(text: &mut String, name: &str, server: &ServerSection) {
+    let _ = writeln!(text, "\nan MCP server '{name}'{}", if server.is_enabled() { "" } else { " (switched off)" });
+    if let Some(command) = &server.command {
+        let words: Vec<&str> =
+            std::iter::once(command).chain(server.args.iter().flatten()).map(String::as_str).collect();
+        let _ = writeln!(text, "  it is started, outside of the sandbox, as:");
+        quote(text, &words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" "));
+    }
+    if let Some(cwd) = &server.cwd {
+        let _ = writeln!(text, "  in {}", shown(cwd));
+    }
+    if let Some(url) = &server.url {
+        let _ = writeln!(text, "  it is asked at {url}");
+    }
+    for (what, table) in [("variable", &server.env), ("header", &server.headers)] {
+        for (name, value) in table.iter().flatten() {
+            let _ = writeln!(text, "  {what}: {name} = {value:?}");
+        }
+    }
+    let variables = server.variables();
+    if !variables.is_empty() {
+        let _ = writeln!(text, "  it gets these variables of your environment: {}", variables.join(", "));
     }
 }
 

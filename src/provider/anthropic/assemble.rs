@@ -48,7 +48,7 @@ impl Assemble for Assembler {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
                 Err(reported(data))
             }
-            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
             Frame::Event { name, data, .. } => match data.trim() {
                 "" => Ok(None),

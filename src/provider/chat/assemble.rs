@@ -85,7 +85,7 @@ impl Assemble for Assembler {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
                 Err(reported(ErrorBody::read(data)))
             }
-            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
             Frame::Event { data, .. } => match data.trim() {
                 "" => Ok(None),

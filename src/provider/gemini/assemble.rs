@@ -58,7 +58,7 @@ impl Assemble for Assembler {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
                 Err(ErrorBody::read(data).reported())
             }
-            Frame::Comment => Ok(None),
+            Frame::Comment | Frame::Retry(_) => Ok(None),
             Frame::Field { name, value } => self.plain_line(name, value).map(|()| None),
             Frame::Event { data, .. } => match data.trim() {
                 "" | "[DONE]" => Ok(None),

@@ -29,7 +29,7 @@ impl Assemble for Assembler {
     fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Field { name: "error", value } => Err(failure::reported(value)),
-            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
             Frame::Event { name, data, .. } => match data.trim() {
                 "" => Ok(None),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clock::clock;
 use crate::limits;
-use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject};
+use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject, form_words};
 use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
@@ -42,6 +42,7 @@ pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
     match &request.subject {
         Subject::Act { act } => act.title().into(),
         Subject::Plain { title, .. } => title.into(),
+        Subject::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
         Subject::MoreCalls { made, more } => {
             format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
         }
@@ -54,6 +55,13 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
     match &request.subject {
         Subject::Act { act } => act_parts(act, &mut parts),
         Subject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
+        Subject::Form { server, message, fields } => {
+            parts.push(DetailPart::Fact("server", server.clone()));
+            parts.push(DetailPart::Exact(message.clone()));
+            parts.push(DetailPart::Note("it wants to know:".to_owned()));
+            parts.push(DetailPart::Exact(form_words(fields)));
+            parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
+        }
         Subject::MoreCalls { .. } => {}
     }
     if !request.why.is_empty() {
@@ -107,6 +115,17 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
         Act::Use(act) => {
             parts.push(DetailPart::Fact("tool", act.tool.clone().into_owned()));
             exact(&act.shown, parts);
+        }
+        Act::ServerTool(act) => {
+            parts.push(DetailPart::Fact("server", act.server.clone()));
+            parts.push(DetailPart::Fact("reached by", act.reached.clone()));
+            parts.push(DetailPart::Fact("tool", act.tool.clone()));
+            parts.extend(foreign(&act.tool));
+            exact(&act.arguments, parts);
+            if !act.hints.is_empty() {
+                let said = format!("{} (nobody has checked that)", act.hints.join(", "));
+                parts.push(DetailPart::Fact("says it", said));
+            }
         }
     }
 }

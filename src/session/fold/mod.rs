@@ -49,7 +49,7 @@ use jiff::Timestamp;
 
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply};
+use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply, ServerStatus};
 
 /// What is known of a run.
 #[derive(Debug, Clone, Default)]
@@ -68,6 +68,8 @@ pub struct RunState {
     pub budget: BudgetStatus,
     /// What its tools changed.
     pub changes: FileChanges,
+    /// How the MCP servers stand.
+    pub servers: Vec<ServerStatus>,
     /// The rules of the user that hold.
     pub rules: RuleList,
 }
@@ -115,6 +117,7 @@ impl RunState {
                 self.permissions.open.clone_from(open);
             }
             Post::Budget(status) => self.budget = *status,
+            Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {
@@ -142,6 +145,7 @@ impl RunState {
             Reply::Decided { agent, accepted: Accepted::Yes, .. } => self.pauses.decided(agent),
             Reply::Mode(Ok(mode)) => self.permissions.mode = *mode,
             Reply::Budget(limits) => self.budget.limits = *limits,
+            Reply::Servers { servers, .. } => self.servers.clone_from(servers),
             Reply::Injected { outcome: Err(_), .. }
             | Reply::RuleChanged { .. }
             | Reply::Queue { .. }
@@ -154,6 +158,7 @@ impl RunState {
             | Reply::Changes(_)
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
+            | Reply::Prompt { .. }
             | Reply::Rules(_) => {}
         }
     }

@@ -66,7 +66,9 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::Search(_) => ("search", None),
             Act::Clone(act) => ("clone", act.into.parent()),
             Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
+            Act::ServerTool(_) => ("mcp", None),
         },
+        Some(Subject::Form { .. }) => ("form", None),
         Some(Subject::MoreCalls { .. }) => ("more_calls", None),
         Some(Subject::Plain { .. }) | None => ("program", None),
     };

@@ -64,7 +64,7 @@ pub fn next_escape(app: &App) -> Escape {
     if let Some(overlay) = app.focus.overlays.top() {
         return Escape::LeaveOverlay(overlay.escape_words());
     }
-    if app.message.declining().is_some() {
+    if app.message.about_question().is_some() {
         return Escape::LeaveWords;
     }
     if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {

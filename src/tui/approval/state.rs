@@ -75,6 +75,8 @@ pub enum Offer {
     Words,
     /// None: the program itself asks.
     Nothing,
+    /// None: a server asks, and yes begins the answer.
+    Form,
     /// None: without a yes the turn answers from what was found.
     MoreCalls,
 }
@@ -129,6 +131,9 @@ impl Subject {
             ],
             Self::Approval(_, Offer::Words) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Words, "no, and say why"), (Answer::Leave, "no")]
+            }
+            Self::Approval(_, Offer::Form) => {
+                &[(Answer::Once, "fill it in"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
             Self::Approval(_, Offer::MoreCalls) => &[
                 (Answer::Once, "go on"),

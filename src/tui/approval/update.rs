@@ -1,8 +1,8 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
-use super::{Questions, Subject, Unarmed};
+use super::{Offer, Questions, Subject, Unarmed};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile};
+use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile, read_form};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::is_blank;
@@ -13,6 +13,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::pending;
 use crate::tui::state::cause::{Cause, QuestionId};
+use crate::tui::state::lines::Medium;
 
 /// What the message is used for now, as far as a question goes by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum MessageUse {
     Free,
     /// It holds the words of a no.
     No,
+    /// It holds the values of a form.
+    Form,
     /// It holds something else, or something else has the keys.
     Other,
 }
@@ -29,6 +32,10 @@ pub enum MessageUse {
 pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, facts: &Facts) -> Outcome {
     if message == MessageUse::No {
         let words = "first Enter, which sends your words as a no, or Esc, which goes back to the question";
+        return say_while(Some(Cause::NoDraft), words);
+    }
+    if message == MessageUse::Form {
+        let words = "first Enter, which sends what you wrote to the server, or Esc, which goes back to the question";
         return say_while(Some(Cause::NoDraft), words);
     }
     match questions.unarmed(facts.now) {
@@ -88,6 +95,10 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
     }
     if let (Subject::Approval(id, _), Answer::Words) = (subject, answer) {
         return Outcome::one(PaneEffect::WriteNo(*id));
+    }
+    // In lines there is no text to begin with: a yes sends what the form holds at first.
+    if let (Subject::Approval(id, Offer::Form), Answer::Once, Medium::Screen) = (subject, answer, facts.medium) {
+        return Outcome::one(PaneEffect::FillForm(*id));
     }
     let asked = questions.take(facts.now);
     Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, facts)).unwrap_or_default())
@@ -166,6 +177,23 @@ pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, f
     }
     questions.take(facts.now);
     Outcome::request(Request::Answer { id, answer: protocol::Answer::No(Some(words)) })
+}
+
+/// Answers a form with these words, or says what is wrong with them.
+pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: &Facts) -> Outcome {
+    let fields = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
+    let Some(protocol::Subject::Form { fields, .. }) = fields else {
+        return say_while(None, "nothing was sent: the question is gone");
+    };
+    match read_form(fields, words) {
+        Ok(values) => {
+            questions.take(facts.now);
+            Outcome::request(Request::Answer { id, answer: protocol::Answer::Filled(values) })
+        }
+        Err(sentence) => {
+            say_while(Some(Cause::Message(words.to_owned())), format!("nothing was sent: {sentence}; Esc goes back"))
+        }
+    }
 }
 
 /// Carries out `/rules`.

@@ -98,12 +98,16 @@ enum Keys {
     Wait,
     /// The composer holds the words of a no.
     Words,
+    /// The composer holds the values of a form.
+    Values,
 }
 
 impl Keys {
     fn of(view: &QuestionView<'_>) -> Self {
         if view.message == MessageUse::No {
             Self::Words
+        } else if view.message == MessageUse::Form {
+            Self::Values
         } else if !view.questions.armed(view.facts.now) {
             Self::Wait
         } else if view.questions.is_read() {
@@ -118,7 +122,7 @@ impl Keys {
         match self {
             Self::Count => true,
             Self::Locked => !answer.is_yes(),
-            Self::Wait | Self::Words => false,
+            Self::Wait | Self::Words | Self::Values => false,
         }
     }
 }
@@ -232,6 +236,7 @@ impl<'a> Asked<'a> {
             Keys::Locked => (&[" ○ read to the end before a yes ", " ○ read first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
             Keys::Words => (&[" write below why not ", " why not? "], theme.accent),
+            Keys::Values => (&[" fill it in below ", " below "], theme.accent),
         };
         let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
         let last = row(area, area.height.saturating_sub(1));
@@ -261,9 +266,12 @@ fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
 fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
     let theme = &view.facts.theme;
     let spell = |words| view.facts.spell(view.context, words);
-    if keys == Keys::Words {
-        let words =
-            ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"];
+    if keys == Keys::Words || keys == Keys::Values {
+        let words = if keys == Keys::Words {
+            ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"]
+        } else {
+            ["Enter sends it to the server · Esc goes back", "Enter: sends it · Esc: back", "Enter · Esc"]
+        };
         let fitting = words.into_iter().map(spell).find(|words| columns(words) <= width);
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];
     }

@@ -99,7 +99,7 @@ impl Message {
     pub fn blocked(&self) -> Option<PaneEffect> {
         let words = match self.first_purpose()? {
             Purpose::Edit(editing) => format!("{} is being edited: first Enter, or Esc", editing.entry.id),
-            Purpose::AboutCall(_) | Purpose::Decline(_) => {
+            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) => {
                 "finish what you write about the call: first Enter, or Esc".to_owned()
             }
             Purpose::Recall(_) | Purpose::Line => return None,

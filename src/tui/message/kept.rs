@@ -27,7 +27,7 @@ impl Message {
                 let text = composer.text();
                 if text == written(entry) { Vec::new() } else { vec![(agent.clone(), text, composer.kind())] }
             }
-            Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => {
+            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => {
                 vec![(main(), composer.text(), TextKind::default())]
             }
         });

@@ -20,8 +20,8 @@ pub enum Purpose {
     Edit(Editing),
     /// Something about a call before which an agent waits.
     AboutCall(AboutCall),
-    /// The words of a no.
-    Decline(ApprovalId),
+    /// What is written to answer a question.
+    AboutQuestion(AboutQuestion),
     /// A whole line that was read at once.
     Line,
 }
@@ -57,11 +57,31 @@ pub struct AboutCall {
     pub before: String,
 }
 
+/// A question that is open, and what is written to answer it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AboutQuestion {
+    /// The question.
+    pub id: ApprovalId,
+    /// What is written.
+    pub what: QuestionText,
+    /// The text that it began with.
+    pub before: String,
+}
+
+/// What is written to answer a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionText {
+    /// The words of a no.
+    No,
+    /// The values of a form.
+    Form,
+}
+
 impl Purpose {
     /// Tells whether the text has to be ended before anything else is written.
     pub fn comes_first(&self) -> bool {
         match self {
-            Self::Edit(_) | Self::AboutCall(_) | Self::Decline(_) => true,
+            Self::Edit(_) | Self::AboutCall(_) | Self::AboutQuestion(_) => true,
             Self::Recall(_) | Self::Line => false,
         }
     }
@@ -71,7 +91,8 @@ impl Purpose {
         match self {
             Self::Edit(editing) => written(&editing.entry),
             Self::AboutCall(about) => about.before.clone(),
-            Self::Recall(_) | Self::Decline(_) | Self::Line => String::new(),
+            Self::AboutQuestion(about) => about.before.clone(),
+            Self::Recall(_) | Self::Line => String::new(),
         }
     }
 }

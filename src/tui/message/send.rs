@@ -4,7 +4,7 @@
 //! Always holds: the text leaves the message only when a queue has taken it, or when a command was carried out.
 
 use super::address::Unaddressed;
-use super::purpose::Purpose;
+use super::purpose::{AboutQuestion, Purpose, QuestionText};
 use super::{Known, Message, line};
 use crate::error::Refused;
 use crate::event::Delivery;
@@ -66,7 +66,8 @@ pub fn deliver_now(message: &mut Message, known: &Known<'_>) -> Outcome {
 fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEffect>> {
     Some(match message.first_purpose()? {
         Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
-        Purpose::Decline(id) => vec![PaneEffect::Decline(*id)],
+        Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::No, .. }) => vec![PaneEffect::Decline(*id)],
+        Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::Form, .. }) => vec![PaneEffect::SendForm(*id)],
         Purpose::Edit(_) => message.commit_edit(delivery),
         Purpose::Recall(_) | Purpose::Line => return None,
     })
@@ -76,6 +77,11 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
 pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> Vec<PaneEffect> {
     // A chip is text, whatever stands in it: a paste is no command and names nobody.
     let draft = message.shown();
+    if let Some(request) = prompt_request(&draft, known) {
+        let mut effects = remember(message.sent());
+        effects.push(request.into());
+        return effects;
+    }
     let read = if known.in_lines() { commands::read_line(&draft) } else { commands::read(&draft) };
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
@@ -146,6 +152,14 @@ impl Manner {
     fn of(message: &Message) -> Self {
         Self { delivery: Delivery::Steer, kind: message.kind(), trigger: None }
     }
+}
+
+/// Returns the request for a prompt of an MCP server, when its command stands at the very start.
+fn prompt_request(draft: &str, known: &Known<'_>) -> Option<Request> {
+    let (command, words) = draft.split_once(char::is_whitespace).unwrap_or((draft, ""));
+    let server = known.run.servers.iter().find(|server| server.prompts.iter().any(|prompt| prompt == command))?;
+    let prompt = command.strip_prefix(&format!("/mcp__{}__", server.name))?.to_owned();
+    Some(Request::Prompt { server: server.name.clone(), prompt, words: words.trim().to_owned() })
 }
 
 fn send(

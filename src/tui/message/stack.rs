@@ -7,10 +7,9 @@ use super::Message;
 use super::composer::Composer;
 use super::entry::written;
 use super::history::Origin;
-use super::purpose::{AboutCall, Editing, Purpose, Recall};
+use super::purpose::{AboutCall, AboutQuestion, Editing, Purpose, Recall};
 use super::removed::Removed;
 use crate::id::MessageId;
-use crate::protocol::ApprovalId;
 use crate::text::is_blank;
 
 /// What became of a text that was left.
@@ -54,7 +53,9 @@ impl Message {
                 let (id, was) = (entry.id.clone(), written(entry));
                 Removed::Edit { agent: agent.clone(), id, text, was }
             }
-            Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Recall(_) | Purpose::Line => Removed::Draft(text),
+            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Recall(_) | Purpose::Line => {
+                Removed::Draft(text)
+            }
         });
         Some((purpose, Left::Kept))
     }
@@ -69,9 +70,9 @@ impl Message {
         self.end(|purpose| matches!(purpose, Purpose::AboutCall(_)));
     }
 
-    /// Ends the words of a no that was given with them.
-    pub fn finish_decline(&mut self) {
-        self.end(|purpose| matches!(purpose, Purpose::Decline(_)));
+    /// Ends a text that a question was answered with.
+    pub fn finish_about_question(&mut self) {
+        self.end(|purpose| matches!(purpose, Purpose::AboutQuestion(_)));
     }
 
     /// Returns what has to be ended before anything else is written.
@@ -88,7 +89,7 @@ impl Message {
     pub fn editing(&self) -> Option<&Editing> {
         self.purposes().find_map(|purpose| match purpose {
             Purpose::Edit(editing) => Some(editing),
-            Purpose::Recall(_) | Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => None,
+            Purpose::Recall(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
         })
     }
 
@@ -101,14 +102,14 @@ impl Message {
     pub fn about_call(&self) -> Option<&AboutCall> {
         self.purposes().find_map(|purpose| match purpose {
             Purpose::AboutCall(about) => Some(about),
-            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::Decline(_) | Purpose::Line => None,
+            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
         })
     }
 
-    /// Returns the question whose no is written.
-    pub fn declining(&self) -> Option<ApprovalId> {
+    /// Returns the question that something is written to answer.
+    pub fn about_question(&self) -> Option<&AboutQuestion> {
         self.purposes().find_map(|purpose| match purpose {
-            Purpose::Decline(id) => Some(*id),
+            Purpose::AboutQuestion(about) => Some(about),
             Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Line => None,
         })
     }
@@ -121,7 +122,7 @@ impl Message {
     pub(super) fn recall(&self) -> Option<(&Recall, &Composer)> {
         self.above.iter().find_map(|(purpose, composer)| match purpose {
             Purpose::Recall(recall) => Some((recall, composer)),
-            Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => None,
+            Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
         })
     }
 

@@ -13,6 +13,9 @@ use crate::tui::message::paths::written;
 use crate::tui::message::{Known, Message};
 use crate::tui::theme::AUTO;
 
+/// Most resources that are offered at a time.
+const RESOURCES: usize = 20;
+
 impl Palette {
     /// Makes the offers for the text of the message.
     pub(super) fn refresh(&mut self, message: &Message, known: &Known<'_>) {
@@ -21,6 +24,7 @@ impl Palette {
         let mut offers = self.offers_for(&text, known);
         if is_shown {
             offers.extend(path_offers(message, known));
+            offers.extend(resource_offers(message, known));
         }
         self.offer(&text, offers);
     }
@@ -32,7 +36,11 @@ impl Palette {
         match text.chars().next() {
             Some('@') => agents(text, known),
             Some('/') => match text.split_once(' ') {
-                None => command_names(text),
+                None => {
+                    let mut offers = command_names(text);
+                    offers.extend(prompts(text, known));
+                    offers
+                }
                 Some((command, typed)) => self.arguments(command, typed, known),
             },
             _ => Vec::new(),
@@ -88,6 +96,23 @@ fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
             label: hit.text.to_string(),
             help: String::new(),
         }
+    });
+    offers.collect()
+}
+
+/// Offers the resources of MCP servers whose `server:address` begins with what is typed behind `@`.
+fn resource_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
+    let Some(token) = message.paths.token().filter(|token| !token.typed.is_empty()) else { return Vec::new() };
+    let each = known.run.servers.iter();
+    let each = each.flat_map(|server| server.resources.iter().map(move |uri| format!("{}:{uri}", server.name)));
+    // A blank would end the name.
+    let fitting = each.filter(|name| name.starts_with(&token.typed) && *name != token.typed && !name.contains(' '));
+    let offers = fitting.take(RESOURCES).map(|name| Offer {
+        text: format!("@{name} "),
+        replaces: Some(token.chars),
+        marks: Vec::new(),
+        label: format!("@{name}"),
+        help: "a resource of an MCP server".to_owned(),
     });
     offers.collect()
 }
@@ -157,6 +182,17 @@ fn command_names(text: &str) -> Vec<Offer> {
         .map(|command| {
             let space = if command.takes == Takes::Nothing { "" } else { " " };
             offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
+        })
+        .collect()
+}
+
+/// Offers the prompts of MCP servers.
+fn prompts(text: &str, known: &Known<'_>) -> Vec<Offer> {
+    let each = known.run.servers.iter().flat_map(|server| server.prompts.iter().map(move |prompt| (server, prompt)));
+    let fitting = each.filter(|(_, prompt)| prompt.starts_with(text) && *prompt != text);
+    fitting
+        .map(|(server, prompt)| {
+            offer(format!("{prompt} "), prompt.clone(), format!("a prompt of the MCP server {}", server.name))
         })
         .collect()
 }

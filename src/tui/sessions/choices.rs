@@ -1,4 +1,4 @@
-//! A list to choose from, with a filter and a preview: the saved sessions, or the user's own messages.
+//! A list to choose from, with a filter and a preview: the saved sessions, the user's own messages, or the MCP servers.
 //!
 //! Its own state and keys; what a choice leads to is decided by whoever opened it.
 

@@ -1,4 +1,4 @@
-//! Draws the list of sessions or messages over the screen: the filter, the rows, and what the selected one holds.
+//! Draws the list of sessions, messages or servers over the screen: the filter, the rows, and what the selected one holds.
 //!
 //! The list has the upper half where there is room for a preview, else everything.
 
@@ -32,6 +32,7 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
         ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
         ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
         ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
+        ChoiceSubject::Server => [" MCP servers: start one ", " MCP servers "],
     };
     let inner = frame::open(theme, &titles, screen, regions, buffer);
     let keys: Vec<_> = KEYS.iter().map(|keys| facts.spell(Context::Choices, keys)).collect();
@@ -42,11 +43,13 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
     let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
     let (found, selected) = choices.found();
     let nothing = match (choices.rows(), choices.subject()) {
+        (None, ChoiceSubject::Server) => "asking how the servers stand…",
         (None, _) => "reading the sessions…",
         (Some(Ok([])), ChoiceSubject::Hit) => "no session holds these words",
         (Some(Err(reason)), _) => reason,
         (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
         (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",
+        (Some(Ok([])), ChoiceSubject::Server) => "no MCP server is configured; /help mcp says how",
         (Some(Ok(_)), _) => "nothing fits the filter",
     };
     let Some(chosen) = found.get(selected) else {

@@ -3,11 +3,11 @@
 //! Always holds: the draft that was there before a no was written comes back.
 
 use crate::mode::Mode;
-use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile};
+use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile, form_text};
 use crate::tui::approval::{self, Questions};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::message::purpose::Purpose;
+use crate::tui::message::purpose::{AboutQuestion, Purpose, QuestionText};
 use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
 use crate::tui::state::cause::Cause;
@@ -16,7 +16,7 @@ use crate::tui::state::pane::Pane;
 /// Follows the requests that are open.
 pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
-    if message.declining().is_some_and(|id| !facts.run.permissions.is_open(id)) {
+    if message.about_question().is_some_and(|about| !facts.run.permissions.is_open(about.id)) {
         wanted = bring_back::abandon(message);
         wanted.push(PaneEffect::Say("the question is gone; Ctrl+_ brings your words back".to_owned()));
     }
@@ -32,6 +32,14 @@ pub fn answered(message: &mut Message, answer: protocol::Answer, outcome: Result
             message.set_aside(Removed::Draft(words));
             PaneEffect::Say(format!("nothing was answered: {why}; Ctrl+_ brings your words back"))
         }
+        (Err(why), protocol::Answer::Filled(values)) => {
+            let line = |(name, value): (&String, &serde_json::Value)| {
+                format!("{name}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            };
+            let words: Vec<String> = values.iter().map(line).collect();
+            message.set_aside(Removed::Draft(words.join("\n")));
+            PaneEffect::Say(format!("nothing was answered: {why}; Ctrl+_ brings what you wrote back"))
+        }
         (Err(why), _) => PaneEffect::Say(format!("nothing was answered: {why}")),
     }
 }
@@ -41,18 +49,45 @@ pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
     }
-    message.begin(Purpose::Decline(id), "");
+    let about = AboutQuestion { id, what: QuestionText::No, before: String::new() };
+    message.begin(Purpose::AboutQuestion(about), "");
     PaneEffect::Focus(Pane::Composer)
+}
+
+/// Begins the values of a form.
+pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEffect {
+    if let Some(first) = message.blocked() {
+        return first;
+    }
+    let subject = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
+    let Some(protocol::Subject::Form { fields, .. }) = subject else {
+        return PaneEffect::Say("nothing was answered: the question is gone".to_owned());
+    };
+    let before = form_text(fields);
+    let about = AboutQuestion { id, what: QuestionText::Form, before: before.clone() };
+    message.begin(Purpose::AboutQuestion(about), &before);
+    PaneEffect::Focus(Pane::Composer)
+}
+
+/// Sends the values of a form.
+pub fn send_form(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
+    let outcome = approval::fill_form(questions, id, &message.text(), facts);
+    end_when_sent(message, &outcome);
+    outcome
 }
 
 /// Sends the words of a no.
 pub fn commit(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
     let outcome = approval::no_with_words(questions, id, message.text(), facts);
-    let is_sent = |wanted: &PaneEffect| matches!(wanted, PaneEffect::Outside(_));
-    if matches!(&outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {
-        message.finish_decline();
-    }
+    end_when_sent(message, &outcome);
     outcome
+}
+
+fn end_when_sent(message: &mut Message, outcome: &Outcome) {
+    let is_sent = |wanted: &PaneEffect| matches!(wanted, PaneEffect::Outside(_));
+    if matches!(outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {
+        message.finish_about_question();
+    }
 }
 
 /// Shows or sets the mode.

@@ -23,8 +23,8 @@ use crate::tui::state::pointer::MouseMode;
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, sessions, transcript,
-    with_agents, with_pause,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, servers, sessions,
+    transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
 
@@ -100,6 +100,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let outcome = rules::command(&app.facts, argument).unwrap_or_else(|| approval::rules(argument));
             return carry_out_outcome(app, outcome);
         }
+        Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {

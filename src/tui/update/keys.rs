@@ -227,7 +227,7 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
 
 /// Takes the next kind for what is written, where that goes to an agent as a text.
 fn next_kind(app: &mut App) {
-    if app.message.about_call().is_some() || app.message.declining().is_some() {
+    if app.message.about_call().is_some() || app.message.about_question().is_some() {
         app.status.say("this is about a call, it has no kind", app.facts.now);
         return;
     }
@@ -279,7 +279,7 @@ fn leave(app: &App) -> Effect {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
+    if app.message.is_empty() && app.message.about_call().is_none() && app.message.about_question().is_none() {
         let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
         return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }

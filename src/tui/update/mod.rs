@@ -29,6 +29,7 @@ mod post;
 mod question;
 mod replay;
 mod rules;
+mod servers;
 mod sessions;
 mod transcript;
 
@@ -208,6 +209,15 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::WriteNo(id) => {
                 let wanted = approval::decline(&mut app.message, id);
                 effects.extend(carry_out(app, vec![wanted]));
+            }
+            PaneEffect::FillForm(id) => {
+                let wanted = approval::fill_form(&mut app.message, id, &app.facts);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
+            PaneEffect::SendForm(id) => {
+                let App { questions, message, facts, .. } = app;
+                let outcome = approval::send_form(questions, message, id, facts);
+                effects.extend(carry_out_outcome(app, outcome));
             }
             PaneEffect::EndFirst => {
                 message::blocked(app);

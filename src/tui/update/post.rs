@@ -1,7 +1,7 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, sessions,
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, servers, sessions,
     with_alerts,
 };
 use crate::error::Refused;
@@ -145,6 +145,8 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             let shown = app.tree.selected();
             sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()
         }
+        Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
+        Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
         Reply::Budget(_) => vec![budget::set(facts)],
         Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };
@@ -184,6 +186,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             return carry_out(app, wanted);
         }
         Notice::LocalServer(server) => command::offer(app, server),
+        Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }

@@ -8,6 +8,7 @@ use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
 use crate::tui::keymap::{Answer, Chord};
 use crate::tui::message::Message;
+use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::removed::Removed;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
@@ -49,8 +50,11 @@ pub fn type_digit(questions: &mut Questions, message: &mut Message) {
 }
 
 fn message_use(message: &Message, focus: &Focus, facts: &Facts) -> MessageUse {
-    if message.declining().is_some() {
-        MessageUse::No
+    if let Some(about) = message.about_question() {
+        match about.what {
+            QuestionText::No => MessageUse::No,
+            QuestionText::Form => MessageUse::Form,
+        }
     } else if facts.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft() && message.is_empty()
     {
         MessageUse::Free

@@ -3,7 +3,7 @@
 //! Always holds: the screen closes for something else only when no turn runs and nothing waits, or when the user said so.
 
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Request, UndoneFile, Unfinished};
+use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
 use crate::session::fold::DetailPart;
 use crate::text::visible_line;
 use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
@@ -91,6 +91,14 @@ pub fn listed(
 pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: Choice, facts: &Facts) -> Vec<PaneEffect> {
     match subject {
         ChoiceSubject::Session => go_on_with(questions, &row, facts),
+        // The list stays: it shows what becomes of it.
+        ChoiceSubject::Server => {
+            let name = visible_line(&row.id).into_owned();
+            vec![
+                PaneEffect::Say(format!("starting {name}, unless it runs")),
+                Request::Servers { request: ServerRequest::Start(row.id) }.into(),
+            ]
+        }
         ChoiceSubject::Message => {
             let asked = preview(Some(MessageId::new(row.id)), facts);
             vec![PaneEffect::CloseOverlay, asked]

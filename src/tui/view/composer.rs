@@ -111,7 +111,7 @@ fn keys(app: &App) -> &'static [&'static str] {
     if !app.focus.overlays.is_empty() {
         return &["Up/Down scroll"];
     }
-    if app.message.declining().is_some() && app.focus.is_on(Pane::Composer) {
+    if app.message.about_question().is_some() && app.focus.is_on(Pane::Composer) {
         return &["Ctrl+J new line"];
     }
     if let Some(writing) = app.message.about_call().filter(|_| app.focus.is_on(Pane::Composer)) {

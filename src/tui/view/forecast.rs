@@ -12,6 +12,7 @@ use crate::steering::TextKind;
 use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
+use crate::tui::message::purpose::QuestionText;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
@@ -22,8 +23,12 @@ const SHORT: usize = 18;
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
-    if app.message.declining().is_some() {
-        return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
+    if let Some(about) = app.message.about_question() {
+        let words = match about.what {
+            QuestionText::No => ["→ no, and the model is told this", "→ no, with these words", "→ no"],
+            QuestionText::Form => ["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
+        };
+        return words.map(str::to_owned).to_vec();
     }
     if let Some(writing) = app.message.about_call() {
         let words = match writing.what {

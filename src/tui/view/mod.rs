@@ -35,6 +35,7 @@ use crate::tui::agents::view::{self as agents, AgentsView};
 use crate::tui::alerts::{self, TitleFacts};
 use crate::tui::approval::view::{self as question, Asked, QuestionView};
 use crate::tui::approval::{MessageUse, Seen};
+use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
 use crate::tui::palette::view as palette;
@@ -258,7 +259,11 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     if !app.focus.overlays.is_empty() {
         return None;
     }
-    let message = if app.message.declining().is_some() { MessageUse::No } else { MessageUse::Other };
+    let message = match app.message.about_question().map(|about| about.what) {
+        Some(QuestionText::No) => MessageUse::No,
+        Some(QuestionText::Form) => MessageUse::Form,
+        None => MessageUse::Other,
+    };
     let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
     let body = Panes::body(area, app.message.rows());
     // That an agent is paused is said beside the question, where that leaves the question room enough.

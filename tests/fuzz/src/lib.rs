@@ -15,6 +15,7 @@ use steersman::provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece,
 enum Owned {
     Event(String, String, String),
     Comment,
+    Retry(u64),
     Field(String, String),
 }
 
@@ -32,6 +33,7 @@ fn frames(bytes: &[u8], length: usize) -> Result<Vec<Owned>, TooLong> {
         frames.push(match frame {
             Frame::Event { name, id, data } => Owned::Event(name.to_owned(), id.to_owned(), data.to_owned()),
             Frame::Comment => Owned::Comment,
+            Frame::Retry(millis) => Owned::Retry(millis),
             Frame::Field { name, value } => Owned::Field(name.to_owned(), value.to_owned()),
         });
         Ok(())

@@ -1,0 +1,59 @@
+//! `steersman mcp list`: the configured servers and what is known about them.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::protocol::ServerStatus;
+use crate::summary::count;
+use crate::text::visible_line;
+
+/// Prints the list.
+pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
+    let mut notes = Vec::new();
+    let start = super::started(flags, &mut notes)?;
+    let servers = super::with_runtime(super::servers(&start, &mut notes))?;
+    let status = servers.status();
+    let text = if json {
+        serde_json::to_string_pretty(&status).map_err(|error| error.to_string())? + "\n"
+    } else {
+        status.iter().map(lines).collect()
+    };
+    let _ = io::stdout().write_all(text.as_bytes());
+    for note in &notes {
+        say(note);
+    }
+    if status.is_empty() && !json {
+        say("no MCP server is configured; steersman help mcp says how");
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the lines about a server.
+pub(super) fn lines(server: &ServerStatus) -> String {
+    let ServerStatus {
+        name, source, reached, variables, state, tools, prompts, resources, error, errors, notes, ..
+    } = server;
+    let mut text = format!("{name}  {}  {}\n", state.name(), count(tools.len(), "tool"));
+    let mut put = |what: &str, value: &str| {
+        if !value.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {what}: {}", visible_line(value));
+        }
+    };
+    put("reached by", reached);
+    put("gets", &variables.join(", "));
+    put("from", source);
+    put("tools", &tools.join(", "));
+    put("prompts", &prompts.join(", "));
+    put("resources", &resources.join(", "));
+    put("error", error.as_deref().unwrap_or_default());
+    for note in notes {
+        put("note", note);
+    }
+    for line in errors.lines() {
+        put("error output", line);
+    }
+    text
+}

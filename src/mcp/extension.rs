@@ -1,0 +1,43 @@
+//! The extension that gives the main agent the tools of the session's servers, and ends them with it.
+
+use std::sync::Arc;
+
+use crate::agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
+use crate::error::BuildError;
+use crate::mcp::Servers;
+use crate::mcp::resource::mentions;
+use crate::tool::{ToolScope, ToolSource as _};
+
+/// The extension for the main agent.
+pub struct ServerTools {
+    servers: Arc<Servers>,
+    scope: ToolScope,
+}
+
+impl ServerTools {
+    /// Makes the extension; `scope` is what the main agent may use.
+    pub fn new(servers: Arc<Servers>, scope: ToolScope) -> Self {
+        Self { servers, scope }
+    }
+}
+
+impl Extension for ServerTools {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn configure(&self, configurator: &mut Configurator) -> Result<(), BuildError> {
+        let servers = Arc::clone(&self.servers);
+        configurator.on_close(move || servers.close());
+        Ok(())
+    }
+
+    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+        self.servers.attach(self.scope.clone(), None, agent.context_window_cap(), agent.additions());
+        Ok(())
+    }
+
+    fn on_user_message(&self, _: &AgentContext<'_>, content: &str) -> Result<Option<String>, ExtensionError> {
+        Ok(mentions(&self.servers, content))
+    }
+}

@@ -1,0 +1,42 @@
+//! MCP: tools of servers that the user has configured, or a trusted project.
+//!
+//! Everything that a server says is untrusted. This program speaks the protocol itself: the types that a client needs are
+//! few, and what the library `rmcp` does on an endless line, on broken JSON and on the end of a process is not what is
+//! promised here.
+//!
+//! # Where things are
+//!
+//! - messages of the protocol: `message.rs`; processes: `transport/stdio.rs`; stories: `mcp/stdio.rs`
+//! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
+//! - logins: `login/mod.rs`; stories: `mcp/login.rs`
+//! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
+//! - the handshake, lists, calls: `session.rs`, `catalog.rs`, `store.rs`
+//! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; stories: `mcp/stdio.rs`
+//! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; stories: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
+//! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `mcp/screen.rs`
+//! - public servers: `mcp/real.rs`
+
+mod arguments;
+pub mod catalog;
+pub mod connection;
+pub mod definition;
+mod elicitation;
+mod extension;
+pub mod instance;
+pub mod login;
+pub mod message;
+pub mod names;
+mod progress;
+mod resource;
+mod results;
+mod search;
+pub mod server;
+mod servers;
+pub mod session;
+pub mod store;
+mod tool;
+pub mod transport;
+
+pub use extension::ServerTools;
+pub use progress::Progress;
+pub use servers::Servers;

@@ -1,0 +1,183 @@
+//! A server that is a process of this machine: one message a line over its standard streams.
+//!
+//! The process is a job of the one spawner, under its guard. It never waits for the server: what it writes waits in a
+//! queue, what it reads is bounded by a cap on a line, and of the error output only the end is kept.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use crate::limits;
+use crate::mcp::message::{self, Fault};
+use crate::mcp::transport::lines::Lines;
+use crate::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
+use crate::summary::bytes;
+use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Running, Spawner, TalkingJob, signal_name};
+
+/// The end of what a server wrote to its error output (untrusted). Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct ErrorOutput(Arc<Mutex<Vec<u8>>>);
+
+impl ErrorOutput {
+    /// Returns the text.
+    pub fn text(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).trim().to_owned()
+    }
+
+    fn push(&self, piece: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(piece);
+        let old = kept.len().saturating_sub(limits::MCP_ERRORS_BYTES);
+        kept.drain(..old);
+    }
+}
+
+/// A running process that is talked to.
+#[derive(Debug)]
+pub struct StdioTransport {
+    lines: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
+    close: watch::Sender<bool>,
+}
+
+impl StdioTransport {
+    /// Starts the process.
+    ///
+    /// # Errors
+    /// As [`Spawner::start_talking`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start(spawner: &Spawner, job: &Job, errors: &ErrorOutput, inbox: Inbox) -> io::Result<Self> {
+        let TalkingJob { input, running, errors: error_stream } = spawner.start_talking(job)?;
+        let (lines, waiting) = mpsc::unbounded_channel();
+        let (close, closed) = watch::channel(false);
+        tokio::spawn(write(input, waiting));
+        tokio::spawn(keep_errors(error_stream, errors.clone()));
+        tokio::spawn(read(running, inbox, closed));
+        Ok(Self { lines: Mutex::new(Some(lines)), close })
+    }
+}
+
+impl Transport for StdioTransport {
+    fn send(&self, message: Outgoing) {
+        let mut line = message.message.to_string().into_bytes();
+        line.push(b'\n');
+        if let Some(lines) = &*self.lines.lock().unwrap_or_else(PoisonError::into_inner) {
+            // Without a writer the reader says what has become of the process.
+            let _ = lines.send(line);
+        }
+    }
+
+    fn close(&self) {
+        *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.close.send_replace(true);
+    }
+}
+
+async fn write(mut input: JobInput, mut waiting: mpsc::UnboundedReceiver<Vec<u8>>) {
+    while let Some(line) = waiting.recv().await {
+        if input.write_all(&line).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn keep_errors(mut stream: JobErrors, errors: ErrorOutput) {
+    let mut buffer = vec![0; 8 * 1024];
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        errors.push(buffer.get(..read).unwrap_or_default());
+    }
+}
+
+/// Reads until the process ends, is to end, or writes what cannot be read.
+async fn read(mut running: Running, inbox: Inbox, mut closed: watch::Receiver<bool>) {
+    let why = {
+        let mut reading = std::pin::pin!(read_lines(&mut running, &inbox));
+        tokio::select! {
+            why = &mut reading => Some(why),
+            // Closed, or dropped.
+            _ = closed.wait_for(|closed| *closed) => None,
+        }
+    };
+    let why = match why {
+        Some(Some(why)) => why,
+        Some(None) => {
+            // Who closes only the output is not waited for.
+            let ended = timeout(limits::MCP_END_TIME, running.ended()).await;
+            ended.map_or_else(|_| "it closed its output".to_owned(), |ended| sentence(&ended))
+        }
+        None => {
+            let _ = timeout(limits::MCP_END_TIME, running.ended()).await;
+            "it was ended".to_owned()
+        }
+    };
+    running.kill();
+    let _ = inbox.send(Arrival::Lost(why)).await;
+}
+
+/// Reads to the end of the output; returns why it stopped before that.
+async fn read_lines(running: &mut Running, inbox: &Inbox) -> Option<String> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut lines = Lines::default();
+    let mut noise = 0;
+    loop {
+        let read = match running.read(&mut buffer).await {
+            Ok(0) | Err(_) => {
+                // A last message without an end of its line counts.
+                if let Ok(messages) = message::read(lines.rest()) {
+                    deliver(messages, inbox).await;
+                }
+                return None;
+            }
+            Ok(read) => read,
+        };
+        let mut found = Vec::new();
+        let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| found.push(message::read(line)));
+        for line in found {
+            match line {
+                Ok(messages) => {
+                    noise = 0;
+                    deliver(messages, inbox).await;
+                }
+                Err(fault @ Fault::Broken(_)) => return Some(fault.to_string()),
+                Err(fault @ Fault::NoJson(_)) => {
+                    noise += 1;
+                    if noise > limits::MCP_NOISE_LINES {
+                        return Some(fault.to_string());
+                    }
+                    let _ = inbox.send(Arrival::Noise(fault.to_string())).await;
+                }
+            }
+        }
+        if pushed.is_err() {
+            return Some(format!("it wrote a line of more than {}", bytes(limits::MCP_LINE_BYTES as u64)));
+        }
+    }
+}
+
+async fn deliver(messages: Vec<message::Incoming>, inbox: &Inbox) {
+    for message in messages {
+        // Nobody waits for it any more.
+        let _ = inbox.send(Arrival::Message(message)).await;
+    }
+}
+
+/// Says how a process ended.
+fn sentence(ended: &Ended) -> String {
+    match (&ended.failure, ended.code, ended.signal) {
+        (Some(Failure::NotStarted(why)), ..) => why.clone(),
+        (Some(Failure::TooManyProcesses), ..) => "it had too many processes and was ended".to_owned(),
+        (Some(Failure::TooMuchMemory(most)), ..) => {
+            format!("it took more than {} of memory and was ended", bytes(*most))
+        }
+        (Some(Failure::MachineOutOfMemory), ..) => "it was ended: the machine had almost no memory left".to_owned(),
+        (Some(Failure::Unwatched), ..) => "it was ended: its processes could not be seen any more".to_owned(),
+        (Some(Failure::GuardLost), ..) | (None, None, None) => "it ended".to_owned(),
+        (None, Some(code), _) => format!("it ended with exit code {code}"),
+        (None, None, Some(signal)) => format!("it was killed by {}", signal_name(signal)),
+    }
+}

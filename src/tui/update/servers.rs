@@ -1,0 +1,120 @@
+//! The MCP servers on the screen: the list, a prompt that comes into the message.
+
+use std::fmt::Write as _;
+
+use crate::id::AgentId;
+use crate::protocol::{Request, ServerRequest, ServerState, ServerStatus};
+use crate::summary::count;
+use crate::text::visible_line;
+use crate::tui::effect::PaneEffect;
+use crate::tui::facts::Facts;
+use crate::tui::message::Message;
+use crate::tui::overlay::Overlays;
+use crate::tui::sessions::Choices;
+use crate::tui::state::lines::Medium;
+use crate::tui::switch::{Choice, ChoiceSubject};
+
+/// Shows how the servers stand, and asks for it anew; in lines it tells them.
+pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
+    if facts.medium == Medium::Lines {
+        return told(facts);
+    }
+    let mut list = Choices::awaited(ChoiceSubject::Server);
+    if !facts.run.servers.is_empty() {
+        list.take(Ok(rows(facts)));
+    }
+    overlays.open(list);
+    vec![Request::Servers { request: ServerRequest::List }.into()]
+}
+
+fn told(facts: &Facts) -> Vec<PaneEffect> {
+    if facts.run.servers.is_empty() {
+        return vec![PaneEffect::Say("no MCP server is configured".to_owned())];
+    }
+    let line = |server: &ServerStatus| {
+        let error = server.error.as_deref().filter(|_| server.state == ServerState::Failed);
+        let parts = std::iter::once(about(server)).chain(error.map(str::to_owned));
+        let parts = parts.map(|part| visible_line(&part).into_owned()).collect::<Vec<_>>().join("; ");
+        PaneEffect::Note(AgentId::main(), format!("{}: {parts}", visible_line(&server.name)))
+    };
+    facts.run.servers.iter().map(line).collect()
+}
+
+/// Follows a change of how they stand.
+pub fn follow(overlays: &mut Overlays, facts: &Facts) {
+    if let Some(list) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Server) {
+        list.take(Ok(rows(facts)));
+    }
+}
+
+/// Takes what came of a start.
+pub fn answered(overlays: &mut Overlays, failed: Option<(String, String)>, facts: &Facts) -> Vec<PaneEffect> {
+    follow(overlays, facts);
+    failed.map(|(_, why)| PaneEffect::Reply(why)).into_iter().collect()
+}
+
+/// Puts the text of a prompt into the message, where the user looks at it before it is sent.
+pub fn prompt(message: &mut Message, name: &str, outcome: Result<String, String>) -> PaneEffect {
+    match outcome {
+        Ok(text) if message.is_empty() => {
+            message.load(&text);
+            PaneEffect::Say(format!("the prompt {} is in the message; Enter sends it", visible_line(name)))
+        }
+        Ok(text) => {
+            message.put_before_draft(&[text]);
+            PaneEffect::Say(format!("the prompt {} stands before what you have written", visible_line(name)))
+        }
+        Err(why) => PaneEffect::Reply(why),
+    }
+}
+
+fn rows(facts: &Facts) -> Vec<Choice> {
+    facts.run.servers.iter().map(row).collect()
+}
+
+/// Returns how it stands, in a few words (untrusted).
+fn about(server: &ServerStatus) -> String {
+    let mut about = vec![server.state.name().to_owned(), count(server.tools.len(), "tool")];
+    if server.calls > 0 {
+        about.push(count(usize::try_from(server.calls).unwrap_or(usize::MAX), "call"));
+    }
+    about.push(server.source.clone());
+    about.join(" · ")
+}
+
+fn row(server: &ServerStatus) -> Choice {
+    Choice {
+        id: server.name.clone(),
+        title: server.name.clone(),
+        facts: about(server),
+        preview: preview(server),
+        directory: String::new(),
+    }
+}
+
+fn preview(server: &ServerStatus) -> String {
+    let ServerStatus { reached, variables, state, about, tools, resources, prompts, error, errors, notes, .. } = server;
+    let mut text = format!("{}\n{}: {}\n", reached, state.name(), state.help());
+    let mut put = |what: &str, value: &str| {
+        if !value.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{what}: {value}");
+        }
+    };
+    put("last error", error.as_deref().unwrap_or_default());
+    if *state == ServerState::Failed {
+        put("the end of its error output", errors);
+    }
+    put("it gets", &variables.join(", "));
+    put("it calls itself", about);
+    for note in notes {
+        put("note", note);
+    }
+    put("tools", &tools.join(", "));
+    put("prompts", &prompts.join(", "));
+    put("resources", &resources.join(", "));
+    if *state != ServerState::Failed {
+        put("the end of its error output", errors);
+    }
+    text
+}

@@ -1,0 +1,179 @@
+//! The servers that a project brings: shown whole, used after a yes, asked about again; before that nothing of them acts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode as FileMode, mkfifoat};
+use serde_json::json;
+use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::cli::places::UserDirectories;
+use steersman::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
+use tempfile::TempDir;
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Reply, Server};
+
+const SERVERS: &str = r#"{"mcpServers": {
+    "build": {"command": "./tools/server", "args": ["--root", "a b", "x\u202ey"], "env": {"DEBUG": "1", "KEY": "${HOME_KEY}"}, "cwd": "tools"},
+    "web": {"type": "http", "url": "https://example.org/${TENANT:-none}", "headers": {"Authorization": "Bearer ${WEB_TOKEN}"}}}}"#;
+
+/// A project with a `.mcp.json`.
+struct Project {
+    home: TempDir,
+    root: PathBuf,
+    places: UserDirectories,
+}
+
+impl Project {
+    fn new(servers: &str) -> Self {
+        let home = TempDir::new().unwrap();
+        let real = home.path().canonicalize().unwrap();
+        let root = real.join("p");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join(".mcp.json"), servers).unwrap();
+        let state = Some(real.join("state"));
+        let places =
+            UserDirectories { home: Some(real), state, project: Some(root.clone()), ..UserDirectories::default() };
+        Self { home, root, places }
+    }
+
+    fn offer(&self) -> Option<ProjectOffer> {
+        ProjectOffer::read(&self.root)
+    }
+
+    /// Starts as the screen does; returns whether it is trusted, and what was asked.
+    async fn start(&self, answer: Answer) -> (bool, Vec<String>) {
+        let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
+        let (desk, asked) = (Arc::clone(&approvals), Arc::new(std::sync::Mutex::new(Vec::new())));
+        let questions = Arc::clone(&asked);
+        approvals.watch(Arc::new(move || {
+            for request in desk.open() {
+                let Subject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
+                questions.lock().unwrap().push(format!("{title}\n{detail}"));
+                desk.answer(request.id, answer.clone());
+            }
+        }));
+        let offer = trusted(FrontEnd::Screen, &self.places, None, &approvals, &mut Vec::new()).await;
+        let asked = asked.lock().unwrap().clone();
+        (offer.is_some_and(|offer| offer.servers.len() == 2), asked)
+    }
+}
+
+#[tokio::test]
+async fn the_question_shows_command_variables_and_address_exactly_and_a_change_of_one_asks_again() {
+    let project = Project::new(SERVERS);
+    let (is_trusted, asked) = project.start(Answer::No(None)).await;
+    assert!(!is_trusted);
+    for part in [
+        "trust what this project brings (2 MCP servers)?",
+        "an MCP server 'build'\n  it is started, outside of the sandbox, as:\n    | \"./tools/server\" \"--root\" \"a b\" \"x\\u{202e}y\"\n  in tools\n",
+        "  variable: DEBUG = \"1\"\n  variable: KEY = \"${HOME_KEY}\"\n  it gets these variables of your environment: HOME_KEY\n",
+        "an MCP server 'web'\n  it is asked at https://example.org/${TENANT:-none}\n  header: Authorization = \"Bearer ${WEB_TOKEN}\"\n",
+        "  it gets these variables of your environment: TENANT, WEB_TOKEN\n",
+    ] {
+        assert!(asked[0].contains(part), "{part} is missing in\n{}", asked[0]);
+    }
+    assert_eq!(project.start(Answer::Once).await.1.len(), 1);
+    let (is_trusted, asked) = project.start(Answer::No(None)).await;
+    assert!(is_trusted && asked.is_empty(), "it is not asked twice");
+    for (before, after) in [
+        ("./tools/server", "./tools/other"),
+        ("\"a b\"", "\"a c\""),
+        ("DEBUG", "LD_PRELOAD"),
+        ("${HOME_KEY}", "${OTHER_KEY}"),
+        ("https://example.org", "https://example.com"),
+        ("WEB_TOKEN", "HOME"),
+    ] {
+        fs::write(project.root.join(".mcp.json"), SERVERS.replace(before, after)).unwrap();
+        let (is_trusted, asked) = project.start(Answer::No(None)).await;
+        assert!(!is_trusted && asked.len() == 1, "{after}");
+    }
+}
+
+#[test]
+fn a_file_that_is_none_is_said_in_one_line_and_starts_nothing() {
+    for (text, words) in [
+        ("{", "it is no JSON"),
+        ("[]", "it has no object mcpServers"),
+        (r#"{"mcpServers": {"a": {"command": 5}}}"#, "the server a is left out: command is no text"),
+        (r#"{"mcpServers": {"a": {}}}"#, "the server a is left out: it has neither a command nor an address"),
+        (r#"{"mcpServers": {"a\u001b]0;": {"type": "x\u202e"}}}"#, "is left out: its type x"),
+        (&format!("{}{}", " ".repeat(10 << 20), SERVERS), "is larger than"),
+    ] {
+        let offer = Project::new(text).offer().unwrap();
+        assert!(offer.servers.is_empty() && !offer.acts(), "{words}");
+        assert!(offer.faults.len() == 1 && offer.faults[0].contains(words), "{:?}", offer.faults);
+        assert!(!offer.faults[0].contains(['\u{1b}', '\u{202e}', '\n']), "{:?}", offer.faults);
+    }
+    // What would block whoever reads it, or lies elsewhere.
+    let project = Project::new("");
+    let file = project.root.join(".mcp.json");
+    fs::remove_file(&file).unwrap();
+    mkfifoat(CWD, &file, FileMode::RUSR | FileMode::WUSR).unwrap();
+    assert!(!project.offer().unwrap().acts());
+    fs::remove_file(&file).unwrap();
+    fs::write(project.home.path().join("elsewhere"), SERVERS).unwrap();
+    std::os::unix::fs::symlink(project.home.path().join("elsewhere"), &file).unwrap();
+    let offer = project.offer().unwrap();
+    assert!(!offer.acts() && offer.faults[0].contains("symbolic link"), "{:?}", offer.faults);
+}
+
+/// A program in a project whose server leaves a trace when it is started.
+fn hostile(trace: &Path) -> Program {
+    let script = format!("echo started $HOME >> '{}'; exec cat", trace.display());
+    let servers = json!({"mcpServers": {"evil": {"command": "/bin/sh", "args": ["-c", script]}}});
+    let own = json!({"command": "/bin/sh", "args": ["-c", format!("touch '{}'", trace.display())]});
+    let config = format!("[mcp.evil-too]\ncommand = {}\nargs = {}\n", own["command"], own["args"]);
+    Program::new()
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.mcp.json", &servers.to_string())
+        .file("work/.steersman/config.toml", &config)
+        .file(
+            "work/.steersman/personas/x.md",
+            "+++\nname = \"x\"\ndescription = \"x\"\ntools = [\"mcp__evil\"]\n+++\nx",
+        )
+}
+
+#[test]
+fn a_hostile_project_starts_no_server_before_it_is_trusted_whatever_is_run_in_it() {
+    let outside = TempDir::new().unwrap();
+    let trace = outside.path().join("trace");
+    let server = Server::start([Reply::text("ok")]);
+    for args in [
+        &["exec", "--base-url", &server.url(), "--model", "m", "--yes", "hello"][..],
+        &["mcp", "list"],
+        &["mcp", "doctor"],
+        &["mcp", "doctor", "evil"],
+        &["mcp", "login", "evil"],
+        &["mcp", "import"],
+        &["personas"],
+        &["doctor"],
+    ] {
+        let output = hostile(&trace).args(args.iter().copied()).output();
+        assert!(!trace.exists(), "{args:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(!stdout(&output).contains("/bin/sh"), "{args:?}: {}", stdout(&output));
+    }
+    let chats = server.chats();
+    assert!(!chats[0].tools().iter().any(|name| name.contains("mcp") || name == "tool_search"));
+    assert!(!chats[0].texts("system").concat().contains("evil"));
+}
+
+#[test]
+fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_for() {
+    let outside = TempDir::new().unwrap();
+    let trace = outside.path().join("trace");
+    let program = hostile(&trace);
+    let root = program.work().canonicalize().unwrap();
+    let offer = ProjectOffer::read(&root).unwrap();
+    TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
+    let own = program.config("[mcp.evil]\ncommand = \"mine\"\n");
+    let (output, home) = own.args(["mcp", "list"]).output_with_home();
+    let out = stdout(&output);
+    assert!(out.contains("evil  configured") && out.contains("reached by: mine\n  from: config.toml\n"), "{out}");
+    assert!(out.contains("evil-too  configured") && out.contains("from: project\n"), "{out}");
+    assert!(stderr(&output).contains("the MCP server evil of the project is not used: one of yours has its name"));
+    assert!(!trace.exists());
+    let output = Program::within(home).args(["mcp", "doctor", "evil-too"]).output();
+    assert_eq!((exit_code(&output), trace.exists()), (1, true), "{}", stderr(&output));
+}
