@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 
 use crate::support::cut_off::{CHANGED, cut_off};
 use crate::support::program::{Program, exit_code, stdout};
@@ -64,7 +64,7 @@ async fn the_sandbox_that_works_here_is_named_with_the_reason_why_none_is_better
         path: path.clone(),
         writable: vec![work],
     };
-    let found = Sandbox::detect(Choice::Auto, &around(program.home(), program.work())).await.unwrap();
+    let found = Sandbox::detect(SandboxChoice::Auto, &around(program.home(), program.work())).await.unwrap();
     let line = match (found.name(), found.why_not_better()) {
         (Some(name), Some(why)) => format!("✓ ok        sandbox: {name} confines commands ({why})\n"),
         (Some(name), None) => format!("✓ ok        sandbox: {name} confines commands\n"),

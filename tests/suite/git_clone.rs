@@ -17,7 +17,7 @@ use steersman::details::{CommandEnd, Details};
 use steersman::message::Arguments;
 use steersman::tool::{CloneBounds, GitCloneTool, Told, Tool, ToolContext, ToolError};
 use steersman::web::{Client, Resolve, Settings};
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ struct Bench {
 
 impl Bench {
     async fn new(settings: &Settings) -> Self {
-        Self::sandboxed(settings, Choice::Auto).await.unwrap()
+        Self::sandboxed(settings, SandboxChoice::Auto).await.unwrap()
     }
 
     /// Makes one that may ask the forge.
@@ -43,7 +43,7 @@ impl Bench {
         Self::new(&Settings { allowed_hosts: vec![forge.host()], ..Settings::default() }).await
     }
 
-    async fn sandboxed(settings: &Settings, kind: Choice) -> Option<Self> {
+    async fn sandboxed(settings: &Settings, kind: SandboxChoice) -> Option<Self> {
         let dir = TempDir::new().unwrap();
         let (home, work) = (dir.path().join("home"), dir.path().join("work"));
         fs::create_dir(&home).unwrap();
@@ -101,7 +101,7 @@ fn approving() -> ToolContext {
 async fn the_newest_commit_of_one_branch_comes_and_nothing_else() {
     let forge = Forge::new();
     let commit = forge.repository("repo", "mkdir src; echo hello > src/a.txt; echo read me > README.md; git tag new");
-    for kind in [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock, Choice::Off] {
+    for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock, SandboxChoice::Off] {
         let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
         let Some(bench) = Bench::sandboxed(&settings, kind).await else { continue };
         let shown: Arc<Mutex<Vec<Details>>> = Arc::default();
@@ -364,7 +364,7 @@ async fn a_server_that_sends_nothing_of_the_history_is_given_up_long_before_the_
 #[tokio::test]
 async fn a_list_of_branches_without_end_ends_git_before_it_has_the_memory() {
     let forge = Forge::new();
-    for kind in [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock, Choice::Off] {
+    for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock, SandboxChoice::Off] {
         let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
         let Some(mut bench) = Bench::sandboxed(&settings, kind).await else { continue };
         let before = forge.listed();

@@ -16,7 +16,7 @@ use serde_json::json;
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::message::Arguments;
 use steersman::tool::{BashTool, Outputs, Told, Tool, ToolContext, ToolError};
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
 
@@ -223,7 +223,7 @@ async fn nothing_survives_a_cancel() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_survives_a_cancel_in_a_sandbox() {
-    for kind in [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock] {
+    for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock] {
         let around = Surroundings {
             program: PathBuf::from(env!("CARGO_BIN_EXE_steersman")),
             home: None,

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use steersman::details::Details;
 use steersman::event::{Envelope, Event};
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 
 use crate::support::program::{End, Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
@@ -79,7 +79,7 @@ fn the_same_by_a_standing_yes_and_by_the_mode() {
         let server = worker();
         let (output, home) = exec(&server, "").args(flags.iter().copied()).output_with_home();
         if flags.last() == Some(&"auto") && stderr(&output).contains("the mode auto needs a sandbox") {
-            skip(Need::of_sandbox(Choice::Auto), "the mode auto needs a sandbox");
+            skip(Need::of_sandbox(SandboxChoice::Auto), "the mode auto needs a sandbox");
             server.chats();
             continue;
         }

@@ -23,14 +23,14 @@ use std::process::Command;
 use grounds::{CANARY, Grounds, PATH, program};
 use session::Session;
 use steersman::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
-use steersman::workspace::sandbox::{Choice, SUBCOMMAND, Surroundings, inner};
+use steersman::workspace::sandbox::{SUBCOMMAND, SandboxChoice, Surroundings, inner};
 use steersman::workspace::snapshot::Decision;
 use steersman::workspace::{Network, Sandbox};
 
 use crate::support::processes::{alive, unique};
 use crate::support::skip::{Need, skip};
 
-const KINDS: [Choice; 3] = [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock];
+const KINDS: [SandboxChoice; 3] = [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock];
 
 const PROBES: &str = include_str!("../fixtures/sandbox_probes.py");
 
@@ -103,7 +103,7 @@ async fn ordinary_work_does_not_notice_the_sandbox() {
         let (_, refused) = grounds.run(&sandbox, &grounds.shell("echo x >> ~/.cargo/bin/tool")).await;
         assert!(refused.contains("denied") || refused.contains("Read-only"), "{refused}");
         assert_eq!(fs::read_to_string(grounds.home.join(".cargo/bin/tool")).unwrap(), "a tool\n");
-        if kind != Choice::Landlock {
+        if kind != SandboxChoice::Landlock {
             // A network of its own has a loopback of its own.
             let serve =
                 "import socket as s; l = s.create_server(('127.0.0.1', 0)); s.create_connection(l.getsockname())";
@@ -205,7 +205,7 @@ async fn children_get_no_key_by_name_nor_by_pattern() {
 async fn a_workspace_that_holds_the_home_keeps_its_secrets() {
     let grounds = Grounds::new();
     let home = &grounds.home;
-    for kind in [Choice::Namespaces, Choice::Bubblewrap] {
+    for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap] {
         let Some(sandbox) = grounds.sandbox(kind).await else { continue };
         let mut job = grounds.shell("");
         job.cwd.clone_from(home);
@@ -228,7 +228,7 @@ async fn a_workspace_that_holds_the_home_keeps_its_secrets() {
         }
         assert_eq!(fs::read_to_string(home.join(".bashrc")).unwrap(), CANARY);
     }
-    if let Some(sandbox) = grounds.sandbox(Choice::Landlock).await {
+    if let Some(sandbox) = grounds.sandbox(SandboxChoice::Landlock).await {
         let mut job = grounds.shell("true");
         job.confinement.writable = vec![home.parent().unwrap().to_owned()];
         let error = sandbox.wrap(&job).unwrap_err().to_string();
@@ -348,7 +348,7 @@ fn without<T: Send + 'static>(calls: &[libc::c_long], work: impl FnOnce() -> T +
     thread.join().unwrap()
 }
 
-fn detect(wanted: Choice, path: &str) -> Result<Sandbox, String> {
+fn detect(wanted: SandboxChoice, path: &str) -> Result<Sandbox, String> {
     let around = Surroundings { program: program(), home: None, path: path.into(), writable: Vec::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Sandbox::detect(wanted, &around)).map_err(|missing| missing.to_string())
@@ -359,7 +359,7 @@ fn without_any_sandbox_it_says_so_and_auto_is_refused() {
     let empty = tempfile::TempDir::new().unwrap();
     let path = empty.path().to_str().unwrap().to_owned();
     let calls = [libc::SYS_landlock_create_ruleset, libc::SYS_unshare];
-    let sandbox = without(&calls, move || detect(Choice::Auto, &path)).unwrap();
+    let sandbox = without(&calls, move || detect(SandboxChoice::Auto, &path)).unwrap();
     assert_eq!(sandbox.name(), None);
     let why = sandbox.why_none().unwrap();
     assert!(why.starts_with("namespaces: ") && why.contains("no new namespaces: "), "{why}");
@@ -376,13 +376,13 @@ fn without_any_sandbox_it_says_so_and_auto_is_refused() {
 fn a_sandbox_that_is_asked_for_by_name_and_missing_is_an_error() {
     let empty = tempfile::TempDir::new().unwrap();
     let path = empty.path().to_str().unwrap().to_owned();
-    let error = detect(Choice::Bubblewrap, &path).unwrap_err();
+    let error = detect(SandboxChoice::Bubblewrap, &path).unwrap_err();
     assert_eq!(error, "the sandbox bubblewrap does not work here: bwrap is not installed");
-    let error = without(&[libc::SYS_unshare], || detect(Choice::Namespaces, PATH)).unwrap_err();
+    let error = without(&[libc::SYS_unshare], || detect(SandboxChoice::Namespaces, PATH)).unwrap_err();
     assert!(error.starts_with("the sandbox namespaces does not work here: "), "{error}");
-    let error = without_landlock(|| detect(Choice::Landlock, PATH)).unwrap_err();
+    let error = without_landlock(|| detect(SandboxChoice::Landlock, PATH)).unwrap_err();
     assert!(error.starts_with("the sandbox landlock does not work here: "), "{error}");
-    assert_eq!(detect(Choice::Off, PATH).unwrap().name(), None);
+    assert_eq!(detect(SandboxChoice::Off, PATH).unwrap().name(), None);
 }
 
 #[test]
@@ -392,12 +392,12 @@ fn a_bubblewrap_that_does_not_work_is_not_taken() {
     fs::write(&bwrap, "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n").unwrap();
     fs::set_permissions(&bwrap, fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{PATH}", fake.path().display());
-    let error = detect(Choice::Bubblewrap, &path).unwrap_err();
+    let error = detect(SandboxChoice::Bubblewrap, &path).unwrap_err();
     assert!(error.ends_with("bwrap: No permissions to create a new namespace"), "{error}");
-    assert_ne!(detect(Choice::Auto, &path).unwrap().name(), Some("bubblewrap"));
+    assert_ne!(detect(SandboxChoice::Auto, &path).unwrap().name(), Some("bubblewrap"));
 
     fs::set_permissions(&bwrap, fs::Permissions::from_mode(0o4755)).unwrap();
-    let error = detect(Choice::Bubblewrap, &path).unwrap_err();
+    let error = detect(SandboxChoice::Bubblewrap, &path).unwrap_err();
     assert!(error.contains("rights of another user"), "{error}");
 }
 

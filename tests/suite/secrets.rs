@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use steersman::provider::{ApiKey, ChatTransport, Http, ProviderError, list_models};
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 
 use steersman::details::Details;
 use steersman::event::{Envelope, Event};
@@ -254,7 +254,7 @@ fn in_the_sandbox_the_keys_are_not_found_in_other_processes_either() {
     let server = Server::start([Reply::text("ok")]);
     let probe = Program::new().args(["exec", "--json", "--base-url", &server.url(), "--model", "m", "x"]).output();
     if stderr(&probe).contains("not sandboxed") {
-        skip(Need::of_sandbox(Choice::Auto), "keys are not looked for from within the sandbox");
+        skip(Need::of_sandbox(SandboxChoice::Auto), "keys are not looked for from within the sandbox");
         return;
     }
     run_with_keys("auto", "cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ 2>/dev/null;");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 use tempfile::TempDir;
 
 use super::program::{Program, stdout};
@@ -18,7 +18,7 @@ pub const CHANGED: &str = "work/.git/config.worktree";
 pub fn cut_off() -> Option<TempDir> {
     let (checked, home) = Program::new().args(["doctor"]).output_with_home();
     if !stdout(&checked).contains(" confines commands") {
-        skip(Need::of_sandbox(Choice::Auto), "the mode auto needs a sandbox");
+        skip(Need::of_sandbox(SandboxChoice::Auto), "the mode auto needs a sandbox");
         return None;
     }
     // Named in the command itself the file would be asked about before it runs.

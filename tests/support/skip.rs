@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 
 /// Prints the lines once the test binary has ended, which closes the pipe; equal ones once.
 const SUMMARY: &str =
@@ -33,11 +33,11 @@ pub enum Need {
 
 impl Need {
     /// Returns what a kind of sandbox needs that was not found.
-    pub fn of_sandbox(kind: Choice) -> Self {
+    pub fn of_sandbox(kind: SandboxChoice) -> Self {
         match kind {
-            Choice::Landlock => Self::Landlock,
-            Choice::Namespaces => Self::Namespace,
-            Choice::Auto | Choice::Bubblewrap | Choice::Off => Self::of_program("bwrap"),
+            SandboxChoice::Landlock => Self::Landlock,
+            SandboxChoice::Namespaces => Self::Namespace,
+            SandboxChoice::Auto | SandboxChoice::Bubblewrap | SandboxChoice::Off => Self::of_program("bwrap"),
         }
     }
 

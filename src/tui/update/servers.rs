@@ -12,7 +12,7 @@ use crate::tui::message::Message;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::lines::Medium;
-use crate::tui::switch::{Choice, ChoiceSubject};
+use crate::tui::switch::{Choice, ChoiceSubject, EventPlace};
 
 /// Shows how the servers stand, and asks for it anew; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
@@ -89,6 +89,7 @@ fn row(server: &ServerStatus) -> Choice {
         facts: about(server),
         preview: preview(server),
         directory: String::new(),
+        place: EventPlace::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use super::KINDS;
 use super::grounds::{CANARY, Grounds, PATH};
 use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 
 #[tokio::test]
 async fn a_link_in_a_protected_place_is_not_followed_and_stops_no_command() {
@@ -73,12 +73,12 @@ async fn a_search_path_through_a_link_within_a_toolchain_works() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_that_is_swapped_for_a_link_meanwhile_leads_nowhere() {
-    for kind in [Choice::Namespaces, Choice::Bubblewrap] {
+    for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap] {
         swap_while_commands_run(kind).await;
     }
 }
 
-async fn swap_while_commands_run(kind: Choice) {
+async fn swap_while_commands_run(kind: SandboxChoice) {
     let mut grounds = Grounds::new();
     let Some(sandbox) = grounds.sandbox(kind).await else { return };
     fs::create_dir(grounds.work.join(".steersman")).unwrap();

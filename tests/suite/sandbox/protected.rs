@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 use steersman::workspace::snapshot::{Decision, recover};
 
 use super::KINDS;
@@ -104,7 +104,7 @@ async fn a_fresh_repository_needs_no_question() {
             "git init -q . && git status",
             "git clone -q new copy && git init -q --bare bare.git",
             // In bubblewrap nobody removes what a mount covers.
-            if kind == Choice::Landlock { "mv new moved && rm -rf copy" } else { "ls new" },
+            if kind == SandboxChoice::Landlock { "mv new moved && rm -rf copy" } else { "ls new" },
         ] {
             let (ended, notes) = session.run(command, Decision::Nobody).await;
             assert_eq!((ended.code, notes), (Some(0), Vec::new()), "{:?}: {command}", sandbox.name());
@@ -150,7 +150,7 @@ async fn the_users_own_change_during_a_command_is_never_lost() {
             user(work, home, &format!("git remote add {name} https://example.com; echo hi > .git/hooks/{name}"));
             let notes = session.leave(command, decision).await;
             let config = fs::read_to_string(work.join(".git/config")).unwrap();
-            if kind == Choice::Landlock {
+            if kind == SandboxChoice::Landlock {
                 assert!(notes.join("\n").contains("a command or another program changed"), "{notes:?}");
                 assert_eq!(session.asked().len(), 1);
                 // Where nobody can be asked both versions are there.
@@ -184,7 +184,12 @@ async fn what_a_command_adds_to_a_change_of_the_users_is_not_taken_for_the_users
         let ((_, notes), ()) = tokio::join!(running, users);
         let config = fs::read_to_string(work.join(".git/config")).unwrap();
         assert!(!config.contains("evil"), "{:?}: {notes:?}\n{config}", sandbox.name());
-        assert_eq!(config.contains("mine"), kind != Choice::Landlock, "{:?}: {notes:?}\n{config}", sandbox.name());
+        assert_eq!(
+            config.contains("mine"),
+            kind != SandboxChoice::Landlock,
+            "{:?}: {notes:?}\n{config}",
+            sandbox.name()
+        );
     }
 }
 
@@ -301,7 +306,7 @@ async fn a_question_that_went_away_comes_back_before_the_next_command_and_at_the
 #[tokio::test]
 async fn a_git_directory_that_was_replaced_by_a_link_comes_back() {
     let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(Choice::Landlock).await else { return };
+    let Some(sandbox) = grounds.sandbox(SandboxChoice::Landlock).await else { return };
     user(&grounds.work, &grounds.home, "git init -q && git commit -q --allow-empty -m one");
     fs::create_dir(grounds.outside.join("config")).unwrap();
     let before = tree(&grounds.work);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::Choice;
+use steersman::workspace::sandbox::SandboxChoice;
 use steersman::workspace::snapshot::Decision;
 
 use super::KINDS;
@@ -101,5 +101,5 @@ async fn each_way_to_redirect_git_works_where_nothing_looks() {
         assert!(canary(&grounds), "{name}: git does not run it: the story above proves nothing");
     }
     // Without this the list above is not about any sandbox.
-    assert!(KINDS.contains(&Choice::Landlock));
+    assert!(KINDS.contains(&SandboxChoice::Landlock));
 }

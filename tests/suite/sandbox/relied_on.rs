@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use steersman::workspace::sandbox::{Choice, Surroundings};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Sandbox, Spawner};
 
 use super::KINDS;
@@ -23,7 +23,7 @@ fn plant(directory: &Path, names: &[&str], ran: &Path) {
 #[tokio::test]
 async fn no_program_of_an_activated_environment_in_the_workspace_is_run_by_the_host() {
     let mut kinds = KINDS.to_vec();
-    kinds.push(Choice::Auto);
+    kinds.push(SandboxChoice::Auto);
     for kind in kinds {
         let grounds = Grounds::new();
         let ran = grounds.outside.join("../ran");
