@@ -179,7 +179,7 @@ async fn what_a_command_adds_to_a_change_of_the_users_is_not_taken_for_the_users
         let running = session.run(command, Decision::Nobody);
         let users = async {
             wait_until("the command", Duration::from_mins(1), || work.join("ready").exists()).await;
-            user(work, home, "git remote add mine https://example.com");
+            user(work, home, "git config remote.mine.url https://example.com");
         };
         let ((_, notes), ()) = tokio::join!(running, users);
         let config = fs::read_to_string(work.join(".git/config")).unwrap();
