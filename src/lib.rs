@@ -180,6 +180,7 @@ pub mod event;
 mod fault;
 pub mod host;
 pub mod id;
+pub mod image;
 pub mod limits;
 pub mod listener;
 pub mod manual;

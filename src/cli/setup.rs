@@ -21,7 +21,7 @@ use crate::host::{ContextPlaces, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
-    list_models,
+    list_models, takes_images,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
@@ -74,6 +74,12 @@ pub async fn setup(
     let journal = start.journal;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
+    if !start.images.is_empty()
+        && takes_images(&connector.http(), &transport, &connector.registry()).await == Some(false)
+    {
+        let model = transport.model.as_deref().unwrap_or("this model");
+        return Err(StartError::Configuration(format!("{model} takes no images: {}", start.images.join(", "))));
+    }
     if let Some(journal) = journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();

@@ -23,6 +23,7 @@ use crate::control::queue::{Doing, Queue, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
+use crate::image::Image;
 use crate::limits;
 use crate::steering::{RuleScope, SentDuring, TextKind};
 use crate::sync::{Mutex, MutexGuard};
@@ -57,6 +58,8 @@ pub struct Injection {
     pub scope: RuleScope,
     /// The client that sends it; `None` for the one that the run was started with.
     pub sender: Option<ClientId>,
+    /// What the user sends beside the text.
+    pub images: Vec<Image>,
 }
 
 impl<T: Into<String>> From<(T, Delivery)> for Injection {
@@ -74,7 +77,7 @@ impl<T: Into<String>> From<(T, TextKind)> for Injection {
 impl From<String> for Injection {
     fn from(text: String) -> Self {
         let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope, sender: None }
+        Self { text, delivery, kind, scope, sender: None, images: Vec::new() }
     }
 }
 
@@ -143,7 +146,7 @@ impl Interloper {
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery, kind, scope, sender } = message.into();
+        let Injection { text, delivery, kind, scope, sender, images } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -156,7 +159,8 @@ impl Interloper {
             let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
             let at = clock::now();
             let during = queue.during();
-            queue.accept(Pending { delivery, kind, scope, during, sender, ..Pending::new(id.clone(), text, at) });
+            let entry = Pending::new(id.clone(), text, at);
+            queue.accept(Pending { delivery, kind, scope, during, sender, images, ..entry });
             id
         };
         self.changed();

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ClientId, MessageId};
+use crate::image::Image;
 use crate::steering::{RuleScope, SentDuring, TextKind};
 
 /// A message that waits for delivery.
@@ -36,6 +37,10 @@ pub struct Pending {
     /// The client that sent it; absent for the one that the run was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ClientId>,
+    /// What the user sent beside the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(with = "Vec<crate::image::ImageFacts>"))]
+    pub images: Vec<Image>,
 }
 
 impl Pending {
@@ -52,6 +57,7 @@ impl Pending {
             at,
             during: None,
             sender: None,
+            images: Vec::new(),
         }
     }
 

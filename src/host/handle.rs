@@ -91,8 +91,9 @@ impl Handle {
         let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, Injection { text, delivery, kind, scope, sender })), Ok(id)) = (kept, &outcome) {
-            let entry = Pending { delivery, kind, scope, sender, ..Pending::new(id.clone(), text, clock::now()) };
+        if let (Some((keeper, Injection { text, delivery, kind, scope, sender, images })), Ok(id)) = (kept, &outcome) {
+            let entry = Pending::new(id.clone(), text, clock::now());
+            let entry = Pending { delivery, kind, scope, sender, images, ..entry };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.

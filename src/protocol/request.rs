@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::image::Image;
 use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::price::Money;
@@ -42,6 +43,9 @@ pub enum Request {
         /// The agents that it holds for, if it is a rule.
         #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
         scope: RuleScope,
+        /// What the user sends beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// Change a rule that holds, or withdraw it.
     ChangeRule {
@@ -180,7 +184,8 @@ pub struct DraftText {
 impl Request {
     /// Makes the request to put a text that adds to the task into the queue of an agent.
     pub fn inject(to: AgentId, text: impl Into<String>, delivery: Delivery) -> Self {
-        Self::Inject { to, text: text.into(), delivery, kind: TextKind::default(), scope: RuleScope::default() }
+        let (kind, scope, images) = (TextKind::default(), RuleScope::default(), Vec::new());
+        Self::Inject { to, text: text.into(), delivery, kind, scope, images }
     }
 
     /// Returns whether it looks at files or writes some, so that a client must not wait for it.

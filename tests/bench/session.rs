@@ -247,6 +247,7 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
                     after: None,
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
+                    images: Vec::new(),
                 },
             );
             script.round(&main, None, number);
@@ -316,6 +317,7 @@ fn lengths() {
                     after: None,
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
+                    images: Vec::new(),
                 },
             );
             script.round(&main, None, number);

@@ -81,6 +81,7 @@ impl Pane {
                 after: None,
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
+                images: Vec::new(),
             });
             pane.apply(Event::Thinking { text: "It asks for a number.\nI look it up.".to_owned() });
             let id = format!("call {turn}");

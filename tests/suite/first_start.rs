@@ -178,6 +178,7 @@ fn typing_instead_means_the_embedded_model() {
             step: 0,
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         },
     );
     assert_eq!(stage.app.status.offer, None);

@@ -83,6 +83,7 @@ pub fn user(text: &str, mid_loop: bool) -> Event {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     }
 }
 

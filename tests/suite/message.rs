@@ -278,6 +278,7 @@ impl World {
                     kind: steersman::steering::TextKind::Add,
                     scope: steersman::steering::RuleScope::Tree,
                     during: None,
+                    images: Vec::new(),
                 };
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {

@@ -182,6 +182,7 @@ impl Life {
                 after: None,
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
+                images: Vec::new(),
             };
             self.stage.event(agent.as_str(), turn);
             self.taken.push((agent, entry));

@@ -41,6 +41,7 @@ fn user(stage: &mut Stage, text: &str) {
             after: None,
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         },
     );
 }

@@ -47,6 +47,7 @@ fn text() -> Pending {
         kind: steersman::steering::TextKind::Add,
         scope: steersman::steering::RuleScope::Tree,
         during: None,
+        images: Vec::new(),
     }
 }
 
@@ -77,6 +78,7 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
                     after: None,
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
+                    images: Vec::new(),
                 };
                 tell(receipts, turn);
             }

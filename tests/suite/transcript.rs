@@ -33,6 +33,7 @@ pub fn user(content: &str) -> Event {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     }
 }
 
@@ -45,6 +46,7 @@ pub fn mid_loop(content: &str) -> Event {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     }
 }
 

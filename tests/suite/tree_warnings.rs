@@ -135,6 +135,7 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
         kind: steersman::steering::TextKind::Add,
         scope: steersman::steering::RuleScope::Tree,
         during: None,
+        images: Vec::new(),
     };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);

@@ -63,6 +63,7 @@ fn scene() -> Stage {
             after: None,
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         },
     );
     stage.event("", Event::ThinkingDelta { text: EVIL.to_owned() });

@@ -303,6 +303,7 @@ impl Stage {
                     after: None,
                     sender: None,
                     kind: entry.kind,
+                    images: Vec::new(),
                 },
             );
         }
@@ -315,7 +316,16 @@ impl Stage {
             let (content, injection, after) = (entry.text.clone(), Some(entry.id.clone()), Some(tool.to_owned()));
             self.event(
                 agent,
-                Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None, kind: entry.kind },
+                Event::UserTurn {
+                    content,
+                    mid_loop: true,
+                    injection,
+                    step,
+                    after,
+                    sender: None,
+                    kind: entry.kind,
+                    images: Vec::new(),
+                },
             );
         }
         self

@@ -55,7 +55,7 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
         (false, false) => Delivery::Steer,
     };
     let (kind, scope) = (args.kind, args.scope.unwrap_or_default());
-    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope };
+    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, images: Vec::new() };
     let reply = caller.request(inject).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,

@@ -114,7 +114,7 @@ impl Receipts {
                 progress.turn = *turn;
                 progress.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender, kind } => {
+            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender, kind, images: _ } => {
                 let boundary = match (mid_loop, after) {
                     (false, _) => Boundary::TurnStart,
                     (true, Some(tool)) => Boundary::After(tool.clone()),

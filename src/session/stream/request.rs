@@ -198,7 +198,7 @@ impl InputRequest {
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
             Self::Send { text, delivery, kind, scope, agent } => {
-                Request::Inject { to: agent, text, delivery, kind, scope }
+                Request::Inject { to: agent, text, delivery, kind, scope, images: Vec::new() }
             }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),

@@ -133,7 +133,8 @@ fn send(
             }
             message.goes_out(draft.to_owned());
             let text = message.whole(address.text);
-            let inject = |to| Request::Inject { to, text: text.clone(), delivery, kind, scope: RuleScope::default() };
+            let (scope, images) = (RuleScope::default(), Vec::new());
+            let inject = |to| Request::Inject { to, text: text.clone(), delivery, kind, scope, images: images.clone() };
             address.to.into_iter().map(|to| inject(to).into()).collect()
         }
         Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],

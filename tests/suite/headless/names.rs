@@ -35,6 +35,7 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
                 after: None,
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
+                images: Vec::new(),
             },
             &[("text", "content"), ("id", "injection")],
         ),

@@ -33,6 +33,7 @@ fn user(id: &str, text: &str, mid_loop: bool) -> Event {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     }
 }
 

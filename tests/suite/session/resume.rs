@@ -128,6 +128,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     };
     journal.accepted(&main, entry("m1", "delivered"));
     journal.on_event(&event(1, user("m1", "delivered")));

@@ -87,6 +87,7 @@ impl Play {
             kind: steersman::steering::TextKind::Add,
             scope: steersman::steering::RuleScope::Tree,
             during: None,
+            images: Vec::new(),
         };
         self.journal.accepted(&AgentId::main(), entry);
         self
@@ -106,6 +107,7 @@ impl Play {
             after: after.map(str::to_owned),
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         };
         self.event("", event).message(&Message::user(text))
     }
@@ -205,6 +207,7 @@ fn child(play: &mut Play, tools: Vec<String>) {
             after: None,
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         },
     );
     play.event(name, Event::RoundStarted { turn: 1, round: 1 }).tokens(name, 50, 5);

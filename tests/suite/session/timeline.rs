@@ -22,6 +22,7 @@ fn session() -> Vec<Step> {
         after: None,
         sender: None,
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     };
     let call = |id: &str| Event::ToolCall {
         id: id.into(),

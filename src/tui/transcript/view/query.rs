@@ -196,6 +196,7 @@ mod tests {
                 after: None,
                 sender: None,
                 kind: crate::steering::TextKind::Add,
+                images: Vec::new(),
             },
             Event::Thinking { text: "thoughts\nof two lines".into() },
             Event::Assistant { text: answer.into(), interrupted: true },

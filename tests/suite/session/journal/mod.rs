@@ -135,5 +135,6 @@ pub fn entry(id: &str, text: &str) -> Pending {
         kind: steersman::steering::TextKind::Add,
         scope: steersman::steering::RuleScope::Tree,
         during: None,
+        images: Vec::new(),
     }
 }

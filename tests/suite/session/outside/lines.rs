@@ -43,6 +43,7 @@ fn the_status_of_a_session_has_these_members() {
             after: None,
             sender: None,
             kind: steersman::steering::TextKind::Add,
+            images: Vec::new(),
         },
         Event::ContextCap { tokens: Some(8_000) },
         Event::ToolCall {
