@@ -29,7 +29,7 @@ use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::replay::Replayed;
-use crate::tui::state::status;
+use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};

@@ -41,7 +41,7 @@ fn turns(transcript: &mut Transcript, turns: std::ops::Range<u64>, mut seen: imp
             images: Vec::new(),
         });
         tell(Event::Thinking { text: format!("thought {turn}") });
-        tell(Event::AssistantDelta { text: format!("**answ") });
+        tell(Event::AssistantDelta { text: "**answ".to_owned() });
         tell(Event::Assistant { text: format!("**answer** {turn}"), interrupted: turn % 3 == 0 });
         let arguments =
             Arguments::parse(&format!(r#"{{"path": "src/{turn}.rs", "list": [1, 2.5, null, {{"a": "b"}}]}}"#));

@@ -84,7 +84,7 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
         Format::Cast => {
             let replayed = replayed(reading.header(), size);
             let title = reading.header().map(|header| header.session.to_string()).unwrap_or_default();
-            let posts = moments(reading.records).into_iter().map(|moment| (moment.at, moment.post)).collect();
+            let posts = moments(reading.records).map(|moment| (moment.at, moment.post)).collect();
             return cast(replayed, &title, posts).map_err(|error| error.to_string());
         }
     };

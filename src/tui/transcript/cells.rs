@@ -159,7 +159,9 @@ impl Cells {
                 Page::Open(cells) => cells.iter_mut().for_each(|cell| cell.set_fold(fold)),
             }
         }
-        Arc::make_mut(&mut self.recent).iter_mut().for_each(|cell| cell.set_fold(fold));
+        for cell in Arc::make_mut(&mut self.recent) {
+            cell.set_fold(fold);
+        }
     }
 
     /// Puts pages away that were unpacked, when they are many.

@@ -192,6 +192,7 @@ impl TranscriptPane {
     }
 
     /// Returns a copy that nobody has read yet.
+    #[must_use]
     pub fn unread(&self) -> Self {
         let unread = |reader: &Reader| Reader { transcript: reader.transcript.clone(), ..Reader::default() };
         let readers = self.readers.iter().map(|(agent, reader)| (agent.clone(), unread(reader))).collect();

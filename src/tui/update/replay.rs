@@ -13,7 +13,7 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::{HostState, Status};
+use crate::tui::status::{HostState, Status};
 use crate::tui::timeline::{Direction, Jump, Step, Steps, Timeline};
 
 /// Most characters of a time that is typed.

@@ -26,7 +26,7 @@ fn screen_at(saved: &Saved, at: u64) -> String {
         model: "test-model".to_owned(),
     };
     let mut screen = ReplayScreen::new(replayed);
-    for moment in moments(file.read().unwrap().records).into_iter().take_while(|moment| moment.seq <= at) {
+    for moment in moments(file.read().unwrap().records).take_while(|moment| moment.seq <= at) {
         screen.take(moment.at, moment.post);
     }
     screen.rows().join("\n")
