@@ -74,12 +74,7 @@ pub async fn setup(
     let journal = start.journal;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
-    if !start.images.is_empty()
-        && takes_images(&connector.http(), &transport, &connector.registry()).await == Some(false)
-    {
-        let model = transport.model.as_deref().unwrap_or("this model");
-        return Err(StartError::Configuration(format!("{model} takes no images: {}", start.images.join(", "))));
-    }
+    check_images(&start.images, &transport, &*connector).await?;
     if let Some(journal) = journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
@@ -129,6 +124,15 @@ pub async fn setup(
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Checks that the model takes the images of the first message, as far as anybody knows.
+async fn check_images(images: &[String], to: &ChatTransport, by: &dyn Connector) -> Result<(), StartError> {
+    if images.is_empty() || takes_images(&by.http(), to, &by.registry()).await != Some(false) {
+        return Ok(());
+    }
+    let model = to.model.as_deref().unwrap_or("this model");
+    Err(StartError::Configuration(format!("{model} takes no images: {}", images.join(", "))))
 }
 
 /// The model of the start, and the servers to switch to.
