@@ -142,14 +142,18 @@ async fn the_registry_or_the_server_says_whether_a_model_takes_images() {
         takes_images(&Http::default(), &transport("openai", &server.url(), model), &registry).await
     };
     let silent = Server::start([]);
-    assert_eq!(ask(&silent, "m", registry(true)).await, Some(true));
     assert_eq!(ask(&silent, "m", registry(false)).await, Some(false));
+    let service = transport("openai", "https://model.invalid/v1", "m");
+    assert_eq!(takes_images(&Http::default(), &service, &registry(true)).await, Some(true));
     assert!(silent.requests().is_empty(), "the registry knows it");
+    // A server of this machine may run the model without the part that sees.
+    assert_eq!(ask(&silent, "m", registry(true)).await, Some(true));
     assert_eq!(ask(&silent, "other", registry(false)).await, None);
     for vision in [true, false] {
         let llama = Server::start([]);
         llama.on("/props", Reply::json(200, json!({"modalities": {"vision": vision, "audio": false}})));
         assert_eq!(ask(&llama, "m", Registry::default()).await, Some(vision));
+        assert_eq!(ask(&llama, "m", registry(true)).await, Some(vision));
         let router = Server::start([]);
         let kinds = if vision { json!(["text", "image"]) } else { json!(["text"]) };
         let list = json!({"data": [{"id": "m", "architecture": {"input_modalities": kinds}}]});
