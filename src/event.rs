@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::image::ImageFacts;
 use crate::message::{Arguments, Message, ToolCall};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
@@ -128,6 +129,9 @@ pub enum Event {
         /// What it has waited for; absent for a text that waited for nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         met: Option<Trigger>,
+        /// The images that it has; absent without any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<ImageFacts>,
     },
     /// The rules of the user that hold, all of them, after each change.
     Rules {

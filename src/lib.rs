@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`manual`] [`steering`] `tls` | the standard library, serde |
+//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`manual`] [`steering`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -180,6 +180,7 @@ pub mod event;
 mod fault;
 pub mod host;
 pub mod id;
+pub mod image;
 pub mod limits;
 pub mod listener;
 pub mod manual;

@@ -18,6 +18,10 @@ pub use snapshot::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Largest image that is sent, bytes: what the strictest server takes, in base64.
+pub const IMAGE_BYTES: u64 = 3_750 * 1024;
+/// Most images of one message.
+pub const IMAGES: usize = 10;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
 /// Removed texts that the screen can bring back.

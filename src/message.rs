@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Dialect;
 use crate::id::CallId;
+use crate::image::Image;
 
 pub use about::{KeptTexts, ToldRule, UserAbout, UserText};
 
@@ -27,6 +28,9 @@ pub enum Message {
     User {
         /// The text as it is sent: the user's words, in a frame where one was made.
         content: String,
+        /// What the user sent beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
         /// What the program knows of it; `None` where that is nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Box<UserAbout>>,
@@ -52,12 +56,12 @@ impl Message {
 
     /// Makes a user message.
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User { content: content.into(), about: None }
+        Self::User { content: content.into(), images: Vec::new(), about: None }
     }
 
     /// Makes a user message of which something is known.
-    pub fn user_about(content: impl Into<String>, about: UserAbout) -> Self {
-        Self::User { content: content.into(), about: Some(Box::new(about)) }
+    pub fn user_about(content: impl Into<String>, images: Vec<Image>, about: UserAbout) -> Self {
+        Self::User { content: content.into(), images, about: Some(Box::new(about)) }
     }
 
     /// Makes an assistant message of text only.

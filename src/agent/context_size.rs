@@ -11,6 +11,8 @@ use crate::provider::ToolSchema;
 
 /// The quarters of a token that a message costs besides its text.
 const MESSAGE_OVERHEAD: u64 = 16;
+/// The quarters of a token that an image costs, as a guess: servers count its pixels, up to about this.
+const IMAGE: u64 = 4 * 1_600;
 /// The quarters of a token that a character outside ASCII counts as; an ASCII character counts as one quarter.
 const NON_ASCII: u64 = 3;
 /// The bytes of an opaque part that count as a quarter of a token.
@@ -144,8 +146,9 @@ pub fn guess_text(text: &str) -> u64 {
 
 fn message(message: &Message) -> u64 {
     let own = match message {
-        Message::System { content } | Message::User { content, .. } | Message::Tool { content, .. } => {
-            quarters(content)
+        Message::System { content } | Message::Tool { content, .. } => quarters(content),
+        Message::User { content, images, .. } => {
+            quarters(content).saturating_add(IMAGE.saturating_mul(images.len() as u64))
         }
         Message::Assistant(reply) => {
             let calls = reply.tool_calls.iter().map(|call| {

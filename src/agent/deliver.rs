@@ -10,6 +10,7 @@ use crate::agent::{Agent, AgentContext, UserTexts};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending};
 use crate::id::{ClientId, MessageId};
+use crate::image::Image;
 use crate::message::{UserAbout, UserText};
 use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
 
@@ -23,12 +24,13 @@ pub(super) struct TurnInput {
     pub(super) during: Option<SentDuring>,
     pub(super) met: Option<Trigger>,
     pub(super) sender: Option<ClientId>,
+    pub(super) images: Vec<Image>,
 }
 
 impl From<Pending> for TurnInput {
     fn from(entry: Pending) -> Self {
-        let Pending { id, text, kind, scope, during, met, sender, .. } = entry;
-        Self { text, injection: Some(id), kind, scope, during, met, sender }
+        let Pending { id, text, kind, scope, during, met, sender, images, .. } = entry;
+        Self { text, injection: Some(id), kind, scope, during, met, sender, images }
     }
 }
 
@@ -55,15 +57,17 @@ impl Agent {
     /// Appends one user message, emits it, and lets the extensions append their notes.
     pub(super) fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
         let (content, about) = self.content_of(&input, point);
-        let TurnInput { text, injection, kind, scope, during: _, met, sender } = input;
-        self.history.push_user_about(content, UserAbout::Text(about));
+        let TurnInput { text, injection, kind, scope, during: _, met, sender, images } = input;
+        let facts = images.iter().map(Image::facts).collect();
+        self.history.push_user_about(content, images, UserAbout::Text(about));
         self.unseen.extend(injection.clone());
         let (mid_loop, after) = match point {
             DeliveryPoint::TurnStart => (false, None),
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
         };
         let (content, step, id) = (text.clone(), self.steps, injection.clone());
-        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind, met });
+        let images = facts;
+        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind, met, images });
         self.tell_history();
         if let (TextKind::Rule, Some(id)) = (kind, id) {
             let agent = self.id.clone();
@@ -91,7 +95,7 @@ impl Agent {
 
     /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
     fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
-        let TurnInput { text, injection, kind, scope, during, met, sender: _ } = input;
+        let TurnInput { text, injection, kind, scope, during, met, .. } = input;
         let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
         let round = match point {
             DeliveryPoint::TurnStart => 1,

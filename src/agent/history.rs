@@ -9,6 +9,7 @@ mod texts;
 
 use std::collections::VecDeque;
 
+use crate::image::Image;
 use crate::message::{AssistantMessage, Message, ToolCall, UserAbout};
 
 pub use kept::{KEPT_HEAD, Keep, lost};
@@ -95,8 +96,8 @@ impl History {
     }
 
     /// Appends a message of the user of which something is known.
-    pub fn push_user_about(&mut self, content: impl Into<String>, about: UserAbout) {
-        self.push(Message::user_about(content, about));
+    pub fn push_user_about(&mut self, content: impl Into<String>, images: Vec<Image>, about: UserAbout) {
+        self.push(Message::user_about(content, images, about));
     }
 
     /// Appends a system text.

@@ -41,7 +41,7 @@ impl Agent {
         };
         let words = (news != RuleNews::Withdrawn).then(|| rule.text.clone());
         let told = ToldRule { rule: rule.id.clone(), news, words: words.clone(), version: rule.version };
-        self.history.push_user_about(content, UserAbout::Rule(told));
+        self.history.push_user_about(content, Vec::new(), UserAbout::Rule(told));
         self.listeners.emit(Event::RuleTold { id: rule.id.clone(), news, text: words });
         self.tell_history();
     }

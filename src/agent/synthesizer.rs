@@ -98,7 +98,7 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
 
 /// Returns what the user wrote of a message, without a frame; nothing of any other message.
 fn words(message: &Message) -> &str {
-    let Message::User { content, about } = message else { return "" };
+    let Message::User { content, about, .. } = message else { return "" };
     match about.as_deref() {
         Some(UserAbout::Text(UserText { words: Some(words), .. })) => words,
         Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_)) | None => content,

@@ -47,6 +47,7 @@ use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
 use permission::PermissionCommand;
+use prompt::Prompt;
 use result::Farewell;
 use start::ChangedFiles;
 use steering::ExecRun;
@@ -68,10 +69,12 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         journal::begin(&mut start, flags)?;
         journal::close_unseen(&mut start)?;
         let permission = permission(&start, args)?;
-        Ok((start, permission, prompt::read_prompt(args)?))
+        let prompt = prompt::read_prompt(args)?;
+        start.images = prompt.iter().flat_map(|prompt| &prompt.images).map(|image| image.name.clone()).collect();
+        Ok((start, permission, prompt))
     });
     match loaded {
-        Ok((start, permission, prompt)) => run_loaded(start, flags, args, permission, prompt.as_deref()),
+        Ok((start, permission, prompt)) => run_loaded(start, flags, args, permission, prompt),
         Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
     }
 }
@@ -101,7 +104,7 @@ fn run_loaded(
     flags: &Flags,
     args: &ExecArgs,
     permission: Option<PermissionCommand>,
-    prompt: Option<&str>,
+    prompt: Option<Prompt>,
 ) -> Exit {
     // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -123,7 +126,7 @@ async fn serve(
     flags: &Flags,
     args: &ExecArgs,
     permission: Option<PermissionCommand>,
-    prompt: Option<&str>,
+    prompt: Option<Prompt>,
     runtime: &tokio::runtime::Handle,
 ) -> Exit {
     let opened = Signals::new().and_then(|signals| {
@@ -247,7 +250,7 @@ fn listeners(
 async fn steer(
     run: &mut ExecRun<'_>,
     client: &dyn Client,
-    prompt: Option<&str>,
+    prompt: Option<Prompt>,
     limit: Option<Instant>,
     signals: &mut Signals,
     out: &Output,

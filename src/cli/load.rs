@@ -38,6 +38,8 @@ pub struct Start {
     pub only_tools: Option<Vec<String>>,
     /// What the answer of the main agent must match.
     pub output_schema: Option<Arc<OutputSchema>>,
+    /// The images that go with the first message, by name.
+    pub images: Vec<String>,
     /// Who answers questions.
     pub answerer: Answerer,
     /// The front end, which decides whether trust can be asked about.
@@ -132,6 +134,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         max_rounds: None,
         only_tools: None,
         output_schema: None,
+        images: Vec::new(),
         answerer,
         front,
         places,

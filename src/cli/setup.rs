@@ -21,7 +21,7 @@ use crate::host::{ContextPlaces, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
-    list_models,
+    list_models, takes_images,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
@@ -75,6 +75,7 @@ pub async fn setup(
     let journal = start.journal;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
+    check_images(&start.images, &transport, &*connector).await?;
     if let Some(journal) = journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
@@ -126,6 +127,15 @@ pub async fn setup(
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Checks that the model takes the images of the first message, as far as anybody knows.
+async fn check_images(images: &[String], to: &ChatTransport, by: &dyn Connector) -> Result<(), StartError> {
+    if images.is_empty() || takes_images(&by.http(), to, &by.registry()).await != Some(false) {
+        return Ok(());
+    }
+    let model = to.model.as_deref().unwrap_or("this model");
+    Err(StartError::Configuration(format!("{model} takes no images: {}", images.join(", "))))
 }
 
 /// The model of the start, and the servers to switch to.

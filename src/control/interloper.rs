@@ -25,6 +25,7 @@ use crate::control::queue::{Doing, Queue, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
+use crate::image::Image;
 use crate::limits;
 use crate::steering::{RuleScope, SentDuring, TextKind, Trigger};
 use crate::sync::{Mutex, MutexGuard};
@@ -61,6 +62,8 @@ pub struct Injection {
     pub trigger: Option<Trigger>,
     /// The client that sends it; `None` for the one that the run was started with.
     pub sender: Option<ClientId>,
+    /// What the user sends beside the text.
+    pub images: Vec<Image>,
 }
 
 impl<T: Into<String>> From<(T, Delivery)> for Injection {
@@ -78,7 +81,7 @@ impl<T: Into<String>> From<(T, TextKind)> for Injection {
 impl From<String> for Injection {
     fn from(text: String) -> Self {
         let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope, trigger: None, sender: None }
+        Self { text, delivery, kind, scope, trigger: None, sender: None, images: Vec::new() }
     }
 }
 
@@ -147,7 +150,7 @@ impl Interloper {
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery, kind, scope, trigger, sender } = message.into();
+        let Injection { text, delivery, kind, scope, trigger, sender, images } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -160,9 +163,8 @@ impl Interloper {
             let id = self.new_id();
             let at = clock::now();
             let during = queue.during();
-            let pending =
-                Pending { delivery, kind, scope, during, sender, trigger, ..Pending::new(id.clone(), text, at) };
-            queue.accept(pending);
+            let entry = Pending::new(id.clone(), text, at);
+            queue.accept(Pending { delivery, kind, scope, during, sender, trigger, images, ..entry });
             id
         };
         self.changed();

@@ -284,7 +284,10 @@ impl Queue {
             return Some(Err(text.len()));
         }
         let second = self.entries.remove(index + 1).pending;
-        self.change(id, |entry| entry.text = text);
+        self.change(id, |entry| {
+            entry.text = text;
+            entry.images.extend_from_slice(&second.images);
+        });
         Some(Ok((first, second)))
     }
 

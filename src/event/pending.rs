@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ClientId, MessageId};
+use crate::image::Image;
 use crate::steering::{Condition, RuleScope, SentDuring, TextKind, Trigger};
 
 /// A message that waits for delivery.
@@ -45,6 +46,10 @@ pub struct Pending {
     /// What it has waited for; absent for a text that waited for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<Trigger>,
+    /// What the user sent beside the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(with = "Vec<crate::image::ImageFacts>"))]
+    pub images: Vec<Image>,
 }
 
 impl Pending {
@@ -64,6 +69,7 @@ impl Pending {
             trigger: None,
             waits_since: None,
             met: None,
+            images: Vec::new(),
         }
     }
 

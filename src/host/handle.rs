@@ -94,11 +94,12 @@ impl Handle {
         let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, Injection { text, delivery, kind, scope, trigger, sender })), Ok(id)) = (kept, &outcome) {
+        if let (Some((keeper, message)), Ok(id)) = (kept, &outcome) {
+            let Injection { text, delivery, kind, scope, trigger, sender, images } = message;
             let now = clock::now();
             let waits_since = trigger.as_ref().map(|_| now);
             let new = Pending::new(id.clone(), text, now);
-            let entry = Pending { delivery, kind, scope, trigger, waits_since, sender, ..new };
+            let entry = Pending { delivery, kind, scope, trigger, waits_since, sender, images, ..new };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.

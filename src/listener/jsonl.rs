@@ -8,12 +8,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::clock;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
+use crate::image::Image;
 use crate::limits;
 use crate::listener::Listener;
 use crate::text::is_invisible;
@@ -88,7 +90,8 @@ impl JsonLines {
     }
 
     /// Writes a line that is no event: `event` is its own part, its number is that of the event before.
-    pub fn append_line(&self, agent: AgentId, parent: Option<AgentId>, event: Map<String, Value>) {
+    pub fn append_line(&self, agent: AgentId, parent: Option<AgentId>, mut event: Map<String, Value>) {
+        name_images(&mut event);
         // The number and the event stand for none; they are replaced below.
         let envelope = Envelope { seq: 0, at: clock::now(), agent, parent, event: Event::Cancelled {} };
         let Ok(Value::Object(mut members)) = serde_json::to_value(&envelope) else { return };
@@ -152,6 +155,9 @@ impl Listener for JsonLines {
             tracing::error!(seq = envelope.seq, "an event has no wire form");
             return;
         };
+        if let Some(event) = members.get_mut("event").and_then(Value::as_object_mut) {
+            name_images(event);
+        }
         if let Some(add) = &self.add {
             add(envelope, &mut members);
         }
@@ -167,6 +173,18 @@ impl Listener for JsonLines {
 
     fn label(&self) -> String {
         "JsonLines".to_owned()
+    }
+}
+
+/// Puts the facts of images in the place of their data, in the texts that wait and in those that are given back.
+fn name_images(event: &mut Map<String, Value>) {
+    for name in ["entries", "returned"] {
+        for entry in event.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten() {
+            for image in entry.get_mut("images").and_then(Value::as_array_mut).into_iter().flatten() {
+                let facts = Image::deserialize(&*image).map(|image| image.facts());
+                *image = facts.and_then(serde_json::to_value).unwrap_or_default();
+            }
+        }
     }
 }
 

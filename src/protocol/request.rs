@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::image::Image;
 use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::price::Money;
@@ -45,6 +46,9 @@ pub enum Request {
         /// What it is to wait for before it may be delivered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trigger: Option<Trigger>,
+        /// What the user sends beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// Change a rule that holds, or withdraw it.
     ChangeRule {
@@ -197,8 +201,8 @@ pub struct DraftText {
 impl Request {
     /// Makes the request to put a text that adds to the task into the queue of an agent.
     pub fn inject(to: AgentId, text: impl Into<String>, delivery: Delivery) -> Self {
-        let (kind, scope) = (TextKind::default(), RuleScope::default());
-        Self::Inject { to, text: text.into(), delivery, kind, scope, trigger: None }
+        let (kind, scope, images) = (TextKind::default(), RuleScope::default(), Vec::new());
+        Self::Inject { to, text: text.into(), delivery, kind, scope, trigger: None, images }
     }
 
     /// Returns whether it looks at files, writes some or asks a server, so that a client must not wait for it.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::dialect::Dialect;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::models::{get, read_models};
-use crate::provider::{ApiKey, ChatTransport, Http};
+use crate::provider::{ApiKey, ChatTransport, Http, OfferedModel};
 
 /// A function that looks up the window of a model, tokens.
 type WindowLookup = dyn Fn(&str) -> Option<u64> + Send + Sync;
@@ -92,52 +92,56 @@ impl ContextWindowDetector {
     async fn ask_server(&self, model: &str) -> Option<u64> {
         let endpoint = Endpoint::new(Dialect::OpenAi, Some(self.probe.as_deref()?), self.key.as_ref());
         let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no context window probe")).ok()?;
-        let props = match self.props(&endpoint, None).await? {
-            Props::Found(props) => props,
-            Props::None => return self.listed(&endpoint, model).await,
-        };
-        let tokens = window(&props);
-        let is_router = props.get("role").and_then(Value::as_str) == Some("router");
-        if tokens.is_none() && is_router && !model.is_empty() {
-            return match self.props(&endpoint, Some(model)).await? {
-                Props::Found(props) => window(&props),
-                Props::None => None,
-            };
+        match properties(&self.http, &endpoint, model).await? {
+            Properties::Found(props) => window(&props),
+            Properties::None => listed(&self.http, &endpoint, model).await?.context_window,
         }
-        tokens
-    }
-
-    /// Returns the window from the server's list of models (`vLLM`, `OpenRouter`).
-    async fn listed(&self, endpoint: &Endpoint, model: &str) -> Option<u64> {
-        let (status, body) = get(&self.http, endpoint, endpoint.url("/models")).await.ok()?;
-        let models = if status == 200 { read_models(&body).ok()? } else { return None };
-        models.into_iter().find(|offered| offered.name == model)?.context_window
-    }
-
-    /// Requests the properties; `None` when no server answers.
-    async fn props(&self, endpoint: &Endpoint, model: Option<&str>) -> Option<Props> {
-        let mut url = endpoint.beside("/props");
-        if let Some(model) = model {
-            url.query_pairs_mut().append_pair("model", model);
-        }
-        let (status, body) = get(&self.http, endpoint, url)
-            .await
-            .inspect_err(|error| tracing::debug!(%error, "the context window probe failed"))
-            .ok()?;
-        if status != 200 {
-            tracing::debug!(status, "the context window probe was refused");
-            return Some(Props::None);
-        }
-        serde_json::from_str(&body).ok().map(Props::Found)
     }
 }
 
 /// The answer to a request for properties.
-enum Props {
+pub(super) enum Properties {
     /// The properties of a llama.cpp server.
     Found(Value),
     /// Another kind of server answered.
     None,
+}
+
+/// Requests the properties of a server, and those of the model where the server has several; `None` when no server answers.
+pub(super) async fn properties(http: &Http, endpoint: &Endpoint, model: &str) -> Option<Properties> {
+    let found = props(http, endpoint, None).await?;
+    match &found {
+        Properties::Found(props) if window(props).is_none() && is_router(props) && !model.is_empty() => {}
+        Properties::Found(_) | Properties::None => return Some(found),
+    }
+    props(http, endpoint, Some(model)).await
+}
+
+fn is_router(props: &Value) -> bool {
+    props.get("role").and_then(Value::as_str) == Some("router")
+}
+
+async fn props(http: &Http, endpoint: &Endpoint, model: Option<&str>) -> Option<Properties> {
+    let mut url = endpoint.beside("/props");
+    if let Some(model) = model {
+        url.query_pairs_mut().append_pair("model", model);
+    }
+    let (status, body) = get(http, endpoint, url)
+        .await
+        .inspect_err(|error| tracing::debug!(%error, "the request for properties failed"))
+        .ok()?;
+    if status != 200 {
+        tracing::debug!(status, "the request for properties was refused");
+        return Some(Properties::None);
+    }
+    serde_json::from_str(&body).ok().map(Properties::Found)
+}
+
+/// Returns a model of the server's list of models (`vLLM`, `OpenRouter`).
+pub(super) async fn listed(http: &Http, endpoint: &Endpoint, model: &str) -> Option<OfferedModel> {
+    let (status, body) = get(http, endpoint, endpoint.url("/models")).await.ok()?;
+    let models = if status == 200 { read_models(&body).ok()? } else { return None };
+    models.into_iter().find(|offered| offered.name == model)
 }
 
 fn window(props: &Value) -> Option<u64> {

@@ -22,6 +22,8 @@
 //!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
 //! - quirks of single servers and models: `quirks.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
 //!   `quirks.rs`, `quirks_known.rs`
+//! - images of the user, and which models take them: `src/image.rs`, `image_support.rs`; stories: `images.rs`,
+//!   `headless/attached.rs`
 //! - an answer that must match a schema: `format.rs`; stories: `answer_format.rs`
 //! - thinking within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
 //! - error bodies of servers: `error_body.rs`; stories: `wire.rs`
@@ -43,6 +45,7 @@ mod format;
 mod gemini;
 mod http;
 mod http_provider;
+mod image_support;
 mod incoming;
 mod kept_connections;
 mod models;
@@ -74,6 +77,7 @@ pub use context_window::ContextWindowDetector;
 pub use format::{AnswerFormat, AnswerStage};
 pub use http::Http;
 pub use http_provider::HttpProvider;
+pub use image_support::takes_images;
 pub use models::{OfferedModel, list_models, offered_models, read_models};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};

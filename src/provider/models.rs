@@ -25,6 +25,8 @@ pub struct OfferedModel {
     pub price: Option<Price>,
     /// Its maker or host, as the server names it.
     pub owner: Option<String>,
+    /// Whether it takes images, when the server says so.
+    pub images: Option<bool>,
 }
 
 /// Lists the names of a server's models, in the server's order; the first is the one to take.
@@ -131,7 +133,20 @@ fn offered(model: &Value) -> Option<OfferedModel> {
         tokens(model.get("max_input_tokens")),
     ];
     let price = model.get("pricing").and_then(price);
-    Some(OfferedModel { name, context_window: windows.into_iter().flatten().next(), price, owner: text("owned_by") })
+    Some(OfferedModel {
+        name,
+        context_window: windows.into_iter().flatten().next(),
+        price,
+        owner: text("owned_by"),
+        images: images(model),
+    })
+}
+
+/// Returns whether a model takes images, as `OpenRouter` and llama.cpp say it, and Mistral.
+fn images(model: &Value) -> Option<bool> {
+    let listed = model.pointer("/architecture/input_modalities").and_then(Value::as_array);
+    let named = listed.map(|kinds| kinds.iter().any(|kind| kind == "image"));
+    named.or_else(|| model.pointer("/capabilities/vision")?.as_bool())
 }
 
 /// Reads a price as `OpenRouter` writes it: US dollars per token, as texts.

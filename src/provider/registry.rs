@@ -21,6 +21,8 @@ pub struct Card {
     pub price: Option<Price>,
     /// How its thinking is set.
     pub thinking: Thinking,
+    /// Whether it takes images.
+    pub images: Option<bool>,
 }
 
 /// The way in which the thinking of a model is set.
@@ -48,6 +50,7 @@ impl Card {
             output_limit: self.output_limit.or(lower.output_limit),
             price: self.price.or(lower.price),
             thinking: if self.thinking == Thinking::Unknown { lower.thinking } else { self.thinking },
+            images: self.images.or(lower.images),
         }
     }
 }

@@ -10,12 +10,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::dialect::Dialect;
+use crate::image::Image;
 use crate::message::{Arguments, AssistantMessage, Part};
 use crate::provider::endpoint::Endpoint;
 use crate::provider::quirks::Quirks;
 use crate::provider::registry::Card;
 use crate::provider::sse::Frame;
 use crate::provider::{ChatRequest, Piece, ProviderError, Reply};
+
+/// Stands for images that a model does not take.
+const LEFT_OUT: &str = "[The images of this message are left out: this model takes none.]";
 
 /// The wire form of one dialect: writes requests and reads replies.
 pub(super) trait Wire: Send + Sync + fmt::Debug {
@@ -55,6 +59,13 @@ impl<'a> Outgoing<'a> {
         let same =
             original.dialect == self.dialect && original.server == self.server && original.model == self.request.model;
         same.then_some(original.parts.as_slice())
+    }
+
+    /// Returns the images of a message that are sent, and the words in the place of those that the model does not take:
+    /// another one did, earlier in the conversation.
+    pub fn images(&self, images: &'a [Image]) -> (&'a [Image], Option<&'static str>) {
+        let refuses = self.card.and_then(|card| card.images) == Some(false);
+        if refuses && !images.is_empty() { (&[], Some(LEFT_OUT)) } else { (images, None) }
     }
 }
 

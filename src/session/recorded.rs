@@ -50,7 +50,7 @@ impl RecordedClient {
     fn refuse(&self, request: Request) -> Option<Reply> {
         let why = self.why.clone();
         Some(match request {
-            Request::Inject { to, text, delivery, kind, scope, trigger } => {
+            Request::Inject { to, text, delivery, kind, scope, trigger, images: _ } => {
                 Reply::Injected { to, text, delivery, kind, scope, trigger, outcome: Err(Refused::NotBuilt) }
             }
             Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },

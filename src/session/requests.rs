@@ -85,10 +85,11 @@ impl Requests {
 
 fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
-        Request::Inject { to, text, delivery, kind, scope, trigger } => {
+        Request::Inject { to, text, delivery, kind, scope, trigger, images } => {
             fault::block_at("send");
             fault::panic_at("break at send");
-            let injection = Injection { text: text.clone(), delivery, kind, scope, trigger: trigger.clone(), sender };
+            let injection =
+                Injection { text: text.clone(), delivery, kind, scope, trigger: trigger.clone(), sender, images };
             let outcome = handle.inject_user_message(&to, injection);
             Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }
         }

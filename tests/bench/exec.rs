@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use support::figures::print;
 use support::processes::{alive, unique};
-use support::server::{Reply, Request, Server, Step};
+use support::server::{Gate, Reply, Request, Server, Step};
 
 const RUNS: usize = 50;
 /// Texts that are sent into one run.
@@ -32,6 +32,7 @@ fn main() {
     let dir = tempfile::Builder::new().prefix(&mark).tempdir().unwrap();
     fifty(dir.path(), &mark);
     stopped(dir.path());
+    gone(dir.path());
 }
 
 /// Streams words; the first reply of each run calls a command.
@@ -149,6 +150,25 @@ fn stopped(dir: &Path) {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     child.wait().unwrap();
     print("a reader that stopped: SIGTERM to the end", vec![asked.elapsed()]);
+}
+
+/// Runs whose reader goes away while the model says nothing.
+fn gone(dir: &Path) {
+    let server = Server::routed(|_| Reply::stream([Step::Wait(Gate::new())]));
+    let end = |number: usize| {
+        let mut child = start(&dir.join(format!("gone {number}")), &server, &["--json", "begin"]);
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("user_turn") {
+            line.clear();
+            out.read_line(&mut line).unwrap();
+        }
+        let began = Instant::now();
+        drop(out);
+        child.wait().unwrap();
+        began.elapsed()
+    };
+    print("a reader that is gone: to the end", (0..5).map(end).collect());
 }
 
 fn kib(pid: u32, name: &str) -> u64 {

@@ -248,6 +248,7 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
                     met: None,
+                    images: Vec::new(),
                 },
             );
             script.round(&main, None, number);
@@ -318,6 +319,7 @@ fn lengths() {
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
                     met: None,
+                    images: Vec::new(),
                 },
             );
             script.round(&main, None, number);

@@ -82,6 +82,7 @@ impl Pane {
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
                 met: None,
+                images: Vec::new(),
             });
             pane.apply(Event::Thinking { text: "It asks for a number.\nI look it up.".to_owned() });
             let id = format!("call {turn}");

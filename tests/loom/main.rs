@@ -9,7 +9,7 @@ mod sync;
 use std::sync::Arc;
 
 use loom::thread;
-use steersman::{clock, error, event, id, limits, message, protocol, steering, text};
+use steersman::{clock, error, event, id, image, limits, message, protocol, steering, text};
 
 use crate::control::{Cancellable, Interloper};
 use crate::event::{Delivery, Pending};

@@ -179,6 +179,7 @@ fn typing_instead_means_the_embedded_model() {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
     );
     assert_eq!(stage.app.status.offer, None);

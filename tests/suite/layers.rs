@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const WORDS: &[&str] = &[
     "id",
     "dialect",
+    "image",
     "message",
     "event",
     "error",

@@ -84,6 +84,7 @@ pub fn user(text: &str, mid_loop: bool) -> Event {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     }
 }
 

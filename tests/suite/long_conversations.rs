@@ -30,7 +30,17 @@ fn turns(transcript: &mut Transcript, turns: std::ops::Range<u64>, mut seen: imp
         let injection = Some(id("m").into());
         let content = format!("message {turn}");
         let (mid_loop, kind) = (turn % 2 == 0, TextKind::Add);
-        tell(Event::UserTurn { content, mid_loop, injection, step: 0, after: None, sender: None, kind, met: None });
+        tell(Event::UserTurn {
+            content,
+            mid_loop,
+            injection,
+            step: 0,
+            after: None,
+            sender: None,
+            kind,
+            met: None,
+            images: Vec::new(),
+        });
         tell(Event::Thinking { text: format!("thought {turn}") });
         tell(Event::AssistantDelta { text: "**answ".to_owned() });
         tell(Event::Assistant { text: format!("**answer** {turn}"), interrupted: turn % 3 == 0 });

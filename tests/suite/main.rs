@@ -69,6 +69,7 @@ mod hold;
 mod host;
 mod hostile_files;
 mod hostile_sinks;
+mod images;
 mod injection;
 mod kept_rules;
 mod keymap_file;

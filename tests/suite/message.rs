@@ -282,6 +282,7 @@ impl World {
                     trigger: None,
                     waits_since: None,
                     met: None,
+                    images: Vec::new(),
                 };
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {

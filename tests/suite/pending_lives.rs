@@ -183,6 +183,7 @@ impl Life {
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
                 met: None,
+                images: Vec::new(),
             };
             self.stage.event(agent.as_str(), turn);
             self.taken.push((agent, entry));

@@ -42,6 +42,7 @@ fn user(stage: &mut Stage, text: &str) {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
     );
 }

@@ -50,6 +50,7 @@ fn text() -> Pending {
         trigger: None,
         waits_since: None,
         met: None,
+        images: Vec::new(),
     }
 }
 
@@ -81,6 +82,7 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
                     sender: None,
                     kind: steersman::steering::TextKind::Add,
                     met: None,
+                    images: Vec::new(),
                 };
                 tell(receipts, turn);
             }

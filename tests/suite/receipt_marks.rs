@@ -69,6 +69,7 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
                 met: None,
+                images: Vec::new(),
             },
         );
     }
@@ -89,6 +90,7 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
     );
     assert_eq!(rows_below(&stage.screen(), "while it worked: no"), "✓ delivered, cut the answer");
@@ -165,6 +167,7 @@ fn a_task_that_came_from_another_agent_has_no_receipt() {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     };
     stage.event("file_miner 0", task).keys("<c-t><down>");
     assert!(!stage.screen().contains("delivered"));

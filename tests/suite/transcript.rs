@@ -34,6 +34,7 @@ pub fn user(content: &str) -> Event {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     }
 }
 
@@ -47,6 +48,7 @@ pub fn mid_loop(content: &str) -> Event {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     }
 }
 

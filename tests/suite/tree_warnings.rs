@@ -138,6 +138,7 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
         trigger: None,
         waits_since: None,
         met: None,
+        images: Vec::new(),
     };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);

@@ -64,6 +64,7 @@ fn scene() -> Stage {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
     );
     stage.event("", Event::ThinkingDelta { text: EVIL.to_owned() });

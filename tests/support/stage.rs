@@ -304,6 +304,7 @@ impl Stage {
                     sender: None,
                     kind: entry.kind,
                     met: None,
+                    images: Vec::new(),
                 },
             );
         }
@@ -325,6 +326,7 @@ impl Stage {
                     sender: None,
                     kind: entry.kind,
                     met: None,
+                    images: Vec::new(),
                 },
             );
         }

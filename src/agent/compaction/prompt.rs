@@ -66,7 +66,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
     let mut entries = Vec::new();
     for message in older {
         match message {
-            Message::User { content, about } => {
+            Message::User { content, about, .. } => {
                 entries.push(match (content.strip_prefix(SUMMARY_HEAD), about.as_deref()) {
                     (Some(summary), None) => format!("Summary of what came before:\n{summary}"),
                     (_, Some(UserAbout::Text(about))) => {

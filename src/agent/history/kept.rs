@@ -9,6 +9,7 @@ use super::shorten;
 use super::texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_told};
 use crate::agent::frame::{holds_for, wrapped};
 use crate::id::AgentId;
+use crate::image::Image;
 use crate::message::{KeptTexts, Message, UserAbout, UserText};
 use crate::steering::{Rule, TextKind};
 
@@ -71,6 +72,11 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
                 them again:";
     section(&mut block, head, later.iter().map(|entry| entry.written("text")));
 
+    // Those of the task stay with it; of the others the texts tell.
+    let mut places: Vec<usize> =
+        removed.iter().filter(|(_, fate)| *fate == TextFate::Task).map(|(placed, _)| placed.place).collect();
+    places.dedup();
+    let images = places.into_iter().filter_map(|place| messages.get(place)).flat_map(images_of).cloned().collect();
     let stays = |(index, (placed, _)): (usize, (&PlacedText, TextFate))| {
         let mut text = placed.text.clone();
         if let Some(rule) = rules.iter().find(|rule| Some(&rule.id) == text.id.as_ref()) {
@@ -80,7 +86,11 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
     };
     let kept = removed.into_iter().enumerate().filter_map(stays).collect();
     let rules = rules.iter().map(|rule| (rule.id.clone(), rule.version)).collect();
-    Some(Message::user_about(block, UserAbout::Kept(KeptTexts { texts: kept, left_out: all_left_out, rules })))
+    Some(Message::user_about(block, images, UserAbout::Kept(KeptTexts { texts: kept, left_out: all_left_out, rules })))
+}
+
+fn images_of(message: &Message) -> &[Image] {
+    if let Message::User { images, .. } = message { images } else { &[] }
 }
 
 /// Returns what of the task, of the rules or of the texts without an answer is not in a shortened conversation word for
@@ -112,7 +122,7 @@ pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'s
 /// Returns the words of a rule as the conversation told them last.
 fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
     messages.iter().rev().find_map(|message| match message {
-        Message::User { about: Some(about), content } => match about.as_ref() {
+        Message::User { about: Some(about), content, .. } => match about.as_ref() {
             UserAbout::Rule(told) if told.rule == rule.id => told.words.as_deref(),
             UserAbout::Text(text) if text.id.as_ref() == Some(&rule.id) => {
                 Some(text.words.as_deref().unwrap_or(content))

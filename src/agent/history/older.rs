@@ -77,7 +77,7 @@ impl History {
 
 /// Returns whether a message is a summary of older ones.
 pub(in crate::agent) fn is_summary(message: &Message) -> bool {
-    matches!(message, Message::User { content, about: None } if content.starts_with(SUMMARY_HEAD))
+    matches!(message, Message::User { content, about: None, .. } if content.starts_with(SUMMARY_HEAD))
 }
 
 /// Returns whether a message has the user's texts out of older ones.

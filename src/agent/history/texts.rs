@@ -69,7 +69,7 @@ impl UserTexts {
                     found.last_reply = Some(place);
                 }
                 Message::Tool { content, .. } => reading.saw_result(content),
-                Message::User { content, about } => match about.as_deref() {
+                Message::User { content, about, .. } => match about.as_deref() {
                     Some(UserAbout::Text(text)) => {
                         let words = text.words.as_ref().unwrap_or(content).clone();
                         found.add(place, UserText { words: Some(words), ..text.clone() });

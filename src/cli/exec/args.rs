@@ -67,7 +67,7 @@ pub struct ExecArgs {
     /// Read the prompt from this file.
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
     pub prompt_file: Option<PathBuf>,
-    /// Add this text file to the prompt, as a fenced block; may be repeated.
+    /// Add this text file to the prompt, as a fenced block, or send this image with it; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
     /// Add this file to the system prompt.

@@ -11,17 +11,40 @@ use rustix::fs::{FileType, fstat};
 use super::args::ExecArgs;
 use crate::agent::output_schema::OutputSchema;
 use crate::cli::exit::say;
+use crate::image::{Image, ImageType};
 use crate::limits;
-use crate::regular_file::read_own_text;
+use crate::regular_file::{Links, head, open, read_own, read_own_text};
 use crate::text::is_blank;
+
+/// The first message.
+#[derive(Debug)]
+pub(super) struct Prompt {
+    pub text: String,
+    pub images: Vec<Image>,
+}
+
+impl Prompt {
+    /// Adds an image; the text names it, for whoever reads that alone.
+    fn add_image(&mut self, path: &Path) -> Result<(), String> {
+        let name = path.display().to_string();
+        if self.images.len() >= limits::IMAGES {
+            return Err(format!("cannot attach {name}: a message has at most {} images", limits::IMAGES));
+        }
+        let bytes = read_own(path, limits::IMAGE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let image = Image::new(&*name, &bytes).map_err(|why| format!("cannot attach {name}: {why}"))?;
+        self.text = format!("{}\n\nImage: {name}", self.text);
+        self.images.push(image);
+        Ok(())
+    }
+}
 
 /// Reads the prompt and what belongs to it; `None` where requests come as JSON and none was given.
 ///
 /// # Errors
 /// One sentence for the user.
-pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<String>, String> {
+pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
     let is_taken = args.steer_stdin || args.has_json_input();
-    let mut prompt = match (args.prompt.as_deref(), &args.prompt_file) {
+    let text = match (args.prompt.as_deref(), &args.prompt_file) {
         (Some("-"), _) if is_taken => {
             return Err("the prompt - reads standard input, and so does --steer-stdin: use one of them".to_owned());
         }
@@ -31,16 +54,21 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<String>, String> {
         (None, None) if args.attach.is_empty() => return Ok(None),
         (None, None) => return Err("--attach needs a prompt".to_owned()),
     };
-    if is_blank(&prompt) {
+    if is_blank(&text) {
         return Err("the prompt is blank".to_owned());
     }
+    let mut prompt = Prompt { text, images: Vec::new() };
     for path in &args.attach {
-        add_block(&mut prompt, &format!("{}:", path.display()), &read(path)?);
+        if is_image(path) {
+            prompt.add_image(path)?;
+        } else {
+            add_block(&mut prompt.text, &format!("{}:", path.display()), &read(path)?);
+        }
     }
     if args.prompt.as_deref() != Some("-") && !is_taken && is_fed()? {
         let text = standard_input()?;
         if !is_blank(&text) {
-            add_block(&mut prompt, "Standard input:", &text);
+            add_block(&mut prompt.text, "Standard input:", &text);
         }
     }
     Ok(Some(prompt))
@@ -76,6 +104,11 @@ fn standard_input() -> Result<String, String> {
         .map_err(|error| format!("cannot read standard input: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
     Ok(trimmed(&text))
+}
+
+fn is_image(path: &Path) -> bool {
+    let begin = open(path, Links::Followed).and_then(|(file, metadata)| head(file, metadata.len(), ImageType::HEAD));
+    begin.is_ok_and(|begin| ImageType::of(&begin.bytes).is_some())
 }
 
 pub(super) fn read(path: &Path) -> Result<String, String> {

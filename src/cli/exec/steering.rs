@@ -12,6 +12,7 @@ use super::ending::ExecStop;
 use super::input;
 use super::permission::PermissionCommand;
 use super::progress::Progress;
+use super::prompt::Prompt;
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
 use crate::cli::questions::{Questions, RefusedCalls};
@@ -135,15 +136,19 @@ impl<'a> ExecRun<'a> {
     }
 
     /// Sends the prompt. What comes of it is among the replies.
-    pub fn begin(&mut self, prompt: &str) {
-        self.inject(AgentId::main(), UserLine::from(prompt.to_owned()));
+    pub fn begin(&mut self, prompt: Prompt) {
+        self.unanswered += 1;
+        let Prompt { text, images } = prompt;
+        let (to, delivery, kind, scope) =
+            (AgentId::main(), Delivery::default(), TextKind::default(), RuleScope::default());
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, images });
         self.take_posts();
     }
 
     fn inject(&mut self, to: AgentId, message: UserLine) {
         self.unanswered += 1;
         let UserLine { text, delivery, kind, scope, trigger } = message;
-        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger });
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() });
     }
 
     /// Sends a text to whom it names, else to the main agent.

@@ -58,7 +58,7 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
     let (kind, scope) = (args.kind, args.scope.unwrap_or_default());
     let once = args.when.clone().map(Trigger::once);
     let trigger = once.or_else(|| args.every.clone().map(Trigger::every));
-    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger };
+    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger, images: Vec::new() };
     let reply = caller.request(inject).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,

@@ -10,6 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::image::{Image, ImageType};
 use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::wire::{Outgoing, WireArguments};
 
@@ -51,6 +52,9 @@ pub(super) enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+    Image {
+        source: ImageSource<'a>,
+    },
     ToolUse {
         id: Cow<'a, str>,
         name: Cow<'a, str>,
@@ -73,6 +77,14 @@ pub(super) enum Block<'a> {
     Other(&'a RawValue),
 }
 
+/// Where an image comes from.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ImageSource<'a> {
+    /// From the request itself.
+    Base64 { media_type: ImageType, data: &'a str },
+}
+
 /// The mark at the end of a part that the server is to cache.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -88,7 +100,7 @@ impl Block<'_> {
             Self::Text { cache_control, .. } | Self::ToolResult { cache_control, .. } => {
                 *cache_control = Some(CacheControl::Ephemeral);
             }
-            Self::ToolUse { .. } | Self::Thought(_) | Self::Other(_) => {}
+            Self::Image { .. } | Self::ToolUse { .. } | Self::Thought(_) | Self::Other(_) => {}
         }
     }
 }
@@ -102,8 +114,13 @@ impl<'a> Conversation<'a> {
                 Message::System { content } if conversation.turns.is_empty() => {
                     conversation.system.extend(text(content, None));
                 }
-                Message::System { content } | Message::User { content, .. } => {
+                Message::System { content } => conversation.push(Role::User, text(content, None)),
+                Message::User { content, images, .. } => {
+                    let (images, note) = outgoing.images(images);
+                    // As the dialect's makers advise: the text behind what it is about.
+                    conversation.push(Role::User, images.iter().map(image));
                     conversation.push(Role::User, text(content, None));
+                    conversation.push(Role::User, note.and_then(|note| text(note, None)));
                 }
                 Message::Tool { content, .. } => {
                     let result = Block::ToolResult {
@@ -191,6 +208,10 @@ impl<'a> Conversation<'a> {
 fn text<'a>(text: &'a str, citations: Option<&'a str>) -> Option<Block<'a>> {
     let citations = citations.and_then(|citations| serde_json::from_str(citations).ok());
     (!text.trim().is_empty()).then_some(Block::Text { text, citations, cache_control: None })
+}
+
+fn image(image: &Image) -> Block<'_> {
+    Block::Image { source: ImageSource::Base64 { media_type: image.media_type, data: image.base64() } }
 }
 
 /// Makes a block of the server's own JSON, unchanged.

@@ -4,10 +4,11 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::image::Image;
 use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::chat::effort::EffortMembers;
 use crate::provider::chat::ids;
@@ -76,7 +77,7 @@ enum Role {
 #[derive(Serialize)]
 struct WireMessage<'a> {
     role: Role,
-    content: Option<Cow<'a, str>>,
+    content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -85,6 +86,36 @@ struct WireMessage<'a> {
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<Cow<'a, str>>,
+}
+
+/// What a message says: a text, and beside it images.
+struct Content<'a> {
+    text: Cow<'a, str>,
+    images: Vec<&'a Image>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ContentPart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
+}
+
+impl Serialize for Content<'_> {
+    /// Writes a text alone as a text: many servers take nothing else.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.images.is_empty() {
+            return self.text.serialize(serializer);
+        }
+        let images =
+            self.images.iter().map(|image| ContentPart::ImageUrl { image_url: ImageUrl { url: image.data_url() } });
+        serializer.collect_seq(std::iter::once(ContentPart::Text { text: &self.text }).chain(images))
+    }
 }
 
 #[derive(Serialize)]
@@ -146,7 +177,14 @@ fn wire<'a>(message: &'a Message, outgoing: &Outgoing<'a>) -> WireMessage<'a> {
             let developer = outgoing.quirks.wants(Want::Developer);
             text(if developer { Role::Developer } else { Role::System }, content)
         }
-        Message::User { content, .. } => text(Role::User, content),
+        Message::User { content, images, .. } => {
+            let (images, note) = outgoing.images(images);
+            let text = note.map_or(Cow::Borrowed(content.as_str()), |note| format!("{content}\n\n{note}").into());
+            WireMessage {
+                content: Some(Content { text, images: images.iter().collect() }),
+                ..self::text(Role::User, "")
+            }
+        }
         Message::Tool { call_id, content, .. } => {
             WireMessage { tool_call_id: Some(id(call_id.as_str(), outgoing.quirks)), ..text(Role::Tool, content) }
         }
@@ -195,7 +233,7 @@ fn raw(json: &str) -> Option<&RawValue> {
 }
 
 fn text(role: Role, content: &str) -> WireMessage<'_> {
-    let content = Some(Cow::Borrowed(content));
+    let content = Some(Content { text: Cow::Borrowed(content), images: Vec::new() });
     WireMessage {
         role,
         content,
@@ -240,9 +278,15 @@ fn alternating(messages: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
 
 fn join<'a>(last: &mut WireMessage<'a>, next: WireMessage<'a>) {
     let parts = [last.content.take(), next.content];
-    let joined = parts.iter().flatten().map(AsRef::as_ref).filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    last.content =
-        if joined.is_empty() && !next.tool_calls.is_empty() { None } else { Some(joined.join("\n\n").into()) };
+    let joined = parts.iter().flatten().map(|part| &*part.text).filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    let text = joined.join("\n\n").into();
+    let is_empty = joined.is_empty();
+    let images: Vec<_> = parts.into_iter().flatten().flat_map(|part| part.images).collect();
+    last.content = if is_empty && images.is_empty() && !next.tool_calls.is_empty() {
+        None
+    } else {
+        Some(Content { text, images })
+    };
     last.tool_calls = next.tool_calls;
     last.reasoning_details.extend(next.reasoning_details);
     last.reasoning_content = last.reasoning_content.filter(|text| !text.is_empty()).or(next.reasoning_content);

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::image::ImageType;
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
 use crate::provider::gemini::chunk::PartMark;
 use crate::provider::gemini::schema::{DeclaredParameters, declare};
@@ -73,7 +74,17 @@ enum WirePart<'a> {
     Result {
         function_response: FunctionResponse<'a>,
     },
+    Image {
+        inline_data: InlineData<'a>,
+    },
     Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InlineData<'a> {
+    mime_type: ImageType,
+    data: &'a str,
 }
 
 #[derive(Serialize)]
@@ -184,7 +195,19 @@ struct ContentsBuilder<'a, 'o> {
 impl<'a> ContentsBuilder<'a, '_> {
     fn add(&mut self, message: &'a Message) {
         match message {
-            Message::System { content } | Message::User { content, .. } => self.push(Role::User, text(content)),
+            Message::System { content } => self.push(Role::User, text(content)),
+            Message::User { content, images, .. } => {
+                let (images, note) = self.outgoing.images(images);
+                // As the dialect's makers advise: the text behind what it is about.
+                for image in images {
+                    let inline_data = InlineData { mime_type: image.media_type, data: image.base64() };
+                    self.push(Role::User, WirePart::Image { inline_data });
+                }
+                self.push(Role::User, text(content));
+                if let Some(note) = note {
+                    self.push(Role::User, text(note));
+                }
+            }
             Message::Tool { name, content, .. } => {
                 let id = self.open.pop_front().unwrap_or_default();
                 let response = match content.strip_prefix(FAILED) {

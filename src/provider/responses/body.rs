@@ -71,7 +71,7 @@ struct Reasoning {
 enum Item<'a> {
     Message {
         role: &'static str,
-        content: &'a str,
+        content: Content<'a>,
     },
     FunctionCall {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +86,20 @@ enum Item<'a> {
     },
     #[serde(untagged)]
     Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<ContentPart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ContentPart<'a> {
+    InputText { text: &'a str },
+    InputImage { image_url: String },
 }
 
 #[derive(Serialize)]
@@ -143,8 +157,16 @@ fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
 
 fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<'a>) {
     match message {
-        Message::System { content } => input.push(Item::Message { role: "system", content }),
-        Message::User { content, .. } => input.push(Item::Message { role: "user", content }),
+        Message::System { content } => input.push(said("system", content)),
+        Message::User { content, images, .. } => match outgoing.images(images) {
+            ([], None) => input.push(said("user", content)),
+            (images, note) => {
+                let texts = [Some(content.as_str()), note].into_iter().flatten();
+                let texts = texts.map(|text| ContentPart::InputText { text });
+                let images = images.iter().map(|image| ContentPart::InputImage { image_url: image.data_url() });
+                input.push(Item::Message { role: "user", content: Content::Parts(texts.chain(images).collect()) });
+            }
+        },
         Message::Tool { call_id, content, .. } => {
             input.push(Item::FunctionCallOutput { call_id: wire_id(call_id.as_str()), output: content });
         }
@@ -155,6 +177,10 @@ fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<
     }
 }
 
+fn said<'a>(role: &'static str, text: &'a str) -> Item<'a> {
+    Item::Message { role, content: Content::Text(text) }
+}
+
 /// Returns a reply unchanged; `None` when its parts do not hold each call once.
 fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Item<'a>>> {
     let mut open: Vec<usize> = (0..reply.tool_calls.len()).rev().collect();
@@ -162,7 +188,7 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<It
     for part in parts {
         items.push(match part {
             Part::Opaque(json) => Item::Opaque(serde_json::from_str(json).ok()?),
-            Part::Text { text, .. } => Item::Message { role: "assistant", content: text },
+            Part::Text { text, .. } => said("assistant", text),
             Part::Call { index, mark } => {
                 open.pop().filter(|due| due == index)?;
                 call(reply.tool_calls.get(*index)?, mark.as_deref())
@@ -174,7 +200,7 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<It
 
 fn translate<'a>(input: &mut Vec<Item<'a>>, reply: &'a AssistantMessage) {
     if !reply.content.is_empty() {
-        input.push(Item::Message { role: "assistant", content: &reply.content });
+        input.push(said("assistant", &reply.content));
     }
     input.extend(reply.tool_calls.iter().map(|made| call(made, None)));
 }

@@ -223,7 +223,7 @@ impl Fold {
                     call.children.push(child);
                 }
             }
-            Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind, met: _ } => {
+            Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind, met: _, images: _ } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
                 let state = TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, seen: None };
                 self.agent(&id, parent.as_ref()).items.push(Item::Text { at, text: content, state });

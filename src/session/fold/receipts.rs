@@ -114,7 +114,17 @@ impl Receipts {
                 progress.turn = *turn;
                 progress.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender, kind, met: _ } => {
+            Event::UserTurn {
+                content,
+                mid_loop,
+                injection: Some(id),
+                step,
+                after,
+                sender,
+                kind,
+                met: _,
+                images: _,
+            } => {
                 let boundary = match (mid_loop, after) {
                     (false, _) => Boundary::TurnStart,
                     (true, Some(tool)) => Boundary::After(tool.clone()),

@@ -221,7 +221,7 @@ impl InputRequest {
         Ok(Some(match self {
             Self::Send { text, delivery, kind, scope, when, every, agent } => {
                 let trigger = trigger(when, every)?;
-                Request::Inject { to: agent, text, delivery, kind, scope, trigger }
+                Request::Inject { to: agent, text, delivery, kind, scope, trigger, images: Vec::new() }
             }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),

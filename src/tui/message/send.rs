@@ -178,7 +178,7 @@ fn send(
             let text = message.whole(address.text);
             let inject = |to| {
                 let (text, scope, trigger) = (text.clone(), RuleScope::default(), trigger.clone());
-                Request::Inject { to, text, delivery, kind, scope, trigger }
+                Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() }
             };
             address.to.into_iter().map(|to| inject(to).into()).collect()
         }

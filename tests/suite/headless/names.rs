@@ -36,6 +36,7 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
                 sender: None,
                 kind: steersman::steering::TextKind::Add,
                 met: None,
+                images: Vec::new(),
             },
             &[("text", "content"), ("id", "injection")],
         ),

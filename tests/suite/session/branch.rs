@@ -34,6 +34,7 @@ fn user(id: &str, text: &str, mid_loop: bool) -> Event {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     }
 }
 

@@ -60,6 +60,7 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     };
     written.on_event(&event(1, turn));
     written.accepted(&AgentId::main(), entry("m1", "at once"));

@@ -129,6 +129,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     };
     journal.accepted(&main, entry("m1", "delivered"));
     journal.on_event(&event(1, user("m1", "delivered")));

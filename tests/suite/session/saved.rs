@@ -90,6 +90,7 @@ impl Play {
             trigger: None,
             waits_since: None,
             met: None,
+            images: Vec::new(),
         };
         self.journal.accepted(&AgentId::main(), entry);
         self
@@ -110,6 +111,7 @@ impl Play {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         };
         self.event("", event).message(&Message::user(text))
     }
@@ -210,6 +212,7 @@ fn child(play: &mut Play, tools: Vec<String>) {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
     );
     play.event(name, Event::RoundStarted { turn: 1, round: 1 }).tokens(name, 50, 5);

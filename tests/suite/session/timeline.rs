@@ -24,6 +24,7 @@ fn session() -> Vec<Step> {
         sender: None,
         kind: steersman::steering::TextKind::Add,
         met: None,
+        images: Vec::new(),
     };
     let call = |id: &str| Event::ToolCall {
         id: id.into(),

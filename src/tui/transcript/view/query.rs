@@ -197,6 +197,7 @@ mod tests {
                 sender: None,
                 kind: crate::steering::TextKind::Add,
                 met: None,
+                images: Vec::new(),
             },
             Event::Thinking { text: "thoughts\nof two lines".into() },
             Event::Assistant { text: answer.into(), interrupted: true },

@@ -138,5 +138,6 @@ pub fn entry(id: &str, text: &str) -> Pending {
         trigger: None,
         waits_since: None,
         met: None,
+        images: Vec::new(),
     }
 }

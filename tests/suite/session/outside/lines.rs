@@ -44,6 +44,7 @@ fn the_status_of_a_session_has_these_members() {
             sender: None,
             kind: steersman::steering::TextKind::Add,
             met: None,
+            images: Vec::new(),
         },
         Event::ContextCap { tokens: Some(8_000) },
         Event::ToolCall {

@@ -1,0 +1,120 @@
+//! How `exec` ends for programs: by signals, without a reader, and without anything more to read.
+
+use std::io::{PipeWriter, Write as _};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{exec, lines, of};
+use crate::support::program::Running;
+use crate::support::server::{Gate, Reply, Server};
+
+/// The forms of output, and requests as input.
+const FORMS: [&[&str]; 5] = [
+    &["--output", "answer", "hello"],
+    &["--output", "progress", "hello"],
+    &["--output", "result", "hello"],
+    &["--json", "hello"],
+    &["--input", "json", "hello"],
+];
+
+fn bash(command: &str) -> Reply {
+    Reply::calls(&[("c1", "bash", &json!({ "command": command }).to_string())])
+}
+
+/// Starts a run; requests come through a pipe that stays open.
+fn start(server: &Server, form: &[&str], stdout: PipeWriter) -> Running {
+    let program = exec(server).args(form.iter().copied()).stdout(stdout.into());
+    if form.contains(&"--input") { program.piped().run() } else { program.run() }
+}
+
+fn requests(server: &Server, args: &[&str]) -> Running {
+    let program = exec(server).args(["--input", "json"]).args(args.iter().copied());
+    program.file("work/kept", "").piped().run()
+}
+
+#[test]
+fn a_signal_ends_a_run_whatever_form_its_output_has_and_although_nobody_reads_that() {
+    for form in FORMS {
+        for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+            let gate = Gate::new();
+            let server = Server::start([Reply::text("never").gated(&gate)]);
+            let (reader, mut writer) = std::io::pipe().unwrap();
+            // Not a byte more has room.
+            writer.write_all(&vec![b'x'; 64 * 1024]).unwrap();
+            let run = start(&server, form, writer);
+            gate.wait_reached();
+            run.signal(signal);
+            assert_eq!(run.end().code, Some(code), "{form:?} {signal:?}");
+            server.wait_hung_up(1);
+            drop(reader);
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_ends_a_run_in_every_form_although_its_input_stays_open() {
+    for form in FORMS {
+        let gate = Gate::new();
+        let server = Server::start([Reply::text("never").gated(&gate)]);
+        let (reader, writer) = std::io::pipe().unwrap();
+        let run = start(&server, form, writer);
+        gate.wait_reached();
+        drop(reader);
+        assert_eq!(run.end().code, Some(130), "{form:?}");
+        server.wait_hung_up(1);
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_ends_a_session_that_only_waits_for_requests() {
+    let server = Server::start([]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    let run = start(&server, &["--input", "json"], writer);
+    run.wait_handled(Signal::TERM);
+    drop(reader);
+    assert_eq!(run.end().code, Some(130));
+}
+
+#[test]
+fn a_question_that_is_open_when_the_requests_end_is_refused() {
+    for end in ["{\"type\":\"end\"}\n", ""] {
+        let server = Server::start([bash("rm kept"), Reply::text("I leave it.")]);
+        let mut run = requests(&server, &["--strict", "hello"]);
+        run.wait_for_line(|line| line.contains("\"type\":\"question\""));
+        run.write(end);
+        run.close_stdin();
+        let (end, home) = run.end_with_home();
+        assert_eq!(end.code, Some(3), "{}", end.stderr);
+        assert!(home.path().join("work/kept").exists());
+        assert_eq!(of(&lines(&end.stdout), "answer")[0]["event"]["by"], "nobody", "{}", end.stdout);
+    }
+}
+
+#[test]
+fn what_was_allowed_is_allowed_also_when_the_requests_have_ended() {
+    let server = Server::start([bash("rm kept"), Reply::text("It is gone.")]);
+    let mut run = requests(&server, &["--yes", "hello"]);
+    run.close_stdin();
+    let (end, home) = run.end_with_home();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(!home.path().join("work/kept").exists());
+
+    // An answer for the session holds, and for nothing else.
+    let gate = Gate::new();
+    let server =
+        Server::start([bash("touch one"), bash("touch one").gated(&gate), bash("rm kept"), Reply::text("Done.")]);
+    let mut run = requests(&server, &["hello"]);
+    run.wait_for_line(|line| line.contains("\"type\":\"question\""));
+    run.write(&format!("{}\n", json!({"id": 1, "type": "answer", "question": 1, "answer": "session"})));
+    gate.wait_reached();
+    std::fs::remove_file(run.home().join("work/one")).unwrap();
+    run.close_stdin();
+    gate.open();
+    let (end, home) = run.end_with_home();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let lines = lines(&end.stdout);
+    let answers: Vec<&Value> = of(&lines, "answer").into_iter().map(|line| &line["event"]["answer"]).collect();
+    assert!(home.path().join("work/one").exists(), "{answers:?} {}", end.stderr);
+    assert!(home.path().join("work/kept").exists());
+}
