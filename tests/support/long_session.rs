@@ -87,10 +87,7 @@ pub fn write(state: &Path, directory: &Path, events: u64, event: fn(u64) -> Enve
     let handed = began.elapsed();
     let last = Event::Assistant { text: LAST_WORDS.to_owned(), interrupted: false };
     journal.on_event(&Envelope { seq: events + 1, event: last, ..event(events) });
-    let at = Timestamp::now();
-    let text = WAITING.to_owned();
-    let delivery = Delivery::FollowUp;
-    let entry = Pending { id: "m1".into(), text, delivery, held: false, stale: false, at, sender: None };
+    let entry = Pending { delivery: Delivery::FollowUp, ..Pending::new("m1".into(), WAITING, Timestamp::now()) };
     journal.accepted(&AgentId::main(), entry);
     // The thread takes its time for so many at once; an end waits for it only so long.
     let waiting = Instant::now();
