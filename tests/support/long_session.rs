@@ -58,6 +58,7 @@ pub fn begin(state: &Path, directory: &Path) -> (Journal, SessionId) {
         branch: None,
         model: None,
         parent: None,
+        imported: None,
     };
     let session = header.session.clone();
     let opening = SessionFiles::within(state).creating(&header, &TimeZone::UTC);
