@@ -12,7 +12,11 @@ impl Agent {
         if recorded.is_empty() {
             return;
         }
-        self.history = History::of(recorded.iter().cloned());
+        // Another program's conversation has no instructions of this one.
+        let is_ours = matches!(recorded.first(), Some(Message::System { .. }));
+        let own = self.history.messages().iter().take_while(|message| matches!(message, Message::System { .. }));
+        let instructions: Vec<Message> = own.filter(|_| !is_ours).cloned().collect();
+        self.history = History::of(instructions.into_iter().chain(recorded.iter().cloned()));
         self.context_size.forget();
         let messages = self.history.messages().to_vec();
         self.adopt_rules(&messages);

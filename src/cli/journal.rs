@@ -59,6 +59,7 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
         (None, false) => None,
     };
     let journal = match earlier {
+        Some(file) if is_imported(&file) => return imported(start, &file),
         Some(file) => match file.open() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return read_only(start, &file),
             open => resume(start, &file, open)?,
@@ -158,8 +159,13 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
 
 /// Keeps the values of variables that sound like secrets out of a journal.
 fn hide_variables(journal: &Journal) {
+    secrets().into_iter().for_each(|secret| journal.hide(secret));
+}
+
+/// Returns the values of variables that sound like secrets.
+pub(super) fn secrets() -> Vec<ApiKey> {
     let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
-    secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    secrets.map(|(_, value)| ApiKey::new(value)).collect()
 }
 
 fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Result<Header, String> {
@@ -178,13 +184,16 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
             ModelSource::Server(server) => server.model.clone(),
         },
         parent,
+        imported: None,
     })
 }
 
 /// Returns the newest session of a directory.
 fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
     let directory = cwd.display().to_string();
-    let is_here = |file: &SessionFile| file.header().is_some_and(|header| header.directory == directory);
+    let is_here = |file: &SessionFile| {
+        file.header().is_some_and(|header| header.directory == directory && header.imported.is_none())
+    };
     let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
     all.into_iter().find(is_here).ok_or_else(|| "no session of this directory is saved".to_owned())
 }
@@ -245,6 +254,25 @@ fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
     take_up(start, file)?;
     let why = format!("{why}: it can only be read here; to steer it: steersman attach {}", file.session);
     start.read_only = Some((file.session.clone(), why));
+    Ok(())
+}
+
+fn is_imported(file: &SessionFile) -> bool {
+    file.header().is_some_and(|header| header.imported.is_some())
+}
+
+/// Shows a session that another program wrote; only a branch goes on with it.
+fn imported(start: &mut Start, file: &SessionFile) -> Result<(), String> {
+    let id = &file.session;
+    let program = file.header().and_then(|header| header.imported).map(|origin| origin.program).unwrap_or_default();
+    let why = format!("session {id} was imported from {}", visible_line(&program));
+    if start.front == FrontEnd::Exec {
+        return Err(format!("{why} and can only be read; a new session goes on with all of it: --fork {id}"));
+    }
+    take_up(start, file)?;
+    let why =
+        format!("{why}: it can only be read here. b on a message branches from it, --fork {id} goes on with all of it");
+    start.read_only = Some((id.clone(), why));
     Ok(())
 }
 

@@ -62,7 +62,20 @@ fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
 /// Returns the lines about one session.
 fn entry(outline: &Outline) -> String {
     let Outline {
-        id, title, directory, branch, model, started, turns, agents, tokens, cost_nanos, state, parent, ..
+        id,
+        title,
+        directory,
+        branch,
+        model,
+        started,
+        turns,
+        agents,
+        tokens,
+        cost_nanos,
+        state,
+        parent,
+        imported,
+        ..
     } = outline;
     let title = visible_line(title.lines().next().unwrap_or_default()).into_owned();
     let title = match title.char_indices().nth(TITLE) {
@@ -78,6 +91,7 @@ fn entry(outline: &Outline) -> String {
     }
     facts.push(format!("{} tokens", summary::tokens(*tokens)));
     facts.extend(cost_nanos.map(dollars));
+    facts.extend(imported.as_ref().map(|origin| format!("imported from {}", visible_line(&origin.program))));
     facts.extend(parent.as_ref().map(|parent| format!("branch of {parent}")));
     facts.extend(model.as_ref().map(|model| visible_line(model).into_owned()));
     let place = visible_line(&format!("{directory}{branch}")).into_owned();

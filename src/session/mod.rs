@@ -6,6 +6,7 @@
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
 //! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
 //! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
+//! - sessions of other programs: `import/mod.rs`; stories: `session/import.rs`
 //! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
@@ -22,6 +23,7 @@ pub mod compare;
 pub mod export;
 pub mod fold;
 mod hub;
+pub mod import;
 pub mod journal;
 mod local;
 mod members;

@@ -68,6 +68,7 @@ fn write(state: &Path, bytes: u64) -> Vec<SessionFile> {
         branch: None,
         model: None,
         parent: None,
+        imported: None,
     };
     let journal = Journal::begin(header.clone(), files.creating(&header, &TimeZone::UTC));
     let (mut seq, mut written) = (0, 0);

@@ -269,7 +269,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "overlay" => &["facts", "effect", "state", "keymap", "theme", "widgets"],
             "focus" => &["overlay", "state", "keymap"],
-            "timeline" => &["facts", "keymap", "theme", "widgets"],
+            "timeline" => &["facts", "keymap", "theme", "widgets", "switch"],
             "help" => &["facts", "effect", "state", "keymap", "commands", "overlay"],
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],

@@ -1,15 +1,17 @@
-//! What is done with saved sessions beside going on with them: search, comparison, export, replay.
+//! What is done with saved sessions beside going on with them: search, comparison, export, replay; and those of other programs.
 //!
 //! # Where things are
 //!
 //! - `search`: `search.rs`; stories: `session/search.rs`
 //! - `diff`: `diff.rs`, `src/session/compare.rs`; stories: `session/compare.rs`
 //! - `export`: `export.rs`; stories: `session/export.rs`
+//! - `import`: `import.rs`, `src/session/import`; stories: `session/import.rs`
 //! - `replay`: `replay.rs`; stories: `session/replay.rs`
 //! - which session it is: `source.rs`
 
 mod diff;
 mod export;
+mod import;
 mod replay;
 mod search;
 mod source;
@@ -35,6 +37,10 @@ pub enum ArchiveCommand {
     Export(export::ExportArgs),
     /// Show a saved session again, event by event, with a timeline; or print the screen as it was at any event.
     Replay(replay::ReplayArgs),
+    /// Read sessions of other programs, codex and Claude Code, as sessions to be searched, replayed, exported and branched from.
+    ///
+    /// Exit code: 1 when one of them cannot be read.
+    Import(import::ImportArgs),
 }
 
 /// What a command answers with.
@@ -50,6 +56,7 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
         ArchiveCommand::Diff(args) => diff::run(&files, args),
         ArchiveCommand::Export(args) => export::run(&files, args),
         ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
+        ArchiveCommand::Import(args) => import::run(&files, args),
     });
     match done {
         Ok(answer) => {

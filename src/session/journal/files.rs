@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::fault;
 use crate::limits;
@@ -39,12 +40,23 @@ impl SessionId {
     pub fn new(now: Timestamp) -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let random = u128::from_be_bytes(bytes) & (0xFFF << 64 | u128::from(u64::MAX >> 2));
-        let millis = u128::try_from(now.as_millisecond()).unwrap_or_default() & 0xFFFF_FFFF_FFFF;
+        Ok(Self::of(now, u128::from_be_bytes(bytes)))
+    }
+
+    /// Makes the name of a session that another program wrote: always the same one for the same session.
+    pub fn derived(started: Timestamp, seed: &str) -> Self {
+        let digest = Sha256::digest(seed.as_bytes());
+        let random = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+        Self::of(started, random)
+    }
+
+    fn of(at: Timestamp, random: u128) -> Self {
+        let random = random & (0xFFF << 64 | u128::from(u64::MAX >> 2));
+        let millis = u128::try_from(at.as_millisecond()).unwrap_or_default() & 0xFFFF_FFFF_FFFF;
         let number = millis << 80 | 0x7 << 76 | 0b10 << 62 | random;
         let hex = format!("{number:032x}");
         let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-        Ok(Self(format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))))
+        Self(format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)))
     }
 
     /// Returns the name as it is written.
@@ -99,8 +111,17 @@ impl SessionFiles {
 
     /// Returns how the file of a new session is made, once there is something to write.
     pub fn creating(&self, header: &Header, zone: &TimeZone) -> Opening {
+        self.creating_at(self.path_of(header, zone))
+    }
+
+    /// Returns where the file of a session lies.
+    pub(super) fn path_of(&self, header: &Header, zone: &TimeZone) -> PathBuf {
         let date = header.started.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H-%M-%S");
-        let (directory, path) = (self.0.clone(), self.0.join(format!("{date}-{}.jsonl", header.session)));
+        self.0.join(format!("{date}-{}.jsonl", header.session))
+    }
+
+    pub(super) fn creating_at(&self, path: PathBuf) -> Opening {
+        let directory = self.0.clone();
         Box::new(move || {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
             fs::set_permissions(&directory, Permissions::from_mode(0o700))?;

@@ -53,7 +53,7 @@ impl ReadAt for &[u8] {
 
 /// The next line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NextLine {
+pub(in crate::session) enum NextLine {
     /// A line, with its newline where it has one: where it begins in the file, and where it stands in memory.
     Line(u64, Range<usize>),
     /// A line longer than any record, which was passed over.
@@ -63,7 +63,7 @@ pub(super) enum NextLine {
 }
 
 /// The lines of a part of a journal.
-pub(super) struct Lines<S> {
+pub(in crate::session) struct Lines<S> {
     source: S,
     /// Where the part begins and ends in the file.
     part: Range<u64>,

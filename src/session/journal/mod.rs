@@ -11,11 +11,13 @@
 //! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
+//! - a session that another program wrote: `importing.rs`; stories: `session/import.rs`
 //! - the part of a session before one of its messages, for a branch: `branch.rs`; stories: `session/branch.rs`
 //! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; stories: `session/journal/damage.rs`
 
 mod branch;
 mod files;
+mod importing;
 mod lines;
 mod outline;
 mod reader;
@@ -27,10 +29,12 @@ mod writer;
 
 pub use branch::{before, carried_over};
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
+pub use importing::Import;
 pub use lines::ReadAt;
+pub(super) use lines::{Lines, NextLine};
 pub use outline::{Outline, Preview, SessionState};
 pub use reader::{Damage, Reading, Records, read};
-pub use record::{Header, Parent, Record, SCHEMA};
+pub use record::{Header, Origin, Parent, Record, SCHEMA};
 pub use recording::Journal;
 pub use restore::{EarlierRun, restore, restore_left};
 pub(super) use texts::written_out;

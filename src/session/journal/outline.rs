@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::event::{Event, Outcome};
-use crate::session::journal::{Record, SessionFile, SessionId};
+use crate::session::journal::{Origin, Record, SessionFile, SessionId};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,6 +42,8 @@ pub struct Outline {
     pub damage: Option<String>,
     /// The session that it branched from.
     pub parent: Option<SessionId>,
+    /// The file of another program that it was read from; null for a session of this one.
+    pub imported: Option<Origin>,
     /// What a list shows of its conversation.
     #[serde(skip)]
     pub preview: Preview,
@@ -137,6 +139,7 @@ impl Outline {
             file: file.path.clone(),
             damage: None,
             parent: None,
+            imported: None,
             preview: Preview::default(),
         }
     }
@@ -149,6 +152,7 @@ impl Outline {
                 self.model = header.model;
                 self.started = Some(header.started);
                 self.parent = header.parent.map(|parent| parent.session);
+                self.imported = header.imported;
             }
             Record::Run { at, .. } => self.last = self.last.max(Some(at)),
             Record::Accepted { to, entry } => {

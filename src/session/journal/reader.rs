@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::session::journal::lines::{Lines, NextLine, ReadAt};
-use crate::session::journal::record::{MARK, Record, number_of};
+use crate::session::journal::record::{Header, MARK, Record, number_of};
 use crate::session::journal::texts;
 use crate::summary;
 
@@ -38,17 +38,20 @@ pub struct Damage {
     pub lost_texts: u64,
     /// Records that were never written, as the writer says itself.
     pub missing: u64,
+    /// Lines of another program's file that were passed over when it was imported.
+    pub not_imported: u64,
 }
 
 impl Damage {
     /// Returns one sentence about it; `None` when the file is whole.
     pub fn sentence(self) -> Option<String> {
-        let Self { skipped, doubled, lost_texts, missing } = self;
+        let Self { skipped, doubled, lost_texts, missing, not_imported } = self;
         let parts = [
             (skipped, "damaged line", "skipped"),
             (doubled, "doubled line", "skipped"),
             (lost_texts, "text", "lost with a damaged line"),
             (missing, "record", "never written"),
+            (not_imported, "line", "of the imported file skipped"),
         ];
         let said = parts.iter().filter(|(count, ..)| *count > 0);
         let said: Vec<String> = said
@@ -240,6 +243,8 @@ impl ReaderState {
     fn keep(&mut self, number: u64, record: Record) {
         if let Record::Missing { records } = record {
             self.damage.missing += records;
+        } else if let Record::Session(Header { imported: Some(origin), .. }) = &record {
+            self.damage.not_imported = origin.skipped;
         }
         self.last = self.last.max(number);
         self.ready.push_back(record);

@@ -94,6 +94,24 @@ pub struct Header {
     /// Where it branched from another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// Where it is from, when another program wrote it; nobody goes on with such a journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Origin>,
+}
+
+/// The file of another program that a session was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The program, with its version as far as that is known.
+    pub program: String,
+    /// The session's name there (untrusted).
+    pub session: String,
+    /// The file.
+    pub path: String,
+    /// Its size when it was read, with that of its sub-agents' files.
+    pub bytes: u64,
+    /// Its lines that were passed over, because they say nothing known.
+    pub skipped: u64,
 }
 
 /// The place where a session branched from another.

@@ -45,6 +45,13 @@ impl Journal {
         Self::begin_behind(0, header, opening)
     }
 
+    /// Starts the journal of a session that another program wrote: nobody runs in it.
+    pub(super) fn begin_import(header: Header, opening: Opening) -> Self {
+        let journal = Self::start(header.session.clone(), Writer::new(opening, 0), 0);
+        journal.push(Record::Session(header));
+        journal
+    }
+
     fn begin_behind(last: u64, header: Header, opening: Opening) -> Self {
         let session = header.session.clone();
         let journal = Self::start(session, Writer::new(opening, last), last);
@@ -120,6 +127,11 @@ impl Journal {
     fn push_run(&self) {
         let program = concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned();
         self.push(Record::Run { pid: std::process::id(), program, at: Timestamp::now() });
+    }
+
+    /// Takes a record as it is.
+    pub(super) fn record(&self, record: Record) {
+        self.push(record);
     }
 
     fn push(&self, record: Record) {

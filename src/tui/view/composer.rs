@@ -92,7 +92,12 @@ fn below(metrics: &Metrics) -> Option<String> {
 /// Returns the hints for the present state, the best first: rather fewer keys than fewer words about Esc.
 fn hints(app: &App) -> Vec<String> {
     if app.replay.is_some() && app.focus.is_on(Pane::Composer) {
-        return timeline::hints(&app.facts);
+        let keys = timeline::hints(&app.facts);
+        let search = app.reader().and_then(|reader| reader.search.as_ref()).filter(|search| search.is_active());
+        let Some(search) = search else { return keys };
+        let found = progress(search).into_iter().next().unwrap_or_default();
+        let with_search = keys.iter().map(|keys| format!("{}: {found} · {keys}", search.text()));
+        return with_search.chain(keys.iter().cloned()).collect();
     }
     let mut hints = Vec::new();
     let escape = next_escape(app).words();

@@ -6,6 +6,7 @@ mod command;
 mod compare;
 mod equality;
 mod export;
+mod import;
 pub mod journal;
 mod killed;
 mod opening;

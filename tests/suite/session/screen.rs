@@ -220,6 +220,8 @@ fn read_chosen(stage: &mut Stage, saved: &Saved) {
     let state = saved.home.path().join(".local/state/steersman");
     let Some(Effect::ReadSession(wanted)) = stage.effects.last().cloned() else { panic!("{:?}", stage.effects) };
     stage.tell(Msg::Replayed(recorded(Some(&state), None, wanted)));
+    // Before its first frame nothing is known of its layout, so nothing is found in it.
+    stage.screen();
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn replay(width: u16, height: u16) -> Stage {
 }
 
 fn alone(steps: Vec<Step>, place: EventPlace) -> Recorded {
-    let source = RecordedSource::Alone(RecordedFacts::default());
+    let facts = RecordedFacts { model: "openai".to_owned(), ..RecordedFacts::default() };
+    let source = RecordedSource::Alone(facts);
     Recorded { steps: steps.into(), source, place }
 }
 

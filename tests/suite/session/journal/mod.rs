@@ -108,6 +108,7 @@ pub fn header() -> Header {
         branch: Some("main".to_owned()),
         model: Some("test-model".to_owned()),
         parent: None,
+        imported: None,
     }
 }
 

@@ -1,0 +1,142 @@
+//! Files of other programs: where they lie, which program wrote one, and its lines.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::limits;
+use crate::regular_file::{self, Links};
+use crate::session::journal::{Lines, NextLine};
+
+/// How deep the directories of sessions are looked through: years, months and days, or projects and sessions.
+const DEPTH: usize = 6;
+
+/// A program whose sessions can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignProgram {
+    /// The codex command line.
+    Codex,
+    /// Claude Code.
+    ClaudeCode,
+}
+
+/// The lines of a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct SourceLines {
+    /// The objects that its lines hold, in order.
+    pub values: Vec<Value>,
+    /// Lines that hold none, or are longer than any record.
+    pub skipped: u64,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+impl ForeignProgram {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::ClaudeCode => "claude-code",
+        }
+    }
+
+    /// Tells from its lines which program wrote a file.
+    pub(super) fn of(lines: &SourceLines) -> Option<Self> {
+        lines.values.iter().find_map(|line| {
+            let has = |member: &str| line.get(member).is_some();
+            let is_old_codex = has("id") && has("timestamp") && (has("instructions") || has("git")) && !has("type");
+            if line.get("payload").is_some_and(Value::is_object) && has("type") || is_old_codex {
+                Some(Self::Codex)
+            } else if has("sessionId") && has("type") {
+                Some(Self::ClaudeCode)
+            } else {
+                None
+            }
+        })
+    }
+}
+
+/// Returns the sessions below a path, or the path itself when it is a file. Sub-agents of Claude Code belong to the session
+/// that spawned them.
+///
+/// # Errors
+/// When there is nothing at the path.
+pub fn find(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if path.metadata()?.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    collect(path, DEPTH, &mut found);
+    found.sort();
+    Ok(found)
+}
+
+fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        // A link is no directory here, so that none leads around.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 && name != "subagents" {
+            collect(&path, depth - 1, found);
+        } else if kind.is_file() && name.ends_with(".jsonl") && !name.starts_with("agent-") {
+            found.push(path);
+        }
+    }
+}
+
+/// Reads the lines of a file.
+///
+/// # Errors
+/// When it is no file that can be read, or larger than any journal.
+pub(super) fn lines(path: &Path) -> io::Result<SourceLines> {
+    let (file, metadata) = regular_file::open(path, Links::Followed)?;
+    if metadata.len() > limits::JOURNAL_FILE {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any session"));
+    }
+    let mut read = SourceLines { bytes: metadata.len(), ..SourceLines::default() };
+    let mut lines = Lines::new(file, 0..metadata.len());
+    loop {
+        match lines.next()? {
+            NextLine::End => return Ok(read),
+            NextLine::TooLong => read.skipped += 1,
+            NextLine::Line(_, line) => {
+                let line = lines.bytes(line);
+                if line.iter().all(u8::is_ascii_whitespace) {
+                    continue;
+                }
+                match serde_json::from_slice(line) {
+                    Ok(value @ Value::Object(_)) => read.values.push(value),
+                    Ok(_) | Err(_) => read.skipped += 1,
+                }
+            }
+        }
+    }
+}
+
+/// Returns a member that is a text.
+pub(super) fn text<'a>(value: &'a Value, member: &str) -> Option<&'a str> {
+    value.get(member)?.as_str()
+}
+
+/// Returns a member that is a text and not empty.
+pub(super) fn said(value: &Value, member: &str) -> Option<String> {
+    text(value, member).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Returns a member that is a time.
+pub(super) fn time(value: &Value) -> Option<Timestamp> {
+    text(value, "timestamp")?.parse().ok()
+}
+
+/// Returns the texts of a content, which is a text or a list of parts; a picture is named in its place.
+pub(super) fn content(value: &Value) -> String {
+    let Value::Array(parts) = value else { return value.as_str().unwrap_or_default().to_owned() };
+    let part = |part: &Value| match text(part, "type") {
+        Some("image" | "input_image") => Some("[image]".to_owned()),
+        Some(_) | None => said(part, "text"),
+    };
+    parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
+}
