@@ -124,6 +124,7 @@ impl Listener for ConditionWatch {
     }
 
     fn label(&self) -> String {
-        "ConditionWatch".to_owned()
+        // It is no consumer that anybody added.
+        String::new()
     }
 }

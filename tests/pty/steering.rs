@@ -55,6 +55,23 @@ fn text_typed_while_a_tool_runs_is_pending_and_then_in_the_very_next_request() {
 }
 
 #[test]
+fn a_text_with_a_condition_says_on_the_screen_what_it_waits_for_and_comes_when_that_happens() {
+    let gate = Gate::new();
+    let server = one_child_behind(&gate);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    gate.wait_reached();
+    terminal.send("/when agent file_miner ends: read it first\r");
+    terminal.wait_for("→ when agent file_miner ends");
+    wait_sent(&terminal);
+    gate.open();
+    terminal.wait_for("the main agent is done");
+    let next = &main_chats(&server)[1];
+    assert_eq!(next.texts("user").last().unwrap(), "read it first");
+    assert!(next.contents("user").last().unwrap().contains("due=\"agent file_miner ends\""));
+}
+
+#[test]
 fn text_typed_into_the_last_answer_starts_the_next_turn() {
     let gate = Gate::new();
     let server = Server::start([]);

@@ -51,7 +51,17 @@ impl Progress {
             }
             (Condition::CostAbove(limit), Happening::Spent { nanos, .. }) => self.reaches(nanos, limit.nanos()),
             (Condition::TokensAbove(limit), Happening::Spent { tokens, .. }) => self.reaches(tokens, *limit),
-            _ => is_met,
+            (
+                Condition::Agent { .. }
+                | Condition::Call { .. }
+                | Condition::ContextAbove(_)
+                | Condition::CostAbove(_)
+                | Condition::TokensAbove(_)
+                | Condition::Steps(_)
+                | Condition::Minutes(_)
+                | Condition::Changed(_),
+                _,
+            ) => is_met,
         }
     }
 

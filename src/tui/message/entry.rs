@@ -117,7 +117,10 @@ pub fn written(entry: &Pending) -> String {
     }
 }
 
-/// Reads a pending text as the user writes it; the error says why its condition cannot be read.
+/// Reads a pending text as the user writes it.
+///
+/// # Errors
+/// Why its condition cannot be read.
 pub fn read(written: &str) -> Result<(&str, TriggerChange), String> {
     let Some(rest) = written.strip_prefix('/') else { return Ok((written, TriggerChange::Clear)) };
     match recurrence(rest) {

@@ -100,7 +100,11 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
                     // What it is may stand behind the condition.
                     let (kind, text) = match commands::read(text) {
                         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => (kind, text),
-                        _ => (message.kind(), text),
+                        Draft::Command(..)
+                        | Draft::Text(_)
+                        | Draft::Escaped(_)
+                        | Draft::NoCommand { .. }
+                        | Draft::Misfit(_) => (message.kind(), text),
                     };
                     let manner = Manner { delivery, kind, trigger: Some(trigger) };
                     send(message, (&draft, text), manner, known)

@@ -3,7 +3,7 @@
 //! The offers are made anew after each message (`offers.rs`); only the choice and an Esc are remembered. Always
 //! holds: no offer is taken but by a key.
 
-use crate::tui::commands::{self, Draft};
+use crate::tui::commands::{self, Command, Draft, Verb};
 
 /// What is offered now.
 #[derive(Debug, Default)]
@@ -104,6 +104,8 @@ impl Palette {
             return None;
         }
         let is_whole = match commands::read(text) {
+            // What is offered there is no whole condition yet.
+            Draft::Command(Command { verb: Verb::When(_), .. }, _) => false,
             Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
             Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => false,
         };
