@@ -1,4 +1,4 @@
-//! Seven public MCP servers of npm and PyPI: every tool of each is called once, by an agent.
+//! Seven public MCP servers of npm and `PyPI`: every tool of each is called once, by an agent.
 //!
 //! Not a part of a usual run: `tests/mcp_servers.sh DIRECTORY` installs the servers and names them in `MCP_SERVERS`.
 
@@ -46,7 +46,7 @@ impl Real {
         definition(name, &self.servers.join(format!("node_modules/.bin/mcp-server-{name}")), args)
     }
 
-    /// Returns a server of PyPI.
+    /// Returns a server of `PyPI`.
     fn python(&self, name: &str, args: &[String]) -> ServerDefinition {
         definition(name, &self.servers.join(format!("venv/bin/mcp-server-{name}")), args)
     }
