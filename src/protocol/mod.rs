@@ -11,7 +11,7 @@
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
 //! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
-//! - how an MCP server stands: `servers.rs`; stories: `mcp/states.rs`
+//! - how an MCP server stands: `servers.rs`; stories: `mcp/screen.rs`
 //! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
 

@@ -25,6 +25,7 @@ mod pending;
 mod questions;
 mod reading;
 mod receipts;
+mod servers;
 mod sessions;
 mod sizes;
 mod steering;

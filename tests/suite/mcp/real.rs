@@ -1,8 +1,8 @@
-//! Seven public MCP servers of npm and PyPI: every tool of each is called once, by an agent.
+//! Seven public MCP servers of npm and `PyPI`: every tool of each is called once, by an agent.
 //!
 //! Not a part of a usual run: `tests/mcp_servers.sh DIRECTORY` installs the servers and names them in `MCP_SERVERS`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Real {
         definition(name, &self.servers.join(format!("node_modules/.bin/mcp-server-{name}")), args)
     }
 
-    /// Returns a server of PyPI.
+    /// Returns a server of `PyPI`.
     fn python(&self, name: &str, args: &[String]) -> ServerDefinition {
         definition(name, &self.servers.join(format!("venv/bin/mcp-server-{name}")), args)
     }
@@ -71,16 +71,14 @@ impl Real {
         let tools = Arc::new(ServerTools::new(Arc::clone(&servers), ToolScope::Main));
         let mut agent = rig.try_build(builder, |c| c.add_extension(tools)).await.unwrap();
         agent.run_loop("go").await.unwrap();
-        let results: Vec<(String, bool)> = rig
-            .events()
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::ToolResult { content, is_error, .. } => Some((content, is_error)),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(results.len(), calls.len());
-        for ((tool, arguments, wanted), (content, is_error)) in calls.iter().zip(&results) {
+        // Those that change nothing run beside each other, and end in any order.
+        let result = |event| match event {
+            Event::ToolResult { id, content, is_error, .. } => Some((id.to_string(), (content, is_error))),
+            _ => None,
+        };
+        let results: HashMap<String, (String, bool)> = rig.events().into_iter().filter_map(result).collect();
+        for ((tool, arguments, wanted), [id, ..]) in calls.iter().zip(&texts) {
+            let (content, is_error) = &results[id];
             let start: String = content.chars().take(90).collect();
             println!("{name}/{tool}: {}", start.replace('\n', " ⏎ "));
             assert!(!is_error && content.contains(wanted), "{name}/{tool} {arguments}: {content}");
@@ -274,6 +272,6 @@ async fn fetch() {
     let page = Server::start([]);
     page.on("/page", Reply::body(200, "a page to read"));
     let url = format!("{}/page", page.origin());
-    let args = ["--ignore-robots-txt".to_owned()];
+    let args = ["--ignore-robots-txt", "--allow-private-ips"].map(str::to_owned);
     real.call_all(real.python("fetch", &args), &[("fetch", json!({"url": url, "raw": true}), "a page to read")]).await;
 }
