@@ -1,0 +1,121 @@
+"""The tables of a run, as Markdown: one row for each host, then one for each moment, then what could not be compared and why."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from itertools import groupby
+
+from hosts import HOSTS
+from moments import MOMENTS
+from score import Life, Text, median_interval, wilson
+
+FAULTS = ("lost", "doubled", "disordered", "inside", "late", "replayed")
+TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "inside": "between call and result",
+          "late": "only after the final answer", "replayed": "open again"}
+ABOUT = {name: (play.__doc__ or "").split(".")[0].split(";")[0] for name, (play, _) in MOMENTS.items()}
+
+
+def rate(hits: int, trials: int) -> str:
+    """Returns a rate with its interval; a dash where nothing was tried."""
+    if not trials:
+        return "–"
+    low, high = wilson(hits, trials)
+    return f"**{hits}** of {trials} ({100 * low:.0f}–{100 * high:.0f} %)" if hits else f"0 of {trials} (≤ {100 * high:.0f} %)"
+
+
+def kept(hits: int, trials: int) -> str:
+    return f"{hits} of {trials}" if hits == trials else f"**{hits}** of {trials}"
+
+
+def milliseconds(lives: list[Life], value: Callable[[Text], float | None]) -> str:
+    """Returns the median of a time, with its interval."""
+    groups = [[time for text in life.texts if (time := value(text)) is not None] for life in lives]
+    groups = [group for group in groups if group]
+    if not groups:
+        return "–"
+    middle, low, high = (round(1000 * value) for value in median_interval(groups))
+    return f"{middle} ({low}–{high})"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
+
+
+def machine(lives: list[Life]) -> str:
+    loads = [life.load for life in lives] or [0.0]
+    return (f"{time.strftime('%Y-%m-%d')}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors, "
+            f"load average {min(loads):.1f} to {max(loads):.1f} during the run, seeds {min(life.seed for life in lives)} to {max(life.seed for life in lives)}.")
+
+
+def by_host(lives: list[Life]) -> dict[str, list[Life]]:
+    order = list(HOSTS)
+    ordered = sorted(lives, key=lambda life: order.index(life.host))
+    return {host: list(own) for host, own in groupby(ordered, key=lambda life: life.host)}
+
+
+def hosts_table(lives: list[Life]) -> str:
+    rows = []
+    for host, own in by_host(lives).items():
+        texts = [text for life in own for text in life.texts]
+        faults = [rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]]
+        changed = [text for text in texts if text.moment == "crash" or any(life.after_compaction for life in own if text in life.texts)]
+        faults.append(rate(sum(text.replayed for text in changed), len(changed)))
+        total = sum(life.after_compaction for life in own)
+        rows.append([f"{host} {own[0].version}", *faults,
+                     rate(sum(life.broken for life in own), sum(life.requests for life in own)),
+                     rate(sum(life.answered_by_text for life in own), sum(life.questions for life in own)),
+                     rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
+                     kept(sum(life.with_task for life in own), total) if total else "–",
+                     kept(sum(life.with_rule for life in own), total) if total else "–"])
+    head = ["host", *(TITLES[fault] for fault in FAULTS), "broken requests", "question answered by a text", "false marks",
+            "requests with the task after a compaction", "with the rule"]
+    return table(head, rows)
+
+
+def moments_table(lives: list[Life]) -> str:
+    hosts = by_host(lives)
+    rows = []
+    for moment, about in ABOUT.items():
+        row = [about]
+        for own in hosts.values():
+            here = [Life(**(vars(life) | {"texts": [text for text in life.texts if text.moment == moment]})) for life in own]
+            texts = [text for life in here for text in life.texts]
+            faults = [f"{number} {TITLES[fault]}" for fault in FAULTS if (number := sum(getattr(text, fault) for text in texts))]
+            cell = f"{len(texts)} texts, {', '.join(faults) or 'no fault'}" if texts else "–"
+            row.append(cell)
+        rows.append(row)
+    return table(["texts typed", *hosts], rows)
+
+
+def times_table(lives: list[Life]) -> str:
+    hosts = by_host(lives)
+    rows = []
+    for moment, about in ABOUT.items():
+        if moment == "crash":
+            continue
+        for title, value in (("from Enter", lambda text: text.latency), ("from the boundary", lambda text: text.since_boundary)):
+            row = [f"{about}: {title}"]
+            for own in hosts.values():
+                here = [Life(**(vars(life) | {"texts": [text for text in life.texts if text.moment == moment]})) for life in own]
+                row.append(milliseconds(here, value))
+            rows.append(row)
+    return table(["to the request, ms: median (95 %)", *hosts], rows)
+
+
+def not_comparable(lives: list[Life]) -> str:
+    lines = []
+    for host, own in by_host(lives).items():
+        reasons = {f"{ABOUT[moment]}: {why}" for moment, why in HOSTS[host].cannot.items()}
+        reasons |= {f"{ABOUT[life.moment]}, seed {life.seed}: no {what}" for life in own for what in life.missing}
+        reasons |= {f"{ABOUT[life.moment]}, seed {life.seed}: {life.failure.splitlines()[0]}" for life in own if life.failure}
+        lines += [f"- **{host}**: {reason}." for reason in sorted(reasons)]
+    return "\n".join(lines) or "Nothing."
+
+
+def report(lives: list[Life]) -> str:
+    parts = [machine(lives), hosts_table(lives), moments_table(lives), times_table(lives), "Not comparable:", not_comparable(lives)]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,160 @@
+"""One life of a host: its folders, its server, its terminal, and what a moment needs to type, look, let go and wait.
+
+Each act is written into the trace. Nothing is scored here.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from hosts import Host, Room
+from server import Gate, Pipe, Script, Server
+from terminal import Terminal
+from traces import Trace
+
+#: Longest wait for something that a host should do, seconds; machines that run this are often busy.
+PATIENCE = 40.0
+PHRASES = ("Also keep the names short, as in", "Look at the second part too, it is", "Please use the new layout of",
+           "Leave the old files as they are, see", "Mention the date at the end of")
+
+
+class Missing(Exception):
+    """A moment that the host did not come to; the words say what was waited for."""
+
+
+class Stage:
+    """A host in its room."""
+
+    def __init__(self, host: Host, trace: Trace, seed: str, asks: bool = False) -> None:
+        self.host, self.trace = host, trace
+        self.random = random.Random(seed)
+        self.room = Room(Path(tempfile.mkdtemp(prefix="sb-")), 0, asks)
+        self.gates = self.room.folder / "gates"
+        for folder in (self.room.home, self.room.work, self.gates, self.room.folder / "tmp"):
+            folder.mkdir()
+        (self.room.work / "README.md").write_text("# A small project\n")
+        git = "git init -q . && git add . && git -c user.email=a@b -c user.name=n commit -qm first"
+        subprocess.run(git, shell=True, cwd=self.room.work, env={"PATH": "/usr/bin:/bin", "HOME": str(self.room.home)}, check=False)
+        self.server = Server(trace, host)
+        self.room.port = self.server.port
+        host.prepare(self.room)
+        self.pipes: list[Gate] = []
+        self.texts: list[str] = []
+        self.count = 0
+        self.terminal: Terminal = host.start(self.room)
+
+    def close(self) -> None:
+        for gate in self.pipes:
+            gate.open()
+        self.terminal.kill()
+        self.server.close()
+        shutil.rmtree(self.room.folder, ignore_errors=True)
+
+    def pipe(self, output: str = "") -> Pipe:
+        """Returns a gate within a tool."""
+        pipe = Pipe(f"g{len(self.pipes)}", self.gates, output)
+        self.pipes.append(pipe)
+        return pipe
+
+    def gate(self, name: str) -> Gate:
+        gate = Gate(f"{name}{len(self.pipes)}")
+        self.pipes.append(gate)
+        return gate
+
+    def identity(self, letter: str) -> str:
+        self.count += 1
+        return f"{letter}{self.count}x{self.random.randrange(16**5):05x}"
+
+    def task(self, script: Script) -> str:
+        """Starts a turn; returns the words of its task."""
+        self.server.play(script)
+        words = f"Please go through the whole list and do every step of it for {self.identity('task')}"
+        at = self.host.send(self.terminal, words)
+        self.trace.write("task", at, text=words)
+        return words
+
+    def words(self) -> tuple[str, str]:
+        identity = self.identity("t")
+        return identity, f"{self.random.choice(PHRASES)} {identity}"
+
+    def type(self) -> str:
+        """Types a text without Enter; returns its identity."""
+        identity, words = self.words()
+        self.host.type(self.terminal, words)
+        return identity
+
+    def enter(self, identity: str, moment: str) -> None:
+        at = self.host.enter(self.terminal)
+        self.texts.append(identity)
+        self.trace.write("typed", at, text=identity, moment=moment)
+
+    def say(self, moment: str) -> None:
+        """Types a text and presses Enter."""
+        self.enter(self.type(), moment)
+
+    def some(self, moment: str, most: int = 2) -> None:
+        """Types a few texts, with gaps such as people make, or none at all."""
+        for index in range(self.random.randint(1, most)):
+            if index:
+                time.sleep(self.random.choice((0.0, 0.05, 0.3)))
+            self.say(moment)
+
+    def rule(self) -> None:
+        words = f"From now on, and in every step, never touch the files of {self.identity('rule')}"
+        at = self.host.rule(self.terminal, words)
+        self.trace.write("rule", at, text=words)
+
+    def look(self) -> None:
+        """Writes down what the screen claims of each text."""
+        screen, at = self.terminal.text(), time.monotonic()
+        for text in self.texts:
+            if says := self.host.claim(screen, text):
+                self.trace.write("claim", at, text=text, says=says)
+
+    def reach(self, gate: Gate) -> None:
+        """Waits until something is held open."""
+        if not gate.reached.wait(PATIENCE):
+            self.trace.write("screen", text=self.terminal.text())
+            raise Missing(gate.name)
+
+    def let(self, gate: Gate) -> None:
+        """Gives the host a moment to take what was typed, looks, and lets go."""
+        time.sleep(0.4 + self.random.random() * 0.4)
+        self.look()
+        self.trace.write("opened", gate=gate.name)
+        gate.open()
+
+    def rest(self) -> None:
+        """Waits until the turn is over; then a last message flushes what may still wait."""
+        self.settle()
+        self.look()
+        probe = f"Is there anything else to do for {self.identity('probe')}"
+        self.trace.write("probe", self.host.send(self.terminal, probe), text=probe)
+        if not self.server.wait(lambda all_: any(probe.split()[-1] in text for one in all_[-3:] for text in one.users()), 15):
+            self.trace.write("screen", text=self.terminal.text())
+        self.settle()
+        self.look()
+        self.texts.clear()
+
+    def settle(self) -> None:
+        """Waits until the script is played and the host is quiet, and a little longer for a text that is on its way."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and (self.server.script.main or self.server.quiet_for() < 1.2):
+            time.sleep(0.05)
+        self.server.wait(lambda all_: all(any(text in words for one in all_ for words in one.users()) for text in self.texts), 4)
+        while time.monotonic() < end and self.server.quiet_for() < 0.8:
+            time.sleep(0.05)
+
+    def crash(self) -> None:
+        """Kills the host and everything below it, and starts it again where it can go on."""
+        self.look()
+        self.trace.write("crash")
+        self.terminal.kill()
+        self.terminal = self.host.start(self.room, resume=True)
+        self.trace.write("resumed", screen=self.terminal.text())
+        self.host.go_on(self.terminal)
