@@ -70,6 +70,8 @@ class Host:
     summary = r"(?!)"
     #: Reported tokens at which the conversation is compacted before the next request.
     full = 190_000
+    #: The host does nothing any more when it has sent no request for so long, seconds.
+    quiet = 1.2
     #: Moments that the host does not have, with the reason.
     cannot: dict[str, str] = {}
     #: The environment of every host.
@@ -121,10 +123,10 @@ class Host:
         self.type(terminal, text)
         return self.enter(terminal)
 
-    def type(self, terminal: Terminal, text: str) -> None:
+    def type(self, terminal: Terminal, text: str, patience: float = 15.0) -> None:
         """Types a text, and waits until its end is echoed, as a person would."""
         terminal.write(text)
-        terminal.wait(re.escape(text.split()[-1]), 3)
+        terminal.wait(re.escape(text.split()[-1]), patience)
         time.sleep(self.gap)
 
     def enter(self, terminal: Terminal) -> float:
@@ -139,9 +141,18 @@ class Host:
     def go_on(self, terminal: Terminal) -> None:
         """Answers what the host asks after a crash, so that texts that waited are sent."""
 
+    #: How a row looks whose text waits, and one whose text was given to the model; `TEXT` stands for the identity of the text.
+    waits = given = r"(?!)"
+
+    @property
+    def has_marks(self) -> bool:
+        return self.waits != Host.waits
+
     def claim(self, screen: str, text: str) -> Claim:
-        """Returns what the screen says of a text; nothing where the host has no marks."""
-        return ""
+        """Returns what the screen says of a text; nothing where it says nothing."""
+        if re.search(self.waits.replace("TEXT", text), screen):
+            return "waits"
+        return "given" if re.search(self.given.replace("TEXT", text), screen) else ""
 
     def is_summary(self, request: Request) -> bool:
         texts = [item.text for item in request.items if item.role == "system"][:1] + request.users()[-1:]
@@ -162,13 +173,6 @@ def call(tools: list[Tool], wanted: str, values: Json, name: str) -> Call | None
     return Call(tool, fill(tool, values), name) if tool else None
 
 
-def around(screen: str, text: str, rows: int) -> str:
-    """Returns the last row that holds a text, and the rows behind it."""
-    lines = screen.split("\n")
-    places = [index for index, line in enumerate(lines) if text in line]
-    return "\n".join(lines[places[-1] : places[-1] + rows]) if places else ""
-
-
 class Steersman(Host):
     name = "steersman"
     ready = r"scripted"
@@ -176,6 +180,8 @@ class Steersman(Host):
     gap = 0.0
     yes = "\x1by"
     summary = r"You are given the earlier part of a conversation"
+    waits = r"(?m)^⋯ .*TEXT"
+    given = r"(?m)^[›»] .*TEXT.*\n +✓"
 
     def binary(self) -> str:
         root = Path(__file__).resolve().parents[3]
@@ -192,6 +198,11 @@ class Steersman(Host):
     def environment(self, room: Room) -> dict[str, str]:
         return {"OPENAI_API_KEY": "none"}
 
+    def go_on(self, terminal: Terminal) -> None:
+        if terminal.wait(r"continue, edit or discard", 2):
+            terminal.wait_quiet(0.7, 3)
+            terminal.write(self.yes)
+
     def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None:
         return call(tools, "agent", {"name": "worker", "task": task}, name)
 
@@ -201,6 +212,8 @@ class Codex(Host):
     package = "@openai/codex"
     ready = r"(?m)^\s*[›>] ?\S.*"
     summary = r"CONTEXT CHECKPOINT COMPACTION"
+    waits = r"(?m)^ +↳ .*TEXT"
+    given = r"(?m)^› .*TEXT(?=[\s\S]*^› )"
 
     def command(self, room: Room, resume: bool) -> list[str]:
         vendor = self.modules / "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
@@ -240,6 +253,8 @@ class Pi(Host):
     package = "@earendil-works/pi-coding-agent"
     ready = r"scripted"
     summary = r"context summarization assistant"
+    waits = r"(?m)^ (?:Steering|Follow-up): .*TEXT"
+    given = r"(?m)^ (?!Steering|Follow-up).*TEXT(?=[\s\S]*^───)"
     cannot = {"child": "it has no sub-agents", "spawn": "it has no sub-agents", "approval": "it asks for no approval"}
 
     def command(self, room: Room, resume: bool) -> list[str]:
@@ -290,6 +305,8 @@ class Qwen(Host):
     package = "@qwen-code/qwen-code"
     ready = r"Type your message|YOLO"
     summary = r"state_snapshot"
+    waits = r"TEXT *\n(?:  .*\n)*? +Ctrl\+Q to queue"
+    given = r"(?m)^ +> .*TEXT"
 
     def command(self, room: Room, resume: bool) -> list[str]:
         return [str(self.modules / ".bin/qwen"), *([] if room.asks else ["--yolo"]), *(["--continue"] if resume else [])]
@@ -316,6 +333,8 @@ class Gemini(Host):
     package = "@google/gemini-cli"
     ready = r"Type your message"
     summary = r"state_snapshot"
+    waits = r"Queued \(press.*\n(?: {4}.*\n)*? {4}.*TEXT"
+    given = r"(?m)^ > .*TEXT"
 
     def command(self, room: Room, resume: bool) -> list[str]:
         return [str(self.modules / ".bin/gemini"), *([] if room.asks else ["--yolo"]), "-m", "gemini-2.5-pro",
@@ -331,6 +350,38 @@ class Gemini(Host):
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "disableAutoUpdate": True, "disableUpdateNag": True},
             "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}, "ui": {"hideTips": True},
             "model": {"disableLoopDetection": True}})
+
+
+class BadHost(Host):
+    """The host that is bad on purpose."""
+
+    needs_emulator = False
+    ready = r"ready>"
+    question = r"question: (?![\s\S]*answered)"
+    gap = 0.0
+    quiet = 0.4
+    yes = "/yes\n"
+    summary = r"^Summarise this conversation"
+    waits = r"waits: .*TEXT(?![\s\S]*given: .*TEXT)"
+    given = r"given: .*TEXT"
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(Path("/"))
+        self.fault = fault
+        self.name = f"bad-{fault}" if fault else "bad"
+
+    def version(self) -> str:
+        return self.fault
+
+    def command(self, room: Room, resume: bool) -> list[str]:
+        script = Path(__file__).with_name("bad_host.py")
+        return [sys.executable, str(script), f"{room.url}/v1", str(room.folder / "state.json"), self.fault]
+
+    def environment(self, room: Room) -> dict[str, str]:
+        return {"BAD_HOST_ASKS": "1"} if room.asks else {}
+
+    def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None:
+        return call(tools, "agent", {"task": task}, name)
 
 
 HOSTS: dict[str, type[Host]] = {host.name: host for host in (Steersman, Codex, Pi, OpenCode, Qwen, Gemini)}

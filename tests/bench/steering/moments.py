@@ -92,13 +92,14 @@ def approval(stage: Stage) -> None:
     pipe = stage.pipe()
     act = stage.gates / f"{pipe.name}.sh"
     act.write_text(f"{pipe.command}\n")
-    stage.task(Script([Reply("This changes something.", (Shell(f"sh {act}"),)), QUICK, END]))
+    stage.task(Script([Reply("This changes something.", (Shell(f"sh {act}"),)), END]))
     if not stage.terminal.wait(stage.host.question, PATIENCE):
         stage.trace.write("screen", text=stage.terminal.text())
         raise Missing("a question")
     stage.terminal.wait_quiet(0.7, 3)
     before = len(stage.server.requests)
-    stage.say("approval")
+    # A host whose question takes the keys does not echo them.
+    stage.say("approval", patience=2)
     time.sleep(1.0)
     asked = stage.terminal.wait(stage.host.question, 0.1) and not pipe.reached.is_set()
     declined = any(request.kind == "main" for request in stage.server.requests[before:])
@@ -113,26 +114,27 @@ def approval(stage: Stage) -> None:
 
 
 def compaction(stage: Stage) -> None:
-    """A long task: texts that are handled, a rule, and two compactions with a text in each."""
-    pipes = [stage.pipe() for _ in range(4)]
+    """A long task: texts that are handled, a rule, and two compactions with a text in each; behind the last one the task may be done."""
+    pipes = [stage.pipe() for _ in range(4 if stage.random.random() < 0.5 else 3)]
     gates = [stage.gate("summary") for _ in range(2)]
-    pages = [Reply(f"I read page {page}.", (Shell(f"seq -w {page}00000 {page}00900"),)) for page in range(1, 7)]
+    pages = [Reply(f"This is what page {page} says. {LONG * 40}", (Shell(f"echo page {page}"),)) for page in range(1, 7)]
     full = Reply("Much was read.", (Shell("echo ready"),), full=True)
     held = [Reply("I look.", (Shell(pipe.command),)) for pipe in pipes]
-    stage.task(Script([held[0], QUICK, held[1], *pages, full, held[2], *pages, full, held[3], END], summaries=list(gates)))
+    stage.task(Script([held[0], QUICK, held[1], *pages, full, held[2], *pages, full, *held[3:], END], summaries=list(gates)))
     stage.reach(pipes[0])
     stage.some("tool")
     stage.let(pipes[0])
     stage.reach(pipes[1])
     stage.rule()
     stage.let(pipes[1])
-    for gate, pipe in zip(gates, pipes[2:]):
+    for number, gate in enumerate(gates):
         stage.reach(gate)
         stage.say("compaction")
         stage.let(gate)
         stage.trace.write("compacted")
-        stage.reach(pipe)
-        stage.let(pipe)
+        for pipe in pipes[2 + number : 3 + number]:
+            stage.reach(pipe)
+            stage.let(pipe)
     stage.rest()
 
 
@@ -171,8 +173,9 @@ def crash(stage: Stage) -> None:
     if stage.random.random() < 0.5:
         stage.let(pipe)
         stage.reach(gate)
-    time.sleep(0.5 + stage.random.random())
-    stage.server.play(Script([END]))
+    stage.taken()
+    time.sleep(stage.random.random())
+    stage.server.play(Script([]))
     stage.crash()
     gate.open()
     stage.rest()

@@ -10,11 +10,11 @@ from itertools import groupby
 
 from hosts import HOSTS
 from moments import MOMENTS
-from score import Life, Text, median_interval, wilson
+from score import FAULTS, Life, Text, median_interval, wilson
 
-FAULTS = ("lost", "doubled", "disordered", "inside", "late", "replayed")
 TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "inside": "between call and result",
-          "late": "only after the final answer", "replayed": "open again"}
+          "late": "only after the final answer",
+          "missed": "a boundary later", "replayed": "open again"}
 ABOUT = {name: (play.__doc__ or "").split(".")[0].split(";")[0] for name, (play, _) in MOMENTS.items()}
 
 

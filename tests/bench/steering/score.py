@@ -19,8 +19,8 @@ from wires import Item, Json
 
 #: The time within which a host may take what was typed before a boundary that passes without it counts, seconds.
 GRACE = 0.15
-#: How far a screen may be ahead of the wire, or behind it, seconds.
-SCREEN = 1.0
+#: How far a screen may be ahead of the wire, and how far behind it, seconds.
+AHEAD, BEHIND = 0.3, 1.0
 #: Words with which a host says that a text is not new.
 MARKED = re.compile(r"(?i)none of them is new|\bhandled\b|already (?:been )?(?:done|answered|acted)|you have read them")
 
@@ -35,7 +35,9 @@ class Text:
     doubled: bool = False
     disordered: bool = False
     inside: bool = False
+    #: Results went to the model without a text that was there: it followed only behind the final answer, or with later results.
     late: bool = False
+    missed: bool = False
     replayed: bool = False
     #: From Enter to the request, and from the end of what the text had to wait for, seconds.
     latency: float | None = None
@@ -125,6 +127,7 @@ class Turn:
         self.life, self.moment = life, moment
         self.by_kind: Callable[[str], list[Json]] = lambda kind: [line for line in lines if line["kind"] == kind]
         self.main = [line for line in self.by_kind("request") if line["of"] == "main"]
+        self.refused = {line["number"] for line in self.by_kind("reply") if line["refused"]}
         self.replies = [line for line in self.by_kind("reply") if line["of"] == "main" and not line["refused"]]
         self.typed = self.by_kind("typed")
         self.changes = [line["at"] for line in lines if line["kind"] in ("compacted", "resumed")]
@@ -141,7 +144,11 @@ class Turn:
         text.doubled = any(count(request["items"], identity) > 1 for request in carriers)
         text.inside = any(is_inside(request["items"], identity) for request in carriers)
         text.disordered = any(self.precedes(identity, earlier["text"]) for earlier in self.typed[:index])
-        text.late = typed["moment"] != "crash" and not text.lost and self.is_late(at, arrival)
+        boundaries = [request for request in self.main if at + GRACE < request["at"] < arrival and is_boundary(request["items"])
+                      and not self.is_retry(request)]
+        if boundaries and carriers and typed["moment"] != "crash":
+            text.late = any(reply["final"] and boundaries[0]["at"] < reply["at"] <= arrival for reply in self.replies)
+            text.missed = not text.late
         text.replayed = self.is_replayed(identity, carriers)
         if carriers:
             opened = [line["at"] for line in self.by_kind("opened") if line["at"] < arrival]
@@ -150,8 +157,8 @@ class Turn:
         for claim in self.by_kind("claim"):
             if claim["text"] == identity:
                 text.claims += 1
-                is_early = claim["says"] == "given" and arrival > claim["at"] + SCREEN
-                is_old = claim["says"] == "waits" and arrival < claim["at"] - SCREEN
+                is_early = claim["says"] == "given" and arrival > claim["at"] + AHEAD
+                is_old = claim["says"] == "waits" and arrival < claim["at"] - BEHIND
                 text.false_claims += is_early or is_old
         return text
 
@@ -163,10 +170,9 @@ class Turn:
                 return one < other
         return False
 
-    def is_late(self, at: float, arrival: float) -> bool:
-        """Tells whether results went to the model without a text that was there, and the text followed only behind the final answer."""
-        missed = [request for request in self.main if at + GRACE < request["at"] < arrival and is_boundary(request["items"])]
-        return any(reply["final"] and missed[0]["at"] < reply["at"] <= arrival for reply in self.replies) if missed else False
+    def is_retry(self, request: Json) -> bool:
+        """Tells whether a request is one that the server had refused, once more."""
+        return any(other["number"] in self.refused and other["items"] == request["items"] for other in self.main if other is not request)
 
     def is_replayed(self, identity: str, carriers: list[Json]) -> bool:
         """Tells whether a text that the model had answered stands open again after a compaction or a restart."""
@@ -203,6 +209,18 @@ def score(path: Path) -> Life:
     life.missing = [line["what"] for line in lines if line["kind"] == "missing"]
     life.failure = next((line["why"] for line in lines if line["kind"] == "failed"), "")
     return life
+
+
+#: The faults of a text, in the order of the tables.
+FAULTS = ("lost", "doubled", "disordered", "inside", "late", "missed", "replayed")
+
+
+def columns(life: Life) -> dict[str, int]:
+    """Returns how often each fault was found in a life."""
+    found = {fault: sum(getattr(text, fault) for text in life.texts) for fault in FAULTS}
+    found |= {"false_claims": sum(text.false_claims for text in life.texts), "broken": life.broken, "answered": life.answered_by_text,
+              "without_task": life.after_compaction - life.with_task, "without_rule": life.after_compaction - life.with_rule}
+    return found | {"missing": len(life.missing), "failed": int(bool(life.failure))}
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:

@@ -124,7 +124,7 @@ class Script:
 
     main: list[Reply | Refusal]
     child: list[Reply] = field(default_factory=list)
-    #: Holds each summary; they are used up in their order.
+    #: Holds each compaction at its first summary; they are used up in their order.
     summaries: list[Gate] = field(default_factory=list)
 
 
@@ -187,7 +187,8 @@ class Server:
             if request.kind == "side":
                 reply = Reply("A title")
             elif request.kind == "summary":
-                reply = Reply(SUMMARY, hold=self.script.summaries.pop(0) if self.script.summaries else None)
+                is_first = next((one.kind for one in self.requests[-2::-1] if one.kind in ("main", "summary")), "main") == "main"
+                reply = Reply(SUMMARY, hold=self.script.summaries.pop(0) if self.script.summaries and is_first else None)
             elif request.kind == "child":
                 reply = self.script.child.pop(0) if self.script.child else Reply("This part is done.")
             elif self.script.main:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from hosts import Host, Room
+from score import AHEAD
 from server import Gate, Pipe, Script, Server
 from terminal import Terminal
 from traces import Trace
@@ -78,14 +79,10 @@ class Stage:
         self.trace.write("task", at, text=words)
         return words
 
-    def words(self) -> tuple[str, str]:
-        identity = self.identity("t")
-        return identity, f"{self.random.choice(PHRASES)} {identity}"
-
-    def type(self) -> str:
+    def type(self, patience: float = 15.0) -> str:
         """Types a text without Enter; returns its identity."""
-        identity, words = self.words()
-        self.host.type(self.terminal, words)
+        identity = self.identity("t")
+        self.host.type(self.terminal, f"{self.random.choice(PHRASES)} {identity}", patience)
         return identity
 
     def enter(self, identity: str, moment: str) -> None:
@@ -93,9 +90,9 @@ class Stage:
         self.texts.append(identity)
         self.trace.write("typed", at, text=identity, moment=moment)
 
-    def say(self, moment: str) -> None:
+    def say(self, moment: str, patience: float = 15.0) -> None:
         """Types a text and presses Enter."""
-        self.enter(self.type(), moment)
+        self.enter(self.type(patience), moment)
 
     def some(self, moment: str, most: int = 2) -> None:
         """Types a few texts, with gaps such as people make, or none at all."""
@@ -116,6 +113,17 @@ class Stage:
             if says := self.host.claim(screen, text):
                 self.trace.write("claim", at, text=text, says=says)
 
+    def taken(self) -> None:
+        """Waits until the screen shows that the host has taken what was typed, where it shows that; a busy machine is no fault."""
+        end = time.monotonic() + 3
+        while self.host.has_marks and time.monotonic() < end:
+            screen = self.terminal.text()
+            if all(self.host.claim(screen, text) for text in self.texts):
+                break
+            time.sleep(0.05)
+        time.sleep(0.3 + self.random.random() * 0.3)
+        self.look()
+
     def reach(self, gate: Gate) -> None:
         """Waits until something is held open."""
         if not gate.reached.wait(PATIENCE):
@@ -124,8 +132,8 @@ class Stage:
 
     def let(self, gate: Gate) -> None:
         """Gives the host a moment to take what was typed, looks, and lets go."""
-        time.sleep(0.4 + self.random.random() * 0.4)
-        self.look()
+        self.taken()
+        time.sleep(AHEAD + 0.1)
         self.trace.write("opened", gate=gate.name)
         gate.open()
 
@@ -144,15 +152,14 @@ class Stage:
     def settle(self) -> None:
         """Waits until the script is played and the host is quiet, and a little longer for a text that is on its way."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and (self.server.script.main or self.server.quiet_for() < 1.2):
+        while time.monotonic() < end and (self.server.script.main or self.server.quiet_for() < self.host.quiet):
             time.sleep(0.05)
         self.server.wait(lambda all_: all(any(text in words for one in all_ for words in one.users()) for text in self.texts), 4)
-        while time.monotonic() < end and self.server.quiet_for() < 0.8:
+        while time.monotonic() < end and self.server.quiet_for() < self.host.quiet / 2:
             time.sleep(0.05)
 
     def crash(self) -> None:
         """Kills the host and everything below it, and starts it again where it can go on."""
-        self.look()
         self.trace.write("crash")
         self.terminal.kill()
         self.terminal = self.host.start(self.room, resume=True)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import re
 import select
 import signal
 import struct
+import subprocess
 import termios
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -49,13 +50,37 @@ class Lines:
 
 
 class Emulator:
-    """A screen by `pyte`."""
+    """A screen by `pyte`, which is taught to scroll a region and to repeat a character."""
 
     def __init__(self) -> None:
         import pyte
 
-        self.screen = pyte.Screen(COLUMNS, ROWS)
-        self.stream = pyte.ByteStream(self.screen)
+        class Full(pyte.Screen):
+            def draw(self, data: str) -> None:
+                self.last = data[-1:]
+                super().draw(data)
+
+            def repeat_character(self, count: int = 1) -> None:
+                self.draw(getattr(self, "last", " ") * (count or 1))
+
+            def scroll(self, count: int, edge: int, move: Callable[[], None]) -> None:
+                y, self.cursor.y = self.cursor.y, edge
+                for _ in range(count or 1):
+                    move()
+                self.cursor.y = y
+
+            def scroll_up(self, count: int = 1) -> None:
+                self.scroll(count, self.margins.bottom if self.margins else self.lines - 1, self.index)
+
+            def scroll_down(self, count: int = 1) -> None:
+                self.scroll(count, self.margins.top if self.margins else 0, self.reverse_index)
+
+        class Stream(pyte.ByteStream):
+            csi = pyte.ByteStream.csi | {"b": "repeat_character", "S": "scroll_up", "T": "scroll_down"}
+            events = pyte.ByteStream.events | {"repeat_character", "scroll_up", "scroll_down"}
+
+        self.screen = Full(COLUMNS, ROWS)
+        self.stream = Stream(self.screen)
         self.rest = b""
 
     def feed(self, data: bytes) -> None:
@@ -87,16 +112,10 @@ class Terminal:
         self.ended = False
         self.last_output = time.monotonic()
         self.tail = b""
-        size = struct.pack("HHHH", ROWS, COLUMNS, 0, 0)
-        self.pid, self.file = pty.fork()
-        if self.pid == 0:
-            try:
-                fcntl.ioctl(0, termios.TIOCSWINSZ, size)
-                os.chdir(folder)
-                os.execvpe(command[0], command, environment)
-            finally:
-                os._exit(127)
-        fcntl.ioctl(self.file, termios.TIOCSWINSZ, size)
+        self.file, inner = os.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.process = subprocess.Popen(["setsid", "--ctty", *command], stdin=inner, stdout=inner, stderr=inner, cwd=folder, env=environment)
+        os.close(inner)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -155,7 +174,7 @@ class Terminal:
 
     def tree(self) -> list[int]:
         """Returns the process and those below it."""
-        found, waiting = [], [self.pid]
+        found, waiting = [], [self.process.pid]
         while waiting:
             pid = waiting.pop()
             found.append(pid)
@@ -173,9 +192,6 @@ class Terminal:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        try:
-            os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            pass
+        self.process.wait()
         self.reader.join(2)
         os.close(self.file)

@@ -335,5 +335,6 @@ def shell(tools: Iterable[Tool], command: str, name: str) -> Call | None:
 
 def pieces(words: str) -> Iterator[str]:
     """Returns a text in the pieces in which it is streamed."""
-    for start in range(0, len(words), 12):
-        yield words[start : start + 12]
+    size = 12 if len(words) < 2000 else 500
+    for start in range(0, len(words), size):
+        yield words[start : start + size]
