@@ -63,11 +63,14 @@ class Host:
     #: A call waits for an answer.
     question = r"(?!)"
     #: Between a text and Enter, seconds: some hosts take an Enter that follows at once for a part of a paste.
-    gap = 0.15
+    gap = 0.25
     #: Yes to a question.
     yes = "\r"
     #: How the request for a summary is known: by its last message of the user, or by its system prompt.
     summary = r"(?!)"
+    #: Arguments of the shell tool: with every command, and with one that is to be asked about.
+    with_command: Json = {}
+    with_question: Json = {}
     #: Reported tokens at which the conversation is compacted before the next request.
     full = 190_000
     #: The host does nothing any more when it has sent no request for so long, seconds.
@@ -210,10 +213,12 @@ class Steersman(Host):
 class Codex(Host):
     name = "codex"
     package = "@openai/codex"
-    ready = r"(?m)^\s*[›>] ?\S.*"
+    ready = r"OpenAI Codex \(v[0-9.]+\)\s+/"
     summary = r"CONTEXT CHECKPOINT COMPACTION"
     waits = r"(?m)^ +↳ .*TEXT"
     given = r"(?m)^› .*TEXT(?=[\s\S]*^› )"
+    with_command = {"yield_time_ms": 30000}
+    with_question = {"sandbox_permissions": "require_escalated", "justification": "May this run?"}
 
     def command(self, room: Room, resume: bool) -> list[str]:
         vendor = self.modules / "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
@@ -225,8 +230,8 @@ class Codex(Host):
     def prepare(self, room: Room) -> None:
         room.put(".codex/config.toml", f'''model = "scripted"
 model_provider = "bench"
-approval_policy = "{'untrusted' if room.asks else 'never'}"
-sandbox_mode = "danger-full-access"
+approval_policy = "{'on-request' if room.asks else 'never'}"
+sandbox_mode = "{'workspace-write' if room.asks else 'danger-full-access'}"
 check_for_update_on_startup = false
 model_context_window = {room.window}
 web_search = "disabled"
@@ -246,6 +251,14 @@ wire_api = "responses"
 [projects."{room.work}"]
 trust_level = "trusted"
 ''')
+
+    def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None:
+        return call(tools, "spawn_agent", {"message": task}, name)
+
+    def join(self, request: Request, name: str) -> Call | None:
+        found = [re.search(r'"agent_id": *"([^"]+)"', item.text) for item in request.items if item.role == "result"]
+        agents = [match[1] for match in found if match]
+        return call(request.tools, "wait_agent", {"targets": agents[-1:], "timeout_ms": 60000}, name) if agents else None
 
 
 class Pi(Host):

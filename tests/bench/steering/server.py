@@ -77,9 +77,10 @@ class Pipe(Gate):
 
 @dataclass(frozen=True)
 class Shell:
-    """A call of the shell tool."""
+    """A call of the shell tool; one that asks is to be approved by the user."""
 
     command: str
+    asks: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class Player(Protocol):
     """What the server must know of a host."""
 
     full: int
+    with_command: Json
+    with_question: Json
 
     def is_summary(self, request: Request) -> bool: ...
     def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None: ...
@@ -153,8 +156,7 @@ class Server:
         self.open_replies = 0
         self.last_change = time.monotonic()
         handler = type("Handler", (_Handler,), {"server_": self})
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.http.daemon_threads = True
+        self.http = _Http(("127.0.0.1", 0), handler)
         self.port = self.http.server_address[1]
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -207,8 +209,9 @@ class Server:
 
     def call(self, request: Request, act: Act, name: str) -> Call | None:
         match act:
-            case Shell(command):
-                return wires.shell(request.tools, command, name)
+            case Shell(command, asks):
+                extra = self.host.with_command | (self.host.with_question if asks else {})
+                return wires.shell(request.tools, command, name, extra)
             case Spawn(task):
                 return self.host.spawn(request.tools, task, name)
             case Join():
@@ -232,6 +235,13 @@ class Server:
         """Returns how long nothing has happened; 0 while a reply is open."""
         with self.lock:
             return 0.0 if self.open_replies else time.monotonic() - self.last_change
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing: hosts that are killed leave their connections open."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -77,6 +77,11 @@ class Stage:
         words = f"Please go through the whole list and do every step of it for {self.identity('task')}"
         at = self.host.send(self.terminal, words)
         self.trace.write("task", at, text=words)
+        before = len(self.server.requests)
+        if not self.server.wait(lambda all_: len(all_) > before, 6):
+            # Some hosts do not hear an Enter while they still load something. This is about the task alone, never about a text.
+            self.trace.write("again", what="Enter", screen=self.terminal.text())
+            self.terminal.write("\r")
         return words
 
     def type(self, patience: float = 15.0) -> str:
@@ -124,11 +129,15 @@ class Stage:
         time.sleep(0.3 + self.random.random() * 0.3)
         self.look()
 
-    def reach(self, gate: Gate) -> None:
-        """Waits until something is held open."""
-        if not gate.reached.wait(PATIENCE):
-            self.trace.write("screen", text=self.terminal.text())
-            raise Missing(gate.name)
+    def reach(self, *gates: Gate) -> Gate:
+        """Waits until something is held open; returns the first of the gates that is."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if reached := next((gate for gate in gates if gate.reached.is_set()), None):
+                return reached
+            time.sleep(0.005)
+        self.trace.write("screen", text=self.terminal.text())
+        raise Missing(gates[0].name)
 
     def let(self, gate: Gate) -> None:
         """Gives the host a moment to take what was typed, looks, and lets go."""

@@ -320,8 +320,8 @@ def fill(tool: Tool, values: Json) -> Json:
     return arguments
 
 
-def shell(tools: Iterable[Tool], command: str, name: str) -> Call | None:
-    """Returns a call that runs a command with whichever shell tool is on offer."""
+def shell(tools: Iterable[Tool], command: str, name: str, extra: Json) -> Call | None:
+    """Returns a call that runs a command with whichever shell tool is on offer; `extra` are arguments that some tools take."""
     by_name = {tool.name: tool for tool in tools}
     tool = next((by_name[known] for known in SHELLS if known in by_name), None)
     if tool is None:
@@ -330,7 +330,7 @@ def shell(tools: Iterable[Tool], command: str, name: str) -> Call | None:
         return Call(tool, {"command": command}, name)
     key = next((key for key in ("command", "cmd", "script") if key in (tool.schema.get("properties") or {})), "command")
     is_list = str((tool.schema.get("properties") or {}).get(key, {}).get("type")).lower() == "array"
-    return Call(tool, fill(tool, {key: ["bash", "-lc", command] if is_list else command}), name)
+    return Call(tool, fill(tool, extra | {key: ["bash", "-lc", command] if is_list else command}), name)
 
 
 def pieces(words: str) -> Iterator[str]:
