@@ -5,6 +5,9 @@
 /// The default system prompt of the main agent, with the placeholders `{{cwd}}`, `{{date}}` and `{{tools}}`.
 pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
 
+/// The explanation of the frames around texts of the user, appended to the system prompt of every agent that can be steered.
+pub const FRAMES: &str = include_str!("../assets/prompts/frames.md");
+
 /// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the
 /// prompt).
 pub const PERSONAS: &[(&str, &str)] = &[
@@ -27,3 +30,10 @@ pub const MODELS: &str = include_str!("../assets/models.toml");
 
 /// The style sheet of an exported web page.
 pub const EXPORT_STYLE: &str = include_str!("../assets/export.css");
+
+/// JSON Schema of both directions of `exec`: `output` describes a line of `--json`, `input` one of `--input json`, `result`
+/// the object of `--output result`.
+pub const EXEC_SCHEMA: &str = include_str!("../assets/schema/exec.json");
+
+/// The page for `man`, in roff; `src/cli/help.rs` makes it.
+pub const MAN_PAGE: &str = include_str!("../assets/steersman.1");

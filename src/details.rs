@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The details of one result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Details {
     /// A file was created or changed.
@@ -23,7 +23,8 @@ pub enum Details {
 }
 
 /// The change of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileDiff {
     /// The path of the file, for display.
     pub path: String,
@@ -39,7 +40,8 @@ pub struct FileDiff {
 }
 
 /// The end of a command.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommandEnd {
     /// The exit code; none when a signal ended it.
     pub code: Option<i32>,
@@ -65,7 +67,8 @@ pub struct CommandEnd {
 }
 
 /// The files that changed while a command ran, by whomever.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TouchedFiles {
     /// Their paths, for display.
     pub paths: Vec<String>,
@@ -88,7 +91,8 @@ impl CommandEnd {
 }
 
 /// The facts of a web page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageFacts {
     /// The address that answered, after all redirects.
     pub url: String,
@@ -101,7 +105,8 @@ pub struct PageFacts {
 }
 
 /// One file that the tools changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoneFile {
     /// The file, as it is shown (untrusted).
     pub path: String,
@@ -110,7 +115,8 @@ pub struct UndoneFile {
 }
 
 /// What undo does about a file. Its sentence reads behind the path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
     /// It gets its old content back.

@@ -4,23 +4,26 @@
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
 mod facts;
+mod pending;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
+use crate::steering::{Rule, RuleNews, TextKind};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+pub use pending::{Delivery, Pending};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 2;
 
 /// One event with its agent and its time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Envelope {
     /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
     pub seq: u64,
@@ -62,7 +65,8 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
 }
 
 /// An event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// A session starts; always the first event.
@@ -118,6 +122,23 @@ pub enum Event {
         /// The client that sent it; absent for the one that the run was started with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sender: Option<ClientId>,
+        /// What it is to the agent.
+        #[serde(default)]
+        kind: TextKind,
+    },
+    /// The rules of the user that hold, all of them, after each change.
+    Rules {
+        /// In the order in which they were set.
+        rules: Vec<Rule>,
+    },
+    /// The agent told its model of a rule: one that it was not sent itself, or that has changed.
+    RuleTold {
+        /// The text that set the rule.
+        id: MessageId,
+        /// What it told.
+        news: RuleNews,
+        /// Its words; null once it is withdrawn.
+        text: Option<String>,
     },
     /// The reply to the first request with these messages has begun.
     Seen {
@@ -353,7 +374,7 @@ pub enum Event {
     /// One message as it was appended (session log only).
     History {
         /// The message.
-        #[schemars(with = "Value")]
+        #[cfg_attr(test, schemars(with = "Value"))]
         message: Message,
     },
     /// A run without a screen ends; always its last event.
@@ -378,7 +399,8 @@ pub enum Event {
 /// The token counts of one round, as the server reported them.
 ///
 /// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Prompt tokens that were not read from or written to a cache.
     pub input: Option<u64>,
@@ -411,7 +433,8 @@ impl Usage {
 }
 
 /// The outcome of a turn or an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model gave its final answer.
@@ -425,7 +448,8 @@ pub enum Outcome {
 }
 
 /// The way in which a paused agent continued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
     /// It continued; the call runs as the model wrote it.
@@ -438,39 +462,4 @@ pub enum Decided {
     Message,
     /// The run was stopped.
     Cancelled,
-}
-
-/// A message that waits for delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pending {
-    /// The id that the injection returned.
-    pub id: MessageId,
-    /// The text, exactly as typed.
-    pub text: String,
-    /// The point at which it will enter.
-    pub delivery: Delivery,
-    /// Whether it is held back: while the user edits it, and while it is `stale`.
-    pub held: bool,
-    /// Whether it waited so long that the user must confirm it before it is delivered.
-    #[serde(default)]
-    pub stale: bool,
-    /// When it was accepted.
-    #[serde(serialize_with = "micros")]
-    pub at: Timestamp,
-    /// The client that sent it; absent for the one that the run was started with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender: Option<ClientId>,
-}
-
-/// The point at which a pending message enters the conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Delivery {
-    /// At the next tool-result boundary, or as the next turn.
-    #[default]
-    Steer,
-    /// Only after the turn has ended, as a turn of its own.
-    FollowUp,
-    /// At once: it cuts the answer being written, or the calls not yet started. As the next turn when none runs.
-    Now,
 }

@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] [`manual`] `tls` | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`manual`] [`steering`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -100,6 +100,10 @@
 //! - *pending*: accepted and not yet delivered; it can still be changed, moved, held and taken back.
 //! - *stale*: pending for so long that it is held back until the user confirms it.
 //! - *seen*: delivered, and the reply to a request with it has begun.
+//! - *kind*: what a text is to the agent that it is for: *add* adds to the task, *instead* replaces it, *note* is information,
+//!   *rule* holds until it is withdrawn.
+//! - *task*: what the agent works on: the text that started the turn, or the last *instead* of it.
+//! - *frame*: what stands around a text in the conversation and says its kind and when it was sent.
 //! - *held*: kept back in the queue, while it is edited or stale.
 //! - *paused*: of an agent: it waits at its next boundary or call until the user lets it continue.
 //! - *crew*: the controls of every agent that runs; through them a host steers each by itself.
@@ -181,11 +185,13 @@ pub mod listener;
 pub mod manual;
 pub mod message;
 pub mod mode;
+pub mod packed;
 pub mod price;
 pub mod protocol;
 pub mod provider;
 pub mod regular_file;
 pub mod session;
+pub mod steering;
 pub mod subagent;
 pub mod summary;
 mod sync;

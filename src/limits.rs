@@ -36,6 +36,9 @@ pub const COMPACT_ENOUGH: u64 = 75;
 pub const KEPT_ROUNDS: usize = 2;
 /// A compaction cuts longer tool results of older rounds to this, characters.
 pub const OLD_RESULT_CHARS: usize = 2_000;
+/// Characters of the user's earlier texts that a compaction keeps word for word, beside the task and the rules, which always
+/// stay whole; in a small context window fewer.
+pub const KEPT_TEXT_CHARS: usize = 24_000;
 /// New messages before a failed compaction is tried again.
 pub const COMPACT_REST: usize = 8;
 /// A longer text of a summary is cut, characters.
@@ -76,6 +79,8 @@ pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Pieces of replies and of output that wait for the screen before an agent reads no further in a reply, bytes.
 pub const MAILBOX_BYTES: usize = 8 * 1024 * 1024;
+/// Events of a session that goes on which wait for the screen before more of it is read.
+pub const RETOLD_POSTS: usize = 4_096;
 
 /// Longest body of a reply that is read at all, bytes, decompressed.
 pub const STREAM_BYTES: usize = 1024 * 1024 * 1024;
@@ -194,6 +199,8 @@ pub const KEPT_RULES: usize = 200;
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.
 pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
+/// Answers that must match a schema: faults that the model is told of.
+pub const SCHEMA_FAULTS: usize = 8;
 /// `bash`: directory entries visited to find the files that a command changed.
 pub const TOUCHED_ENTRIES: usize = 50_000;
 /// `bash`: time of that.

@@ -2,14 +2,17 @@
 //!
 //! Plain values: no dialect of any server is known here. The order rules live in `agent::history`.
 
+mod about;
+
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::dialect::Dialect;
 use crate::id::CallId;
+
+pub use about::{KeptTexts, ToldRule, UserAbout, UserText};
 
 /// An entry of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,8 +25,11 @@ pub enum Message {
     },
     /// A message of the user (or, for a sub-agent, its task).
     User {
-        /// The text, exactly as typed.
+        /// The text as it is sent: the user's words, in a frame where one was made.
         content: String,
+        /// What the program knows of it; `None` where that is nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<Box<UserAbout>>,
     },
     /// A reply of the model.
     Assistant(AssistantMessage),
@@ -46,7 +52,12 @@ impl Message {
 
     /// Makes a user message.
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User { content: content.into() }
+        Self::User { content: content.into(), about: None }
+    }
+
+    /// Makes a user message of which something is known.
+    pub fn user_about(content: impl Into<String>, about: UserAbout) -> Self {
+        Self::User { content: content.into(), about: Some(Box::new(about)) }
     }
 
     /// Makes an assistant message of text only.
@@ -116,7 +127,8 @@ pub enum Part {
 }
 
 /// A tool call that a reply asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolCall {
     /// The server's id of the call, unique within the conversation on the wire.
     pub id: CallId,
@@ -127,7 +139,8 @@ pub struct ToolCall {
 }
 
 /// The arguments of a call as the model wrote them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Arguments {
     /// A JSON object.

@@ -1,4 +1,19 @@
-//! The mutex around the queue. `tests/loom` compiles the queue's sources with a `sync` module of its own, whose
-//! mutex explores every order of two threads; so the queue takes its mutex from here and nowhere else.
+//! Locks that the whole program shares: the mutex around the queue, and what keeps a stop away from the start of a process.
+//!
+//! `tests/loom` compiles the queue's sources with a `sync` module of its own, whose mutex explores every order of two
+//! threads; so the queue takes its mutex from here and nowhere else.
+
+use std::sync::PoisonError;
 
 pub(crate) use std::sync::{Mutex, MutexGuard};
+
+/// Held while a process is started, and while the group is stopped.
+static SPAWN_LOCK: Mutex<()> = Mutex::new(());
+
+/// Does something while no other process is being started. Everything that starts a process in the group of this program,
+/// and the stop of that group, goes through here: a stop that met a child between `vfork` and `exec` would never be
+/// complete, as the thread that waits for that child cannot stop, and the shell would not be told.
+pub(crate) fn with_spawn_lock<T>(act: impl FnOnce() -> T) -> T {
+    let _lock = SPAWN_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    act()
+}

@@ -9,15 +9,20 @@ use std::sync::{Arc, Mutex};
 use crate::agent::call_ids::CallIds;
 use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
+use crate::agent::output_schema::OutputSchema;
 use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
+use crate::assets;
+use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models};
+use crate::provider::{
+    AnswerStage, ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models,
+};
+use crate::steering::Framing;
 use crate::tool::{Tool, Toolbox};
 
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
@@ -33,6 +38,7 @@ pub struct AgentBuilder {
     pub(crate) empty_reply: EmptyReply,
     pub(crate) listeners: ListenerList,
     pub(crate) model_checked: bool,
+    pub(crate) output_schema: Option<Arc<OutputSchema>>,
 }
 
 impl AgentBuilder {
@@ -48,6 +54,7 @@ impl AgentBuilder {
             empty_reply: EmptyReply::AskAgain,
             listeners: ListenerList::default(),
             model_checked: false,
+            output_schema: None,
         }
     }
 
@@ -101,6 +108,19 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets the list of rules of the user that hold, shared by its whole tree; a host changes them there.
+    pub fn rules(mut self, rules: Arc<Rules>) -> Self {
+        self.tree.rules = rules;
+        self
+    }
+
+    /// Sets how texts of the user reach the model during a turn: the words alone by default, or each in a short frame that
+    /// says what it is. With frames, agents with a queue get the explanation of frames behind their system prompt.
+    pub fn framing(mut self, framing: Framing) -> Self {
+        self.tree.framing = framing;
+        self
+    }
+
     /// Sets how full the context window is when older rounds are summarised, per cent; 0 turns it off. Without a known
     /// window only a request of the user starts a summary.
     pub fn compact_at(mut self, percent: u8) -> Self {
@@ -145,6 +165,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets what the answer of each turn must match; one that does not is asked for once more.
+    pub fn output_schema(mut self, schema: Option<Arc<OutputSchema>>) -> Self {
+        self.output_schema = schema;
+        self
+    }
+
     /// Sets the list that events go through: the one that a parent derived for a child, with its seq counter.
     pub fn listeners(mut self, listeners: ListenerList) -> Self {
         self.listeners = listeners;
@@ -183,6 +209,10 @@ impl AgentBuilder {
             system_prompt.push_str("\n\n");
             system_prompt.push_str(&snippet);
         }
+        if inputs.tree.framing == Framing::Framed && inputs.handles.interloper.is_some() {
+            system_prompt.push_str("\n\n");
+            system_prompt.push_str(assets::FRAMES.trim_end());
+        }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.tree.connector.connect(&inputs.tree.transport)?;
         if !inputs.model_checked {
@@ -217,8 +247,11 @@ impl AgentBuilder {
             max_turns: inputs.max_turns,
             empty_reply: inputs.empty_reply,
             synth_answer: None,
+            output_schema: inputs.output_schema,
+            answer_stage: AnswerStage::default(),
             finish: None,
             turns: 0,
+            round: 0,
             steps: 0,
             unseen: Vec::new(),
             partial: String::new(),

@@ -1,12 +1,14 @@
 //! Makes room in a long conversation: shortens old tool results, and lets the model summarise older rounds.
 //!
 //! Called before a request, after an overflow, and when the user asks. Always holds: the history changes only when a
-//! summary is whole and shorter than the messages it replaces; a failure is reported and not repeated at once; a cancel
-//! changes nothing.
+//! summary is whole and shorter than the messages it replaces, and when the task, the rules and the texts without an
+//! answer are in the new one word for word; a failure is reported and not repeated at once; a cancel changes nothing.
 
 mod prompt;
 mod request;
 
+use crate::agent::frame::without_tags;
+use crate::agent::history::{Keep, lost};
 use crate::agent::on_drop::OnDrop;
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, History};
@@ -66,11 +68,10 @@ impl Agent {
 
     fn end_compaction(&self, made: &Result<(), RunError>) {
         if let Err(error) = made {
-            let sentence = match error {
-                RunError::Cancelled(Cancelled) => {
-                    "the compaction was stopped; the conversation is as it was".to_owned()
-                }
-                other => other.to_string(),
+            let sentence = if let RunError::Cancelled(Cancelled) = error {
+                "the compaction was stopped; the conversation is as it was".to_owned()
+            } else {
+                error.to_string()
             };
             self.notice(sentence);
             if let Some(interloper) = &self.handles.interloper {
@@ -127,12 +128,12 @@ impl Agent {
         let request = [Message::system(prompt::SYSTEM), Message::user(prompt::build(&older, words, room))];
         self.listeners.emit(Event::Compacting { messages });
         let failed = match self.summary(&request).await {
-            Ok(summary) => match self.history.compacted(&summary) {
-                Some(history) if self.size_of(&history) < self.size_of(&self.history) => {
+            Ok(summary) => match self.compacted(&summary) {
+                Ok(history) => {
                     self.replace(history, before, messages, summary);
                     return Ok(CompactionResult::MadeRoom);
                 }
-                Some(_) | None => "the summary was not shorter than the messages it was to replace".to_owned(),
+                Err(why) => why,
             },
             Err(ProviderError::Cancelled(cancelled)) => return Err(cancelled.into()),
             Err(error) => error.to_string(),
@@ -141,6 +142,27 @@ impl Agent {
         self.notice(format!("the conversation could not be compacted and stays as it was: {failed}"));
         self.emit_size();
         Ok(CompactionResult::Unchanged)
+    }
+
+    /// Returns the conversation with a summary in the place of its older rounds, checked: it is shorter, and what the user
+    /// wrote is in it as far as it must be.
+    fn compacted(&self, summary: &str) -> Result<History, String> {
+        let rules = self.tree.rules.of(&self.id);
+        let keep = Keep { agent: &self.id, rules: &rules, room: self.room_for_texts() };
+        let shorter = self.history.compacted(summary, &keep);
+        let shorter = shorter.filter(|shorter| self.size_of(shorter) < self.size_of(&self.history));
+        let shorter = shorter.ok_or("the summary was not shorter than the messages it was to replace")?;
+        match lost(self.history.messages(), shorter.messages(), &rules) {
+            None => Ok(shorter),
+            Some(what) => Err(format!("{what} would not be in it word for word")),
+        }
+    }
+
+    /// Returns the characters that earlier texts of the user may have beside the task and the rules: an eighth of the
+    /// window, guessed.
+    fn room_for_texts(&self) -> usize {
+        let share = self.context_window_cap.map_or(u64::MAX, |window| window / 2);
+        limits::KEPT_TEXT_CHARS.min(usize::try_from(share).unwrap_or(usize::MAX))
     }
 
     fn replace(&mut self, history: History, before: u64, messages: usize, summary: String) {
@@ -181,7 +203,8 @@ impl Agent {
             _ if !tool_calls.is_empty() => refused("the model called a tool instead of writing a summary"),
             Finish::ContentFilter => refused("the content filter cut the summary"),
             Finish::Stop | Finish::Length | Finish::TooLong | Finish::Paused | Finish::Unknown(_) => {
-                Ok(clipped(content))
+                // Nothing in it may look like a text of the user.
+                Ok(without_tags(&clipped(content)))
             }
         }
     }

@@ -144,7 +144,9 @@ pub fn guess_text(text: &str) -> u64 {
 
 fn message(message: &Message) -> u64 {
     let own = match message {
-        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => quarters(content),
+        Message::System { content } | Message::User { content, .. } | Message::Tool { content, .. } => {
+            quarters(content)
+        }
         Message::Assistant(reply) => {
             let calls = reply.tool_calls.iter().map(|call| {
                 quarters(&call.name)

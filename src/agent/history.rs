@@ -3,14 +3,18 @@
 //! Always holds: a tool result answers the oldest call that is still open; no other message enters while a call is
 //! open (the open calls are closed first). `provider::validate` checks the same once more on every request.
 
+mod kept;
 mod older;
+mod texts;
 
 use std::collections::VecDeque;
 
-use crate::message::{AssistantMessage, Message, ToolCall};
+use crate::message::{AssistantMessage, Message, ToolCall, UserAbout};
 
+pub use kept::{KEPT_HEAD, Keep, lost};
 pub use older::SUMMARY_HEAD;
-pub(super) use older::{is_summary, shorten};
+pub(super) use older::{is_kept, is_summary, shorten};
+pub use texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_told};
 
 /// The messages of a conversation and the calls that wait for their results.
 #[derive(Debug, Clone, Default)]
@@ -88,6 +92,11 @@ impl History {
     /// Appends a message of the user.
     pub fn push_user(&mut self, content: impl Into<String>) {
         self.push(Message::user(content));
+    }
+
+    /// Appends a message of the user of which something is known.
+    pub fn push_user_about(&mut self, content: impl Into<String>, about: UserAbout) {
+        self.push(Message::user_about(content, about));
     }
 
     /// Appends a system text.

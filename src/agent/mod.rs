@@ -11,10 +11,13 @@
 //!   `dropped.rs`, `lifecycle.rs`
 //! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
+//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
+//!   `steering/mod.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
-//!   `history/older.rs`; stories: `compaction.rs`
+//!   `history/older.rs`, `history/kept.rs`; stories: `compaction.rs`, `steering/survival.rs`
+//! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
 //! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
 //! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
@@ -23,6 +26,7 @@
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `finalizers.rs`; stories:
 //!   `building.rs`, `lifecycle.rs`
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
+//! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
 mod batch;
@@ -30,18 +34,22 @@ mod builder;
 mod call_ids;
 mod compaction;
 pub mod context_size;
+mod deliver;
 mod extension;
 pub mod finalizers;
+pub mod frame;
 mod history;
 mod long_wait;
 mod model;
 mod model_choice;
 mod on_drop;
+pub mod output_schema;
 mod parts;
 mod pause;
 mod questions;
 mod reply;
 mod resume;
+mod rules;
 mod run_loop;
 mod spending;
 mod subscribe;
@@ -51,19 +59,23 @@ mod think;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, ListenerList};
-use crate::provider::{ChatProvider, ChatTransport, Connector, Finish, Streaming};
+use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
 pub use extension::{AgentContext, Extension, ExtensionError};
-pub use history::{History, NotRunReason, SUMMARY_HEAD};
+pub use history::{
+    History, KEPT_HEAD, Keep, NotRunReason, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
+    rules_told,
+};
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
@@ -100,9 +112,15 @@ pub struct Agent {
     /// How many messages of the history the listeners were told of.
     told: usize,
     synth_answer: Option<String>,
+    /// What the answer must match.
+    output_schema: Option<Arc<OutputSchema>>,
+    /// Whether the answer of the running turn was asked for once more.
+    answer_stage: AnswerStage,
     /// Why the last reply of the running turn ended.
     finish: Option<Finish>,
     turns: u32,
+    /// The round of the running turn.
+    round: u32,
     /// Tool calls of the running turn so far, also without a budget.
     steps: u32,
     /// Injected messages that no reply has followed yet.
@@ -206,6 +224,11 @@ impl Agent {
     /// Returns the budget of money and tokens of its tree.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.tree.budget
+    }
+
+    /// Returns the rules of the user that hold in its tree.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.tree.rules
     }
 
     /// Returns what this agent shares with its sub-agents.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::agent::{CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::steering::Framing;
 
 /// What all agents of a tree share. A sub-agent starts from its spawner's parts.
 #[derive(Clone)]
@@ -17,6 +18,10 @@ pub(crate) struct TreeParts {
     pub(crate) connector: Arc<dyn Connector>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) budget: Arc<Budget>,
+    /// The rules of the user that hold.
+    pub(crate) rules: Arc<Rules>,
+    /// How texts of the user reach the model during a turn.
+    pub(crate) framing: Framing,
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
     pub(crate) compact_at: u8,
     pub(crate) streaming: Streaming,
@@ -29,6 +34,8 @@ impl TreeParts {
             connector,
             approvals: Arc::default(),
             budget: Arc::default(),
+            rules: Arc::default(),
+            framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,
         }

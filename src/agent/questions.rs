@@ -1,8 +1,7 @@
 //! The events that record questions of tools and their answers.
 
-use crate::approval::{Answer, ApprovalId, ApprovalRecord, Subject};
+use crate::approval::{Answer, ApprovalId, ApprovalRecord};
 use crate::event::Event;
-use crate::summary::calls_made;
 
 /// Returns the event that records what was asked or answered.
 pub(super) fn event(told: ApprovalRecord) -> Event {
@@ -10,7 +9,7 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
         ApprovalRecord::Asked(request) => {
             let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);
-            let (question, detail) = words(request.subject);
+            let (question, detail) = request.subject.words();
             Event::Question { id: name(request.id), question, detail, call, offer: request.session, rule }
         }
         ApprovalRecord::Answered(id, answer) => {
@@ -38,16 +37,4 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
 
 fn name(id: ApprovalId) -> String {
     format!("approval {}", id.0)
-}
-
-/// Returns what is asked, in one line, and what exactly would happen.
-fn words(subject: Subject) -> (String, Option<String>) {
-    match subject {
-        Subject::Act { act } => {
-            let (question, detail) = act.summary();
-            (question, Some(detail))
-        }
-        Subject::Plain { title, detail } => (title, Some(detail)),
-        Subject::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(made)), None),
-    }
 }

@@ -15,7 +15,7 @@ use crate::event::{Event, Pending, Usage};
 use crate::id::MessageId;
 use crate::limits;
 use crate::listener::ListenerList;
-use crate::message::AssistantMessage;
+use crate::message::{AssistantMessage, Message};
 use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
 
@@ -30,6 +30,11 @@ pub(super) enum RequestOutcome {
 impl Agent {
     /// Sends one request. On an error or a cut the text received so far is in the history.
     pub(super) async fn ask(&mut self) -> Result<RequestOutcome, RunError> {
+        // Behind a reply that its server goes on with, nothing may stand.
+        if !matches!(self.history.messages().last(), Some(Message::Assistant(_))) {
+            self.say_schema();
+            self.tell_rules();
+        }
         let asked = self.request().await;
         match asked {
             Ok(RequestOutcome::Reply(_)) => self.partial.clear(),
@@ -49,11 +54,16 @@ impl Agent {
         if !waiting.is_empty() {
             return Ok(RequestOutcome::Cut(waiting));
         }
+        if let Some(interloper) = &self.handles.interloper {
+            interloper.began_request();
+        }
         self.emit_size();
         let schemas = self.toolbox.schemas();
         let model = self.tree.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), schemas, self.tree.streaming)?;
-        let request = request.answering(self.tree.transport.answering);
+        let schema = self.output_schema.clone();
+        let format = schema.as_deref().map(|schema| schema.format(self.answer_stage));
+        let request = request.answering(self.tree.transport.answering).format(format);
         let mut room = limits::ANSWER_BYTES;
         let mut is_cut = false;
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {

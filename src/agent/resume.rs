@@ -15,6 +15,7 @@ impl Agent {
         self.history = History::of(recorded.iter().cloned());
         self.context_size.forget();
         let messages = self.history.messages().to_vec();
+        self.adopt_rules(&messages);
         for call in messages.iter().flat_map(calls) {
             self.call_ids.note(&call.id);
             // What the calls brought is in the conversation again. Of sub-agents nobody knows it, nor of tools that are gone.

@@ -1,39 +1,26 @@
 //! The loop. A turn is: user message → (round: reply → batch → boundary)* → final answer.
 //!
 //! Everything that decides what happens next is in this file; `reply` sends one request, `batch` runs the calls of one
-//! reply, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
+//! reply, `deliver` lets texts enter, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
 use crate::agent::compaction::CompactionResult;
+use crate::agent::deliver::{DeliveryPoint, TurnInput, inputs};
 use crate::agent::on_drop::OnDrop;
 use crate::agent::pause::Resume;
 use crate::agent::reply::RequestOutcome;
-use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason};
+use crate::agent::{Agent, EmptyReply, NotRunReason, UserTexts};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, EventFacts, Outcome, Pending};
-use crate::id::{ClientId, MessageId};
 use crate::limits;
 use crate::message::{AssistantMessage, Message, ToolCall};
-use crate::provider::{Finish, ProviderError, UsageScope};
+use crate::provider::{AnswerStage, Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
-
-/// A user message that starts a turn.
-struct TurnInput {
-    text: String,
-    injection: Option<MessageId>,
-    sender: Option<ClientId>,
-}
-
-impl From<Pending> for TurnInput {
-    fn from(entry: Pending) -> Self {
-        Self { text: entry.text, injection: Some(entry.id), sender: entry.sender }
-    }
-}
 
 impl Agent {
     /// Runs one turn with one user message. The answer is in `last_assistant_content`.
@@ -49,7 +36,7 @@ impl Agent {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(vec![TurnInput { text: user_message.to_owned(), injection: None, sender: None }]).await
+        self.turn(vec![TurnInput { text: user_message.to_owned(), ..TurnInput::default() }]).await
     }
 
     /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
@@ -145,7 +132,9 @@ impl Agent {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;
+        self.round = 0;
         self.finish = None;
+        self.answer_stage = AnswerStage::Open;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
         // A bug of a provider must not leave the turn open, nor end the host's worker.
@@ -158,12 +147,11 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
-        let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
         self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
-                self.rescue(&question, exceeded).await?;
+                self.rescue(exceeded).await?;
                 Ok(Outcome::Synthesized)
             }
             Err(error) => Err(error),
@@ -188,6 +176,9 @@ impl Agent {
                 (Outcome::Failed, Some(error.to_string()))
             }
         };
+        if let Some(interloper) = &self.handles.interloper {
+            interloper.ended_turn();
+        }
         self.tell_history();
         let fault = result.as_ref().err().and_then(RunError::fault);
         let finish = self.finish.take().map(|finish| finish.word());
@@ -207,12 +198,19 @@ impl Agent {
                 return Err(RunError::MaxTurns { max_turns });
             }
             round += 1;
+            self.round = round;
             self.listeners.emit(Event::RoundStarted { turn, round });
             let mut open = OnDrop::new(self, move |agent| agent.end_round(turn, round));
             let next = open.round(empty_before).await;
             drop(open);
             match next? {
-                AfterRound::Answered => return Ok(()),
+                AfterRound::Answered => {
+                    let may_go_on = self.max_turns.is_none_or(|max| round - cut < max) && self.check_budget().is_ok();
+                    let Some(input) = self.second_request().filter(|_| may_go_on) else { return Ok(()) };
+                    self.answer_stage = AnswerStage::Due;
+                    self.deliver(input, &DeliveryPoint::MidLoop { after: None })?;
+                    empty_before = false;
+                }
                 AfterRound::Round => empty_before = false,
                 AfterRound::Cut => {
                     cut += 1;
@@ -339,48 +337,6 @@ impl Agent {
         }
     }
 
-    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5).
-    fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
-        let mut result = Ok(());
-        for input in inputs {
-            let delivered = self.deliver(input, point);
-            result = result.and(delivered);
-        }
-        result
-    }
-
-    /// Appends one user message, emits it, and lets the extensions append their notes.
-    fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
-        let TurnInput { text, injection, sender } = input;
-        self.history.push_user(&text);
-        self.unseen.extend(injection.clone());
-        let (mid_loop, after) = match point {
-            DeliveryPoint::TurnStart => (false, None),
-            DeliveryPoint::MidLoop { after } => (true, after.clone()),
-        };
-        let (content, step) = (text.clone(), self.steps);
-        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender });
-        self.tell_history();
-        for extension in &self.extensions {
-            let context = AgentContext {
-                listeners: &self.listeners,
-                extension: extension.name(),
-                context_window_cap: self.context_window_cap,
-            };
-            // A bug of an extension must not leave the turn open.
-            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, &text)));
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
-            match outcome {
-                Ok(None) => {}
-                Ok(Some(words)) => self.history.push_system(words),
-                Err(error) if error.is::<Cancelled>() => return Err(Cancelled.into()),
-                Err(error) => return Err(RunError::Extension(error)),
-            }
-        }
-        Ok(())
-    }
-
     fn rescues(&self) -> bool {
         self.handles.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
             OnExhausted::Synthesize | OnExhausted::Ask => true,
@@ -389,12 +345,13 @@ impl Agent {
     }
 
     /// Lets a fresh conversation without tools answer from the evidence; its answer becomes this turn's.
-    async fn rescue(&mut self, question: &str, exceeded: Exceeded) -> Result<(), RunError> {
+    async fn rescue(&mut self, exceeded: Exceeded) -> Result<(), RunError> {
         self.history.close_open(NotRunReason::BudgetExhausted);
+        let question = UserTexts::of(self.history.messages()).task_words();
         let steps = exceeded.max_steps;
         let reason = format!("step limit ({steps}) reached: answering from what was found");
         self.listeners.emit(Event::FallbackNotice { reason });
-        let answer = self.synthesize(question).await?;
+        let answer = self.synthesize(&question).await?;
         if !answer.is_empty() {
             self.history.push_assistant(AssistantMessage { content: answer.clone(), ..Default::default() });
         }
@@ -407,6 +364,7 @@ impl Agent {
         self.steps = self.steps.saturating_add(1);
         if let Some(interloper) = &self.handles.interloper {
             interloper.count_step();
+            interloper.began_call(&call.name);
         }
         self.listeners.emit(Event::ToolCall {
             id: call.id.clone(),
@@ -464,17 +422,4 @@ fn cut_off(finish: &Finish) -> Option<String> {
 /// Appends the server's explanation.
 fn with_explanation(said: &str, explanation: Option<&str>) -> String {
     explanation.map_or_else(|| said.to_owned(), |words| format!("{said}: {words}"))
-}
-
-/// The point of a turn at which a user message enters.
-enum DeliveryPoint {
-    TurnStart,
-    /// After the result of this tool; `None` where the message cut a reply.
-    MidLoop {
-        after: Option<String>,
-    },
-}
-
-fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<TurnInput> {
-    entries.into_iter().map(TurnInput::from).collect()
 }

@@ -11,7 +11,7 @@ use crate::control::{OnExhausted, StepLimit};
 use crate::error::{BuildError, Cancelled, RunError};
 use crate::event::{Event, Outcome};
 use crate::limits;
-use crate::message::Message;
+use crate::message::{Message, UserAbout, UserText};
 use crate::provider::ProviderError;
 
 /// The system prompt of the rescue.
@@ -43,7 +43,7 @@ fn transcript(messages: &[Message], question: &str) -> String {
         match message {
             Message::System { .. } => {}
             Message::User { .. } if asked.contains(&index) => {}
-            Message::User { content } => parts.push(format!("User: {content}")),
+            Message::User { .. } => parts.push(format!("User: {}", words(message))),
             Message::Assistant(reply) => {
                 if !reply.content.is_empty() {
                     parts.push(format!("Assistant: {}", reply.content));
@@ -77,8 +77,8 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
         let mut text = String::new();
         for (index, message) in messages.iter().enumerate().skip(start) {
             match message {
-                Message::User { content } if text.is_empty() => text.push_str(content),
-                Message::User { content } => text = format!("{text}\n\n{content}"),
+                Message::User { .. } if text.is_empty() => text.push_str(words(message)),
+                Message::User { .. } => text = format!("{text}\n\n{}", words(message)),
                 Message::System { .. } => continue,
                 Message::Assistant(_) | Message::Tool { .. } => return None,
             }
@@ -91,10 +91,18 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
         }
         None
     };
-    let begins =
-        |message: &Message| matches!(message, Message::User { content } if question.starts_with(content.as_str()));
+    let begins = |message: &Message| matches!(message, Message::User { .. }) && question.starts_with(words(message));
     let starts = messages.iter().enumerate().rev().filter(|(_, message)| begins(message));
     starts.map(|(start, _)| start).find_map(joined).unwrap_or(0..0)
+}
+
+/// Returns what the user wrote of a message, without a frame; nothing of any other message.
+fn words(message: &Message) -> &str {
+    let Message::User { content, about } = message else { return "" };
+    match about.as_deref() {
+        Some(UserAbout::Text(UserText { words: Some(words), .. })) => words,
+        Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_)) | None => content,
+    }
 }
 
 fn cut(content: &str) -> String {
@@ -138,6 +146,7 @@ impl Agent {
             .id(id.clone())
             .listeners(self.listeners.for_sub_agent(&id))
             .model_checked()
+            .output_schema(self.output_schema.clone())
             .empty_reply(EmptyReply::Accept);
         builder.context_window = self.context_window_cap;
         if self.handles.step_limit.is_some() {
@@ -148,7 +157,11 @@ impl Agent {
             builder = builder.shared_cancellable(cancellable.clone());
         }
         let mut synthesizer = builder.build(|_| Ok(())).await.map_err(into_run_error)?;
-        let prompt = build_prompt(self.history.messages(), question);
+        let mut prompt = build_prompt(self.history.messages(), question);
+        for rule in self.tree.rules.of(&self.id) {
+            prompt.push_str("\n\nThis rule of the user holds for your answer:\n");
+            prompt.push_str(&rule.text);
+        }
         // Boxed: an agent's turn may contain a rescue's turn.
         Box::pin(synthesizer.run_loop(&prompt)).await?;
         Ok(synthesizer.last_assistant_content().unwrap_or_default().to_owned())

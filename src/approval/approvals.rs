@@ -133,7 +133,7 @@ impl Approvals {
     pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
         let answer = match answer {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
-            other => other,
+            Answer::Once | Answer::Session | Answer::Always | Answer::No(None) => answer,
         };
         let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always);
         {

@@ -232,7 +232,7 @@ impl Policy {
             Verdict::Allow | Verdict::Ask { grant: Some(_), .. } if is_web && self.main_web == MainWeb::Asked => {
                 self.ask("the main agent holds your files; this could send one of them", None)
             }
-            verdict => verdict,
+            verdict @ (Verdict::Allow | Verdict::Ask { .. } | Verdict::Deny(_)) => verdict,
         }
     }
 

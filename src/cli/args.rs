@@ -48,8 +48,8 @@ pub enum Command {
     /// It needs a configured model; `--provider demo` is the embedded one.
     ///
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP; with --strict
-    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
-    Exec(ExecArgs),
+    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication, 7 the answer does not match the schema.
+    Exec(Box<ExecArgs>),
     /// Print which sub-agents there are, their tools and budgets, and what each could leak.
     Personas,
     /// Print the models that the configured server offers, and those of every other server that can be switched to:

@@ -8,6 +8,7 @@
 pub mod args;
 mod ending;
 mod input;
+mod permission;
 mod progress;
 mod prompt;
 mod result;
@@ -24,10 +25,11 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
+use crate::assets;
 use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::journal;
-use crate::cli::load::{Start, load};
+use crate::cli::load::{Start, load, writable};
 use crate::cli::output::Output;
 use crate::cli::project::FrontEnd;
 use crate::cli::questions::Questions;
@@ -40,30 +42,36 @@ use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
 use crate::protocol::Request;
-use crate::session::stream::{self, RunRecord};
+use crate::session::stream::RunRecord;
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
 use args::{ExecArgs, OutputForm};
+use permission::PermissionCommand;
+use result::Farewell;
 use start::ChangedFiles;
 use steering::ExecRun;
 
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     if args.schema {
-        let schema = serde_json::to_string_pretty(&stream::schema()).unwrap_or_default();
-        let _ = writeln!(io::stdout(), "{schema}");
+        let _ = io::stdout().write_all(assets::EXEC_SCHEMA.as_bytes());
         return Exit::Done;
     }
-    let answerer = if args.steer_stdin || args.has_json_input() { Answerer::User } else { Answerer::Nobody };
+    let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();
+    let answerer = if can_answer { Answerer::User } else { Answerer::Nobody };
     let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
         start::check_model(&start.config)?;
+        if flags.yes && args.permission_command.is_some() {
+            return Err("--yes answers what --permission-command would be asked: use one of them".to_owned());
+        }
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
-        journal::close_unseen(&mut start);
-        Ok((start, prompt::read_prompt(args)?))
+        journal::close_unseen(&mut start)?;
+        let permission = permission(&start, args)?;
+        Ok((start, permission, prompt::read_prompt(args)?))
     });
     match loaded {
-        Ok((start, prompt)) => run_loaded(start, flags, args, prompt.as_deref()),
+        Ok((start, permission, prompt)) => run_loaded(start, flags, args, permission, prompt.as_deref()),
         Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
     }
 }
@@ -77,10 +85,24 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
     start.trust.clone_from(&args.trust_project);
     start.max_rounds = args.max_rounds.map(NonZeroU32::get);
     start.only_tools.clone_from(&args.tools);
+    start.output_schema = args.output_schema.as_deref().map(prompt::read_schema).transpose()?;
     Ok(())
 }
 
-fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: Option<&str>) -> Exit {
+/// Returns the program that decides about permissions.
+fn permission(start: &Start, args: &ExecArgs) -> Result<Option<PermissionCommand>, String> {
+    let Some(line) = &args.permission_command else { return Ok(None) };
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    PermissionCommand::read(line, &writable(&start.cwd, &start.config), session).map(Some)
+}
+
+fn run_loaded(
+    start: Start,
+    flags: &Flags,
+    args: &ExecArgs,
+    permission: Option<PermissionCommand>,
+    prompt: Option<&str>,
+) -> Exit {
     // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (runtime, own) = match (runtime(), own) {
@@ -90,7 +112,7 @@ fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: Option<&str>
             return start::refuse(flags, args, &sentence, Exit::Failed);
         }
     };
-    let exit = own.block_on(serve(start, flags, args, prompt, runtime.handle()));
+    let exit = own.block_on(serve(start, flags, args, permission, prompt, runtime.handle()));
     runtime.shutdown_background();
     exit
 }
@@ -100,6 +122,7 @@ async fn serve(
     start: Start,
     flags: &Flags,
     args: &ExecArgs,
+    permission: Option<PermissionCommand>,
     prompt: Option<&str>,
     runtime: &tokio::runtime::Handle,
 ) -> Exit {
@@ -117,11 +140,13 @@ async fn serve(
     };
     let questions = Questions::new(err.apart(), lines.clone());
     let record = RunRecord::default();
+    record.set_schema(start.output_schema.clone());
     record.set_session(start.journal.as_ref().map(|journal| journal.session().to_string()));
     let written = out.apart();
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
-    let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), form, &questions, (&out, &err));
+    let json_lines = json.as_ref().map(|json| (json, &written));
+    let mut listeners = listeners(&record, json_lines, args, &questions, (&out, &err));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let journal = start.journal.clone();
@@ -144,32 +169,20 @@ async fn serve(
     let client = hub.first();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
+    run.permission = permission;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     run.end_model_switches();
     let is_stopped = run.stop.is_some();
-    let (unsent, reason, strict_end) = (run.unsent, run.reason, run.strict_end);
+    let farewell = Farewell { args, record: &record, json, cwd: &cwd, strict_end: run.strict_end };
+    let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }
-        if args.strict {
-            exit = result::strict(exit, &record, strict_end);
-        }
-        let answer = record.last_turn().and_then(|last| last.answer);
-        if let (Some(path), Some(answer)) = (&args.output_last_message, answer)
-            && let Err(error) = result::write_answer(path, &answer)
-        {
-            err.say(&format!("cannot write {}: {error}", path.display()));
-            exit = if exit == Exit::Done { Exit::Failed } else { exit };
-        }
-        if let Some(json) = json {
-            start::end(&record, &json, &cwd, unsent, exit, reason);
-        } else if form == Some(OutputForm::Result) {
-            let _ = out.clone().write_all(start::object(&record.finish(exit.code(), reason, &unsent)).as_bytes());
-        }
+        exit = farewell.write(exit, reason, unsent, (&out, &err));
         let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
         let written = async {
             let all = out.drained(patience).await;
@@ -204,12 +217,12 @@ async fn serve(
 fn listeners(
     record: &RunRecord,
     json: Option<(&Arc<JsonLines>, &Output)>,
-    form: Option<OutputForm>,
+    args: &ExecArgs,
     questions: &Questions,
     (out, err): (&Output, &Output),
 ) -> Vec<Arc<dyn Listener>> {
     let mut listeners: Vec<Arc<dyn Listener>> = vec![Arc::new(record.clone())];
-    match (json, form) {
+    match (json, args.form()) {
         (Some((json, written)), _) => {
             listeners.push(Arc::new(questions.in_json(written.clone())));
             listeners.push(Arc::<JsonLines>::clone(json));
@@ -220,6 +233,9 @@ fn listeners(
             listeners.push(Arc::new(Terminal::framed(out.clone(), columns)));
         }
         (None, Some(OutputForm::Progress)) => listeners.push(Arc::new(Terminal::new(out.clone()))),
+        (None, None | Some(OutputForm::Answer | OutputForm::Json)) if args.output_schema.is_some() => {
+            listeners.push(Arc::new(Terminal::apart(io::sink(), err.clone())));
+        }
         (None, None | Some(OutputForm::Answer | OutputForm::Json)) => {
             listeners.push(Arc::new(Terminal::apart(out.clone(), err.clone())));
         }
@@ -257,6 +273,9 @@ async fn steer(
             kind = out.failed(), if run.stop.is_none() => run.output_failed(kind),
             () = wake.notified() => {}
             () = until(deadline) => run.progress.give_up(),
+            decided = PermissionCommand::decided(run.permission.as_mut()), if run.stop.is_none() => {
+                run.permission_decided(decided);
+            }
             () = until(limit), if run.stop.is_none() => run.time_is_over(),
             () = next_lines(run.lines.as_ref(), &run.err), if run.has_room() => {
                 run.read_lines();

@@ -67,6 +67,8 @@ pub enum StrictEnd {
     UsedUp,
     /// The server does not accept the key.
     Authentication,
+    /// The answer does not match the schema that it was to match.
+    NoMatch,
 }
 
 impl StrictEnd {
@@ -76,6 +78,7 @@ impl StrictEnd {
             Self::NotWhole => 4,
             Self::UsedUp => 5,
             Self::Authentication => 6,
+            Self::NoMatch => 7,
         }
     }
 }

@@ -4,10 +4,9 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use clap::CommandFactory as _;
 use ratatui::style::{Modifier, Style};
 
-use crate::cli::args::CommandLine;
+use crate::assets::MAN_PAGE;
 use crate::cli::exit::{Exit, say};
 use crate::manual::{MANUAL, ManualPage, manual_page, nearest_topic, search_manual};
 use crate::tui::theme::Theme;
@@ -41,17 +40,8 @@ pub fn run(words: &[String]) -> Exit {
 
 /// Prints the page for `man`, in roff.
 pub fn man() -> Exit {
-    let mut page = Vec::new();
-    match clap_mangen::Man::new(CommandLine::command()).render(&mut page) {
-        Ok(()) => {
-            let _ = io::stdout().write_all(&page);
-            Exit::Done
-        }
-        Err(error) => {
-            say(&format!("cannot write the page for man: {error}"));
-            Exit::Failed
-        }
-    }
+    let _ = io::stdout().write_all(MAN_PAGE.as_bytes());
+    Exit::Done
 }
 
 fn topics() -> String {
@@ -94,5 +84,28 @@ fn push_styled(text: &mut String, words: &str, style: Style) {
     text.push_str(words);
     if is_styled {
         text.push_str("\x1b[0m");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! `STEERSMAN_UPDATE_MANUAL=1 cargo test --lib man_page` writes the page anew.
+
+    use clap::CommandFactory as _;
+
+    use super::MAN_PAGE;
+    use crate::cli::args::CommandLine;
+
+    #[test]
+    fn the_man_page_is_made_from_the_command_line() {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(CommandLine::command()).render(&mut page).unwrap();
+        let made = String::from_utf8(page).unwrap();
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/steersman.1");
+        if std::env::var_os("STEERSMAN_UPDATE_MANUAL").is_some() {
+            std::fs::write(path, &made).unwrap();
+        } else {
+            assert_eq!(made, MAN_PAGE, "see the head of these tests");
+        }
     }
 }

@@ -18,13 +18,15 @@ use crate::config::ModelSource;
 use crate::event::Envelope;
 use crate::host::{Closing, Handle, Notice, Post};
 use crate::id::{AgentId, MessageId};
+use crate::limits;
 use crate::listener::Listener as _;
 use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
 use crate::session::journal::{
-    Header, Journal, OpenFile, Parent, SCHEMA, SessionFile, SessionFiles, SessionId, before, carried_over, restore,
-    restore_left,
+    EarlierRun, Header, Journal, OpenFile, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId, before,
+    carried_over, restore_left,
 };
+use crate::steering::TextKind;
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
@@ -110,8 +112,8 @@ fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&Session
     let parent = Parent { session: file.session, before: None };
     let header = header(start, Some(parent), unused(files, id)?)?;
     let opening = files.creating(&header, &TimeZone::system());
-    let journal = Journal::branch(header, &records, opening);
-    start.resumed = Some(restore_left(records));
+    let journal = Journal::branch(header, reading.last, &records, opening);
+    start.resumed = Some(Box::new(restore_left(records)));
     Ok(journal)
 }
 
@@ -141,12 +143,15 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
         .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
     let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
     let opening = files.creating(&header, &TimeZone::system());
-    let journal = Journal::branch(header, &records, opening);
+    let journal = Journal::branch(header, reading.last, &records, opening);
     hide_variables(&journal);
     let mut resumed = restore_left(records);
-    resumed.unfinished = Unfinished { drafts: vec![DraftText { to: AgentId::main(), text }], ..Unfinished::default() };
+    resumed.unfinished = Unfinished {
+        drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default() }],
+        ..Unfinished::default()
+    };
     start.places.notes.extend(notes);
-    start.resumed = Some(resumed);
+    start.resumed = Some(Box::new(resumed));
     start.journal = Some(journal);
     Ok(())
 }
@@ -184,14 +189,11 @@ fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
     all.into_iter().find(is_here).ok_or_else(|| "no session of this directory is saved".to_owned())
 }
 
-/// Takes up a session: its file is this program's alone from here on.
+/// Takes up a session: its file is this program's alone from here on. It is read while the screen shows its end.
 fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> Result<Journal, String> {
     let name = &file.session;
     let open = open.map_err(|error| unreadable(name, &error))?;
-    let reading = file.read().map_err(|error| unreadable(name, &error))?;
-    let header = reading
-        .header()
-        .ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))?;
+    let header = header_of(file)?;
     if header.schema > SCHEMA {
         return Err(format!("session {name} was saved by a newer version, {}", visible_line(&header.program)));
     }
@@ -199,11 +201,38 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
         let directory = visible_line(&header.directory).into_owned();
         return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
     }
-    start.places.notes.extend(reading.damage.sentence());
-    let last = reading.last;
-    let resumed = restore(reading.records);
-    start.resumed = Some(resumed);
+    let last = take_up(start, file)?;
     Ok(Journal::resume(name.clone(), last, open.opening()))
+}
+
+/// Returns what a session is.
+fn header_of(file: &SessionFile) -> Result<Header, String> {
+    let name = &file.session;
+    if let Some(header) = file.header() {
+        return Ok(header);
+    }
+    // Behind damage at the beginning.
+    let reading = file.read().map_err(|error| unreadable(name, &error))?;
+    let header = reading.header().cloned();
+    header.ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))
+}
+
+/// Lets the start show a session and go on with it; returns the number of its last record.
+fn take_up(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
+    let unreadable = |error: io::Error| unreadable(&file.session, &error);
+    let mut tail = file.tail(limits::JOURNAL_TAIL).map_err(unreadable)?;
+    let records: Vec<Record> = tail.by_ref().collect::<io::Result<_>>().map_err(unreadable)?;
+    let is_whole = matches!(records.first(), Some(Record::Session(_)));
+    if !is_whole {
+        let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
+        start.session_end = records.into_iter().filter_map(event).collect();
+    }
+    start.resumed = Some(Box::new(EarlierRun::of(file).map_err(unreadable)?));
+    match tail.last_number() {
+        // Nothing of the end can be read.
+        0 => Ok(file.read().map_err(unreadable)?.last),
+        last => Ok(last),
+    }
 }
 
 /// Shows a session that another program writes; where there is nobody to read it, it is refused.
@@ -213,8 +242,7 @@ fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
         let id = &file.session;
         return Err(format!("{why}; end that first, or send it a text: steersman inject --session {id} TEXT"));
     }
-    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
-    start.resumed = Some(restore(reading.records));
+    take_up(start, file)?;
     let why = format!("{why}: it can only be read here; to steer it: steersman attach {}", file.session);
     start.read_only = Some((file.session.clone(), why));
     Ok(())
@@ -226,18 +254,28 @@ fn unreadable(name: &SessionId, error: &io::Error) -> String {
 
 /// Ends what the earlier process left open in the journal alone: where nothing is shown again, it is nothing that this run
 /// did.
-pub(super) fn close_unseen(start: &mut Start) {
-    let (Some(journal), Some(resumed)) = (&start.journal, &mut start.resumed) else { return };
-    resumed.envelopes.clear();
-    for Closing { agent, parent, event } in std::mem::take(&mut resumed.closing) {
-        resumed.numbers.seq += 1;
-        journal.on_event(&Envelope { seq: resumed.numbers.seq, at: clock::now(), agent, parent, event });
+///
+/// # Errors
+/// One sentence, when the session cannot be read.
+pub(super) fn close_unseen(start: &mut Start) -> Result<(), String> {
+    let Some(mut earlier) = start.resumed.take() else { return Ok(()) };
+    while !earlier.events().map_err(|error| format!("the session cannot be read: {error}"))?.is_empty() {}
+    let mut resumed = earlier.resumed();
+    if let Some(journal) = &start.journal {
+        for Closing { agent, parent, event } in std::mem::take(&mut resumed.closing) {
+            resumed.numbers.seq += 1;
+            journal.on_event(&Envelope { seq: resumed.numbers.seq, at: clock::now(), agent, parent, event });
+        }
     }
+    start.resumed = Some(Box::new(resumed));
+    Ok(())
 }
 
 /// Lets a host's texts be kept, and its user hear when nothing can be saved.
 pub(super) fn attach(journal: &Journal, handle: &Handle) {
     handle.set_keeper(Arc::new(journal.clone()));
+    // Before anybody sends a text: what was given a number in an earlier process is only known when all of that is read.
+    handle.interloper().take_over(Vec::new(), journal.earlier_records());
     let mailbox = Arc::clone(handle.mailbox());
     journal.on_trouble(move |sentence| mailbox.push(Post::Notice(Notice::Info(sentence))));
 }

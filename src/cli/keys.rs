@@ -5,18 +5,14 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
-
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
 
 use crate::config::KeyPlace;
 use crate::limits;
 use crate::provider::ApiKey;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
-use crate::workspace::with_spawn_lock;
+use crate::workspace::OwnCommand;
 
 /// Reads a key; `None` when none is configured.
 ///
@@ -61,60 +57,10 @@ async fn of_file(path: &Path) -> Result<ApiKey, String> {
 }
 
 async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> {
-    let (program, arguments) = words.split_first().ok_or("api_key_command names no program")?;
-    let named = || format!("api_key_command ({})", visible_line(program));
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        // Processes that it starts are stopped with it.
-        .process_group(0)
-        .kill_on_drop(true);
-    let child = with_spawn_lock(|| command.spawn());
-    let mut child = child.map_err(|error| format!("{} does not start: {error}", named()))?;
-    let group = ProcessGroup(child.id());
-    let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
-        return Err(format!("{} has no output", named()));
-    };
-    let ending = async move {
-        let status = child.wait().await;
-        // Remaining processes would keep the pipes open.
-        drop(group);
-        status
-    };
-    let running = async { tokio::join!(bytes(output), bytes(errors), ending) };
-    let Ok((output, errors, status)) = tokio::time::timeout(time, running).await else {
-        return Err(format!("{} took longer than {} s", named(), time.as_secs_f32()));
-    };
-    let status = status.map_err(|error| format!("{} is lost: {error}", named()))?;
-    if !status.success() {
-        let said = errors.unwrap_or_default();
-        let said: String = visible_line(said.trim()).chars().take(limits::ERROR_CHARS).collect();
-        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-        return Err(format!("{} failed ({status}){said}", named()));
-    }
-    let output = output.map_err(|error| format!("{} cannot be read: {error}", named()))?;
+    let named = || format!("api_key_command ({})", visible_line(words.first().map_or("", String::as_str)));
+    let command = OwnCommand { words, input: "", most: limits::KEY_BYTES, time };
+    let output = command.run().await.map_err(|error| format!("{} {error}", named()))?;
     one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))
-}
-
-/// A process group that is killed when this value is dropped.
-struct ProcessGroup(Option<u32>);
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        if let Some(leader) = leader {
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-        }
-    }
-}
-
-async fn bytes(from: impl AsyncRead + Unpin) -> std::io::Result<String> {
-    let mut text = Vec::new();
-    from.take(limits::KEY_BYTES).read_to_end(&mut text).await?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns the only word of a text as a key.

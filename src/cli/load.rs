@@ -2,13 +2,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
-use crate::host::Resumed;
+use crate::event::Envelope;
+use crate::host::Earlier;
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::session::journal::{Journal, SessionId};
@@ -32,6 +35,8 @@ pub struct Start {
     pub max_rounds: Option<u32>,
     /// The only tools of the main agent.
     pub only_tools: Option<Vec<String>>,
+    /// What the answer of the main agent must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
     /// Who answers questions.
     pub answerer: Answerer,
     /// The front end, which decides whether trust can be asked about.
@@ -43,7 +48,9 @@ pub struct Start {
     /// What the session is saved with; nothing without one.
     pub journal: Option<Journal>,
     /// What the session goes on with, when it is resumed.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<dyn Earlier>>,
+    /// Its last events, to be shown while the rest is read; none of a short session.
+    pub session_end: Vec<Envelope>,
     /// The session that is shown and not gone on with, and why: another program writes it.
     pub read_only: Option<(SessionId, String)>,
 }
@@ -103,7 +110,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         (None, _) => Layer::default(),
     };
     let mut config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
-    let writable: Vec<PathBuf> = std::iter::once(cwd.clone()).chain(config.sandbox.writable.iter().cloned()).collect();
+    let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
         find_key_command(key, &writable)?;
     }
@@ -121,12 +128,14 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         trust: None,
         max_rounds: None,
         only_tools: None,
+        output_schema: None,
         answerer,
         front,
         places,
         flags: flags.layer(),
         journal: None,
         resumed: None,
+        session_end: Vec::new(),
         read_only: None,
     })
 }
@@ -146,17 +155,50 @@ impl Start {
     }
 }
 
+/// Returns the directories in which commands of the agent can write.
+pub fn writable(cwd: &Path, config: &Config) -> Vec<PathBuf> {
+    std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect()
+}
+
 /// Replaces the name of a key command by its path.
 fn find_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
     let KeyPlace::Command(words) = key else { return Ok(()) };
-    let Some(program) = words.first_mut().filter(|program| !program.contains('/')) else { return Ok(()) };
+    words
+        .first_mut()
+        .map_or(Ok(()), |program| find_program(program, writable))
+        .map_err(|program| LoadError::KeyCommand { program: visible_line(&program).into_owned() })
+}
+
+/// Finds the program of a command line of the user, and returns the words with its path. Neither the program nor a file that
+/// an argument names may lie where commands of the agent can write.
+///
+/// # Errors
+/// The word that names such a file.
+pub fn program_of_user(mut words: Vec<String>, writable: &[PathBuf]) -> Result<Vec<String>, String> {
+    let here = std::env::current_dir().unwrap_or_default();
+    for (place, word) in words.iter().enumerate() {
+        let path = here.join(word);
+        let is_path = !word.is_empty() && (place > 0 || word.contains('/'));
+        if is_path && path.exists() && programs::passes_through(&path, writable) {
+            return Err(word.clone());
+        }
+    }
+    words.first_mut().map_or(Ok(()), |program| find_program(program, writable))?;
+    Ok(words)
+}
+
+/// Replaces a program's name by its path.
+///
+/// # Errors
+/// The name, when it lies only where commands can write. A program that is nowhere is reported when it is to be run.
+fn find_program(program: &mut String, writable: &[PathBuf]) -> Result<(), String> {
+    if program.contains('/') {
+        return Ok(());
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     match programs::find(&*program, &path, writable) {
         Some(found) => *program = found.to_string_lossy().into_owned(),
-        None if programs::find(&*program, &path, &[]).is_some() => {
-            return Err(LoadError::KeyCommand { program: visible_line(program).into_owned() });
-        }
-        // Reported when the key is needed.
+        None if programs::find(&*program, &path, &[]).is_some() => return Err(program.clone()),
         None => {}
     }
     Ok(())

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::limits;
 use crate::regular_file::{self, Links};
 
-/// The log filter unless `STEERSMAN_LOG` or `RUST_LOG` sets another.
-const DEFAULT_FILTER: &str = "warn,steersman=info";
-
-/// Starts logging. Keep the guard to the end of the program: dropping it writes what is left.
+/// Starts logging: warnings of all, and what this program does, unless `STEERSMAN_LOG` or `RUST_LOG` names other levels
+/// (`debug`, or `warn,steersman::agent=trace`). Keep the guard to the end of the program: dropping it writes what is left.
 ///
 /// # Errors
 /// When there is no directory for logs, or a log file cannot be made private.
@@ -31,9 +31,11 @@ pub fn start() -> io::Result<WorkerGuard> {
     let filter = ["STEERSMAN_LOG", "RUST_LOG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))
-        .and_then(|text| EnvFilter::try_new(text).ok())
-        .unwrap_or_else(|| EnvFilter::new(DEFAULT_FILTER));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+        .and_then(|text| text.parse::<Targets>().ok());
+    let filter = filter
+        .unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN).with_target("steersman", LevelFilter::INFO));
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer).with_filter(filter);
+    let subscriber = tracing_subscriber::registry().with(layer);
     tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
     Ok(guard)
 }

@@ -93,7 +93,7 @@ pub enum Task {
         /// The flags.
         flags: Flags,
         /// The arguments of `exec`.
-        args: ExecArgs,
+        args: Box<ExecArgs>,
     },
     /// Print the sub-agents.
     Personas {

@@ -29,12 +29,12 @@ use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::replay::Replayed;
-use crate::tui::state::status;
+use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::Steps;
 use crate::tui::{self, Answers, Ending, Recorded, ScreenOptions};
 use crate::{host, limits};
 
@@ -83,7 +83,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
         After::Exit(Exit::Usage)
     };
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
-    let start = match start.and_then(|mut start| {
+    let mut start = match start.and_then(|mut start| {
         check_terminal(&start)?;
         match branch {
             Some(plan) => journal::begin_branch(&mut start, plan)?,
@@ -105,7 +105,14 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
     let written = start.journal.as_ref().map(Journal::session);
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
     let choose_session = flags.session.resume.as_deref() == Some("");
-    let options = ScreenOptions { keymap, session: session.clone(), choose_session, ..options(&start, prompt, themes) };
+    let session_end = std::mem::take(&mut start.session_end);
+    let options = ScreenOptions {
+        keymap,
+        session: session.clone(),
+        session_end,
+        choose_session,
+        ..options(&start, prompt, themes)
+    };
     match show(start, options, !flags.session.no_socket) {
         Ok((Ending::Switch(Switch::Resume { session, directory }), _)) => After::Resume { session, directory },
         Ok((Ending::Switch(Switch::Branch { message, text, .. }), notes)) => match session {
@@ -126,7 +133,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
 ///
 /// # Errors
 /// One sentence, when there is no terminal or the configuration is wrong.
-pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Vec<Step>) -> Result<Exit, String> {
+pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Steps) -> Result<Exit, String> {
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
     if uses_lines(&start) {
         return Err("a replay needs the full screen; --print writes one screen of it as text".to_owned());
@@ -144,7 +151,7 @@ pub(super) fn show_recorded(flags: &Flags, shown: Replayed, steps: Vec<Step>) ->
     };
     options.label = shown.model;
     options.source = status::ModelSource::Configured;
-    let client = RecordedClient::new(Resumed::default(), "this is a replay".to_owned());
+    let client = RecordedClient::new(Box::<Resumed>::default(), "this is a replay".to_owned());
     let ending = tui::run(options, &client).map_err(|error| format!("the screen cannot be shown: {error}"))?;
     Ok(Exit::Screen(ending.exit_code()))
 }
@@ -174,7 +181,7 @@ pub(super) fn check_terminal(start: &Start) -> Result<(), String> {
 fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(Ending, Vec<String>)> {
     let uses_lines = uses_lines(&start);
     if let Some((_, why)) = start.read_only {
-        let client = RecordedClient::new(start.resumed.take().unwrap_or_default(), why);
+        let client = RecordedClient::new(start.resumed.take().unwrap_or_else(|| Box::<Resumed>::default()), why);
         let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
         return ending.map(|ending| (ending, Vec::new()));
     }
@@ -268,6 +275,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         session: None,
         client: None,
         choose_session: false,
+        session_end: Vec::new(),
         replay: None,
     }
 }

@@ -17,7 +17,7 @@ use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::fault;
-use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
+use crate::host::{ContextPlaces, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
@@ -96,6 +96,7 @@ pub async fn setup(
         },
         streaming: config.streaming,
         spending: config.spending,
+        framing: config.framing,
         compact_at: config.compact_at,
         policy: Policy {
             answerer: start.answerer,
@@ -112,10 +113,10 @@ pub async fn setup(
         },
         max_rounds: start.max_rounds,
         only_tools: start.only_tools,
+        output_schema: start.output_schema,
         context: config.context_files.then(|| ContextPlaces {
             user: start.places.config.map(|config| config.join("AGENTS.md")),
             home: start.places.home,
-            project: ProjectContext::Yes,
         }),
         roster,
         notes,

@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use crate::approval::Answer;
 use crate::limits;
+use crate::steering::TextKind;
 use crate::text::is_blank;
 
 /// The bytes that are read at once.
@@ -27,8 +28,8 @@ const LOOKS: u32 = 20;
 /// The meaning of one line of standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A message for the next boundary.
-    Text(String),
+    /// A message for the next boundary, and what it is.
+    Text(String, TextKind),
     /// A message for after the turn.
     FollowUp(String),
     /// Cancel the turn and send nothing more.
@@ -48,7 +49,7 @@ pub enum Line {
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question after the
+    /// `/instead`, `/note` and `/rule`, each with words, send these as what the command says; `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question after the
     /// command, answer; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
     /// sends the rest literally; any other `/word` is an unknown command; everything else is a message.
     pub fn parse(line: &str) -> Self {
@@ -60,20 +61,23 @@ impl Line {
             return if is_blank(text) { Self::Ignore } else { Self::FollowUp(text.to_owned()) };
         }
         if line.starts_with("//") || line.starts_with("\\>") {
-            return Self::Text(line.get(1..).unwrap_or(line).to_owned());
+            return Self::Text(line.get(1..).unwrap_or(line).to_owned(), TextKind::Add);
         }
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let name =
             command.strip_prefix('/').filter(|name| name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c)));
         match name {
             Some(name) => Self::command(name, rest.trim()).unwrap_or_else(|| Self::Unknown(line.trim_end().to_owned())),
-            None => Self::Text(line.to_owned()),
+            None => Self::Text(line.to_owned(), TextKind::Add),
         }
     }
 
     fn command(name: &str, rest: &str) -> Option<Self> {
         let (first, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let (number, words) = first.parse().map_or((None, rest), |number| (Some(number), behind.trim_start()));
+        if let (Some(kind), false) = (TextKind::named(name).filter(|kind| *kind != TextKind::Add), is_blank(rest)) {
+            return Some(Self::Text(rest.to_owned(), kind));
+        }
         match name {
             "stop" if rest.is_empty() => Some(Self::Stop),
             "yes" if words.is_empty() => Some(Self::Answer(number, Answer::Once)),
@@ -160,7 +164,7 @@ impl Splitter {
             Err(error)
                 if error.error_len().is_none() && line.len() > self.form.longest() && self.form == LineForm::Words =>
             {
-                Line::Text("x".repeat(longest))
+                Line::Text("x".repeat(longest), TextKind::Add)
             }
             Err(_) => Line::NotText,
         };
@@ -345,7 +349,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn length(line: &Line) -> usize {
     match line {
-        Line::Text(text) | Line::FollowUp(text) | Line::Unknown(text) | Line::Json(text) => text.len(),
+        Line::Text(text, _) | Line::FollowUp(text) | Line::Unknown(text) | Line::Json(text) => text.len(),
         Line::Answer(_, Answer::No(Some(words))) => words.len(),
         Line::Answer(..) | Line::Stop | Line::NotText | Line::Ignore => 0,
     }

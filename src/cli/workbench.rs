@@ -1,11 +1,12 @@
 //! Makes the parts that tools need from the configuration: the spawner with its sandbox and environment, and the web.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use secrecy::SecretString;
 
+use crate::cli::load::writable;
 use crate::cli::places::UserDirectories;
 use crate::config::{Config, SandboxKind, WebSettings};
 use crate::host::{StartError, WebPool, Workbench};
@@ -62,9 +63,7 @@ pub fn wanted_sandbox(
     let program = std::env::current_exe()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
-    let writable: Vec<PathBuf> =
-        std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect();
-    let around = Surroundings { program, home: places.home.clone(), path, writable };
+    let around = Surroundings { program, home: places.home.clone(), path, writable: writable(cwd, config) };
     let wanted = match config.sandbox.kind {
         SandboxKind::Auto => Choice::Auto,
         SandboxKind::Namespaces => Choice::Namespaces,

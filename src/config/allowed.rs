@@ -113,7 +113,15 @@ mod tests {
 
     #[test]
     fn the_words_of_a_choice_are_those_that_are_taken() {
-        for key in ["provider", "reasoning_effort", "mode", "sandbox.kind", "screen.notify", "screen.notify_when"] {
+        for key in [
+            "provider",
+            "reasoning_effort",
+            "mode",
+            "sandbox.kind",
+            "screen.notify",
+            "screen.notify_when",
+            "steering.framing",
+        ] {
             let allowed = allowed(key).unwrap();
             let words: Vec<&str> = allowed.split('"').skip(1).step_by(2).collect();
             for word in &words {

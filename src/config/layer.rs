@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::approval::Mode;
 use crate::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::config::{
-    CommandWords, Key, Provider, RuleLists, SandboxSection, ScreenSection, SessionsSection, WebSection,
+    CommandWords, Key, Provider, RuleLists, SandboxSection, ScreenSection, SessionsSection, SteeringSection, WebSection,
 };
 use crate::price::{Money, Prices};
 use crate::provider::Effort;
@@ -77,6 +77,8 @@ settings! {
         web: WebSection;
         /// How the screen looks.
         screen: ScreenSection;
+        /// Texts that reach an agent while it works.
+        steering: SteeringSection;
         /// The sessions that are saved.
         sessions: SessionsSection;
     }

@@ -29,13 +29,15 @@ use crate::approval::{Mode, ModeRefused, RuleError};
 use crate::control::{Spending, Staleness};
 use crate::dialect::Dialect;
 use crate::provider::{ApiKey, Http, Streaming};
+use crate::steering::Framing;
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection, WebSection,
+    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection, SteeringSection,
+    WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
@@ -75,6 +77,8 @@ pub struct Config {
     pub still_true: Staleness,
     /// What tokens cost, where the server does not say it, and how much may be spent.
     pub spending: Spending,
+    /// How texts reach an agent's model while it works.
+    pub framing: Framing,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// How much runs without a question.

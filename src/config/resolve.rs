@@ -12,6 +12,7 @@ use crate::config::{
 use crate::control::{Spending, Staleness};
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
+use crate::steering::Framing;
 
 /// The ports at which llama.cpp, Ollama, LM Studio and `vLLM` usually answer.
 const LOCAL_PORTS: [u16; 4] = [8080, 11434, 1234, 8000];
@@ -132,6 +133,7 @@ impl Config {
                 max_tokens: merged.max_tokens_total.map(Into::into),
                 prices: merged.prices.clone().unwrap_or_default(),
             },
+            framing: merged.steering.as_ref().and_then(|steering| steering.framing).unwrap_or(Framing::Framed),
             compact_at: match merged.compact_at.unwrap_or(limits::COMPACT_AT) {
                 percent @ 0..=100 => percent,
                 more => return Err(ConfigError::CompactAt(more)),

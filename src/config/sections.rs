@@ -1,4 +1,4 @@
-//! The sections of the configuration file: rules, sandbox, web, screen, sessions. Each is also a value of its
+//! The sections of the configuration file: rules, sandbox, web, screen, steering, sessions. Each is also a value of its
 //! own, filled gap by gap.
 
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::approval::{RuleError, Rules};
 use crate::config::Key;
 use crate::config::settings::{ADDRESS, DIRECTORIES, FILE, FLAG, TEXT, VARIABLE, settings};
+use crate::steering::Framing;
 
 /// What a list of rules allows.
 const RULES: &str = "a list of rules in quotes, such as [\"bash: cargo test *\"]";
@@ -163,6 +164,14 @@ pub enum NotifyWhen {
     Away,
     /// Always.
     Always,
+}
+
+settings! {
+    /// What is said about texts that reach an agent while it works.
+    pub struct SteeringSection {
+        /// How they reach the model.
+        framing: Framing, "\"framed\" or \"plain\"";
+    }
 }
 
 settings! {

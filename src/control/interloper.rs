@@ -19,11 +19,12 @@ use tokio::sync::Notify;
 
 use crate::clock;
 use crate::control::Cancellable;
-use crate::control::queue::{Queue, Taken};
+use crate::control::queue::{Doing, Queue, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
+use crate::steering::{RuleScope, SentDuring, TextKind};
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
 
@@ -43,26 +44,37 @@ pub struct Interloper {
     accepted: Arc<AtomicU64>,
 }
 
-/// A user message to inject: its text, and where it is to enter.
+/// A user message to inject: its text, what it is, and where it is to enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
     /// The text, exactly as typed.
     pub text: String,
     /// Where it is to enter.
     pub delivery: Delivery,
+    /// What it is to the agent.
+    pub kind: TextKind,
+    /// The agents that it holds for, if it is a rule.
+    pub scope: RuleScope,
     /// The client that sends it; `None` for the one that the run was started with.
     pub sender: Option<ClientId>,
 }
 
 impl<T: Into<String>> From<(T, Delivery)> for Injection {
     fn from((text, delivery): (T, Delivery)) -> Self {
-        Self { text: text.into(), delivery, sender: None }
+        Self { delivery, ..Self::from(text.into()) }
+    }
+}
+
+impl<T: Into<String>> From<(T, TextKind)> for Injection {
+    fn from((text, kind): (T, TextKind)) -> Self {
+        Self { kind, ..Self::from(text.into()) }
     }
 }
 
 impl From<String> for Injection {
     fn from(text: String) -> Self {
-        Self { text, delivery: Delivery::default(), sender: None }
+        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
+        Self { text, delivery, kind, scope, sender: None }
     }
 }
 
@@ -131,7 +143,7 @@ impl Interloper {
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery, sender } = message.into();
+        let Injection { text, delivery, kind, scope, sender } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -143,7 +155,8 @@ impl Interloper {
             }
             let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
             let at = clock::now();
-            queue.accept(Pending { id: id.clone(), text, delivery, held: false, stale: false, at, sender });
+            let during = queue.during();
+            queue.accept(Pending { delivery, kind, scope, during, sender, ..Pending::new(id.clone(), text, at) });
             id
         };
         self.changed();
@@ -249,6 +262,26 @@ impl Interloper {
     pub fn count_step(&self) {
         let mut queue = self.lock();
         queue.steps = queue.steps.saturating_add(1);
+    }
+
+    /// Notes that the agent calls a tool. For the agent.
+    pub fn began_call(&self, tool: &str) {
+        self.lock().doing = Doing::Call(tool.to_owned());
+    }
+
+    /// Notes that the agent asks its model, and so runs no tool. For the agent.
+    pub fn began_request(&self) {
+        self.lock().doing = Doing::Reply;
+    }
+
+    /// Notes that no turn runs any more. For the agent.
+    pub fn ended_turn(&self) {
+        self.lock().doing = Doing::Nothing;
+    }
+
+    /// Returns the tool calls that the agent has begun since a text was sent. For the agent.
+    pub fn calls_since(&self, during: &SentDuring) -> u64 {
+        self.lock().steps.saturating_sub(during.calls)
     }
 
     /// Tells whether [`Interloper::take_turn`] would start a turn.

@@ -7,6 +7,7 @@
 //! - the pending queue: inject, peek, drain, withdraw, hold: `interloper.rs`, `interloper/edits.rs`, `queue.rs`;
 //!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
 //! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
+//! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
 //! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`
@@ -18,6 +19,7 @@ mod crew;
 mod gate;
 mod interloper;
 mod queue;
+mod rules;
 mod step_limit;
 
 pub use crate::protocol::{Decision, Shift};
@@ -26,4 +28,5 @@ pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Gate, Parked, Parking};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};
+pub use rules::{Rules, RulesMembership};
 pub use step_limit::{OnExhausted, StepLimit};

@@ -2,7 +2,8 @@
 //!
 //! Always holds: an id is in the list at most once and names one text of the user for ever; the order is that of delivery
 //! (what is to go now, the steers, the follow-ups), and among entries of one delivery the order of acceptance unless the
-//! user moved one; a drain passes over held entries and leaves them in place; a closed list is empty.
+//! user moved one; a drain passes over held entries and leaves them in place; what asks for no work (a note, a rule) starts
+//! no turn and goes with the text that does; a closed list is empty.
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::control::{Modes, QueueMode, Staleness};
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::protocol::Shift;
+use crate::steering::SentDuring;
 
 /// The messages that wait, in the order of their delivery.
 #[derive(Debug, Default)]
@@ -29,6 +31,20 @@ pub(crate) struct Queue {
     closed: bool,
     /// Tool calls that the agent has made so far.
     pub(crate) steps: u64,
+    /// What the agent does now.
+    pub(crate) doing: Doing,
+}
+
+/// What an agent does, as far as its queue is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// No turn runs.
+    #[default]
+    Nothing,
+    /// Its model is asked, or writes.
+    Reply,
+    /// It called this tool last.
+    Call(String),
 }
 
 /// One message with what its age is counted from.
@@ -71,12 +87,22 @@ impl Queue {
         self.closed
     }
 
-    /// Appends a text that the caller has checked.
+    /// Appends a text that the caller has checked. One that starts no turn lets none start either.
     pub(crate) fn accept(&mut self, pending: Pending) {
         let at = pending.at;
+        self.paused &= !pending.starts_turn();
         self.entries.push(Entry { pending, edited: false, fresh: (at, self.steps) });
         self.arrange();
-        self.paused = false;
+    }
+
+    /// Returns what the agent does now; `None` while no turn runs.
+    pub(crate) fn during(&self) -> Option<SentDuring> {
+        let tool = match &self.doing {
+            Doing::Nothing => return None,
+            Doing::Reply => None,
+            Doing::Call(tool) => Some(tool.clone()),
+        };
+        Some(SentDuring { calls: self.steps, tool })
     }
 
     /// Takes what enters at a boundary: what is to go now, then the steers; none that is held.
@@ -93,11 +119,15 @@ impl Queue {
         self.take(QueueMode::All, Delivery::Now, now)
     }
 
-    /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next.
+    /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next. What
+    /// starts none goes with it, or stays.
     pub(crate) fn take_turn(&mut self, now: Timestamp) -> Taken {
         let mut taken = Taken::default();
-        if self.paused || self.bars > 0 {
+        if !self.deliverable() {
             return taken;
+        }
+        if self.holds_all_for_age(now) {
+            return Taken { held_back: true, ..taken };
         }
         for (mode, delivery) in [
             (QueueMode::All, Delivery::Now),
@@ -106,17 +136,32 @@ impl Queue {
         ] {
             let next = self.take(mode, delivery, now);
             taken.held_back |= next.held_back;
-            taken.entries = next.entries;
-            if !taken.entries.is_empty() {
+            taken.entries.extend(next.entries);
+            if taken.entries.iter().any(Pending::starts_turn) {
                 break;
             }
         }
         taken
     }
 
+    /// Holds what would start a turn and is too old; tells whether that is everything that would.
+    fn holds_all_for_age(&mut self, now: Timestamp) -> bool {
+        let (staleness, steps) = (self.staleness, self.steps);
+        let mut starting = self.entries.iter_mut().filter(|entry| !entry.pending.held && entry.pending.starts_turn());
+        let is_old = |entry: &Entry| entry.pending.delivery != Delivery::Now && is_stale(staleness, entry, now, steps);
+        if starting.any(|entry| !is_old(entry)) {
+            return false;
+        }
+        for entry in self.entries.iter_mut().filter(|entry| !entry.pending.held && entry.pending.starts_turn()) {
+            entry.pending.stale = true;
+            entry.sync();
+        }
+        true
+    }
+
     /// Tells whether [`Queue::take_turn`] would return anything or hold something back.
     pub(crate) fn deliverable(&self) -> bool {
-        !self.paused && self.bars == 0 && self.entries().any(|entry| !entry.held)
+        !self.paused && self.bars == 0 && self.entries().any(|entry| !entry.held && entry.starts_turn())
     }
 
     /// Tells whether anything is to go now.
@@ -261,8 +306,9 @@ impl Queue {
         };
         let mut taken = Taken::default();
         let mut kept = Vec::with_capacity(self.entries.len());
+        let mut work = 0;
         for mut entry in self.entries.drain(..) {
-            let wanted = entry.pending.delivery == delivery && !entry.pending.held && taken.entries.len() < most;
+            let wanted = entry.pending.delivery == delivery && !entry.pending.held && work < most;
             if !wanted {
                 kept.push(entry);
             } else if delivery != Delivery::Now && is_stale(self.staleness, &entry, now, self.steps) {
@@ -271,6 +317,8 @@ impl Queue {
                 taken.held_back = true;
                 kept.push(entry);
             } else {
+                // What asks for no work takes no place of its own.
+                work += usize::from(entry.pending.kind.asks_for_work());
                 taken.entries.push(entry.pending);
             }
         }

@@ -2,7 +2,6 @@
 //!
 //! Told to listeners just before the event; no journal holds it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::CallId;
@@ -27,7 +26,8 @@ pub enum EventFacts {
 }
 
 /// Why a call has an error as its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CallFault {
     /// A rule or the mode forbids it, or nobody was there to ask.
@@ -43,7 +43,8 @@ pub enum CallFault {
 }
 
 /// Why the last reply of a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnFinish {
     /// The model was done.
@@ -57,7 +58,8 @@ pub enum TurnFinish {
 }
 
 /// Why a turn failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnFault {
     /// What failed.
     pub kind: TurnFaultKind,
@@ -68,7 +70,8 @@ pub struct TurnFault {
 }
 
 /// What failed in a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnFaultKind {
     /// The server could not be reached.

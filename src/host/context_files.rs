@@ -23,18 +23,6 @@ pub struct ContextPlaces {
     pub user: Option<PathBuf>,
     /// The home directory, above which no project begins.
     pub home: Option<PathBuf>,
-    /// Whether a project's are looked for at all.
-    pub project: ProjectContext,
-}
-
-/// Whether a project's context files count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ProjectContext {
-    /// They do.
-    #[default]
-    Yes,
-    /// They do not.
-    No,
 }
 
 /// One file whose text enters the system prompt.
@@ -91,7 +79,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
         let shown = shown_of_user(user, places.home.as_deref());
         found.take(real, shown, read_head);
     }
-    if places.project == ProjectContext::Yes && !is_shared(cwd, places.home.as_deref()) {
+    if !is_shared(cwd, places.home.as_deref()) {
         let root = project_root(cwd, places.home.as_deref()).unwrap_or_else(|| cwd.to_path_buf());
         // Through open directories, so that no link that is put there meanwhile leads out of the project.
         let project = Workspace::new(&root).ok();

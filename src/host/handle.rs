@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::approval::Approvals;
 use crate::clock;
-use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Staleness, Watcher};
+use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Rules, Staleness, Watcher};
 use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -15,6 +15,7 @@ use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
+use crate::steering::RuleChange;
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -27,6 +28,7 @@ pub struct Handle {
     commands: Arc<Commands>,
     changes: Arc<Changes>,
     budget: Arc<Budget>,
+    rules: Arc<Rules>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
 }
 
@@ -47,8 +49,8 @@ impl Handle {
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
-        let budget = Arc::default();
-        Self { main, crew, approvals, mailbox, commands, changes, budget, keeper: Arc::default() }
+        let (budget, rules) = (Arc::default(), Arc::default());
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper: Arc::default() }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -89,12 +91,27 @@ impl Handle {
         let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, Injection { text, delivery, sender })), Ok(id)) = (kept, &outcome) {
-            let entry = Pending { id: id.clone(), text, delivery, held: false, stale: false, at: clock::now(), sender };
+        if let (Some((keeper, Injection { text, delivery, kind, scope, sender })), Ok(id)) = (kept, &outcome) {
+            let entry = Pending { delivery, kind, scope, sender, ..Pending::new(id.clone(), text, clock::now()) };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.
         outcome.map_err(|refused| if to.is_main() && refused == Refused::Ended { Refused::NotBuilt } else { refused })
+    }
+
+    /// Changes a rule of the user, or withdraws it; the agents tell their models before their next requests. False when
+    /// it does not hold (any more), or the new words are blank.
+    pub fn change_rule(&self, id: &MessageId, change: RuleChange) -> bool {
+        let is_changed = self.rules.change(id, change);
+        if is_changed {
+            self.keep();
+        }
+        is_changed
+    }
+
+    /// Returns the rules of the user that hold.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
     }
 
     /// Returns what is pending for whom; agents without anything are left out.

@@ -36,6 +36,15 @@ struct Inner {
     wakers: Vec<Waker>,
 }
 
+impl Inner {
+    /// Wakes somebody when everything is taken.
+    fn wake_later(&mut self, context: &Context<'_>) {
+        if !self.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            self.wakers.push(context.waker().clone());
+        }
+    }
+}
+
 impl Mailbox {
     /// Makes an empty mailbox.
     pub fn new() -> Self {
@@ -82,6 +91,16 @@ impl Mailbox {
         }
     }
 
+    /// Tells whether what was posted is taken, but for a few; else wakes when it is.
+    pub(super) fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.posts.len() < limits::RETOLD_POSTS {
+            return Poll::Ready(());
+        }
+        inner.wake_later(context);
+        Poll::Pending
+    }
+
     /// Takes everything, in order.
     pub fn take(&self) -> Vec<Post> {
         let (posts, wakers) = {
@@ -116,9 +135,7 @@ impl Listener for Mailbox {
         if inner.bytes < limits::MAILBOX_BYTES {
             return Poll::Ready(());
         }
-        if !inner.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-            inner.wakers.push(context.waker().clone());
-        }
+        inner.wake_later(context);
         Poll::Pending
     }
 

@@ -30,11 +30,11 @@ pub use crate::error::StartError;
 pub use crate::protocol::{LocalServer, Notice, Post};
 pub use command::Command;
 pub use context_files::{
-    ContextFile, ContextFiles, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
+    ContextFile, ContextFiles, ContextPlaces, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
-pub use resumed::{Closing, Numbers, Resumed};
+pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, LastRun, WorkerState, start, start_with};

@@ -1,28 +1,59 @@
 //! What a session goes on with that an earlier process began. The worker takes it up before the first turn.
+//!
+//! Its events are told in parts, so that a session of any length takes no more memory than what is shown of it.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::{io, mem};
 
 use crate::details::UndoneFile;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
 use crate::protocol::Unfinished;
+use crate::steering::Rule;
+
+/// A session that an earlier process left: first what happened in it, then what it goes on with.
+pub trait Earlier: Send + Debug {
+    /// Returns the next events for a screen to show again; none when there are no more. May take a moment.
+    ///
+    /// # Errors
+    /// When the session cannot be read any further.
+    fn events(&mut self) -> io::Result<Vec<Envelope>>;
+
+    /// Returns what the session goes on with, as far as its events were returned.
+    fn resumed(self: Box<Self>) -> Resumed;
+}
 
 /// A session as its earlier process left it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resumed {
     /// The conversation as it was recorded; calls may be open in it.
     pub messages: Vec<Message>,
-    /// What happened, for a screen to show again.
+    /// What happened and was not told yet, for a screen to show again.
     pub envelopes: Vec<Envelope>,
+    /// Sentences for the user about how it was read.
+    pub notes: Vec<String>,
     /// What ends everything that was open, the innermost first.
     pub closing: Vec<Closing>,
     /// What waits for the user; each text is held until the user says that it still holds.
     pub unfinished: Unfinished,
     /// Undos that the model was not told of: the turn, and what was done about each file.
     pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that held; `None` where none was ever set.
+    pub rules: Option<Vec<Rule>>,
     /// Where the numbering goes on.
     pub numbers: Numbers,
+}
+
+impl Earlier for Resumed {
+    fn events(&mut self) -> io::Result<Vec<Envelope>> {
+        Ok(mem::take(&mut self.envelopes))
+    }
+
+    fn resumed(self: Box<Self>) -> Resumed {
+        *self
+    }
 }
 
 /// An event that ends something for an agent that no longer runs.

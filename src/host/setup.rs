@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
+use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::resumed::{Closing, Resumed};
+use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
+use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
@@ -55,12 +57,16 @@ pub struct Setup {
     pub max_rounds: Option<u32>,
     /// The only tools that the main agent gets.
     pub only_tools: Option<Vec<String>>,
+    /// What the main agent's answer must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
     /// What happens when a turn has made them.
     pub on_exhausted: OnExhausted,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
     pub spending: Spending,
+    /// How texts of the user reach the models during a turn.
+    pub framing: Framing,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
@@ -80,7 +86,7 @@ pub struct Setup {
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// What the session goes on with, when an earlier process began it.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<dyn Earlier>>,
 }
 
 impl Setup {
@@ -91,8 +97,9 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, approvals, changes }: Shared,
         listeners: ListenerList,
+        resumed: Resumed,
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
@@ -126,20 +133,7 @@ impl Setup {
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
         let sandbox = self.workbench.spawner.sandbox().name();
-        let policy = Policy {
-            sandboxed: Some(if sandbox.is_some() { Sandboxed::Yes } else { Sandboxed::No }),
-            network: match self.workbench.confinement.network {
-                workspace::Network::Off if sandbox.is_some() => Network::Off,
-                workspace::Network::Off | workspace::Network::On => Network::On,
-            },
-            main_web: match self.workbench.web_pool {
-                WebPool::SubAgents => MainWeb::AsAny,
-                WebPool::Main => MainWeb::Asked,
-            },
-            root: Some(root.clone()),
-            ..self.policy
-        };
-        approvals.configure(policy, Mode::Ask);
+        approvals.configure(policy(self.policy, &self.workbench, &root), Mode::Ask);
         if let Err(refused) = approvals.set_mode(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
@@ -160,8 +154,11 @@ impl Setup {
             .compaction_request(wish)
             .compact_at(self.compact_at)
             .budget(budget)
+            .rules(rules)
+            .framing(self.framing)
             .approvals(approvals)
             .streaming(self.streaming)
+            .output_schema(self.output_schema)
             .listeners(listeners);
         if let Some(rounds) = self.max_rounds {
             builder = builder.max_turns(rounds);
@@ -169,7 +166,6 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        let resumed = self.resumed.unwrap_or_default();
         let numbers = resumed.numbers.agents;
         let mut agent = builder
             .build(|configurator| {
@@ -190,8 +186,29 @@ impl Setup {
             agent.listeners().emit_as(of, parent, event);
         }
         agent.resume(&resumed.messages, resumed.numbers.turns);
+        if let Some(rules) = resumed.rules {
+            agent.rules().take_over(rules);
+        }
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, notes })
+    }
+}
+
+/// Adds what the set-up shows to what the user's own configuration says of approvals.
+fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
+    let is_sandboxed = workbench.spawner.sandbox().name().is_some();
+    Policy {
+        sandboxed: Some(if is_sandboxed { Sandboxed::Yes } else { Sandboxed::No }),
+        network: match workbench.confinement.network {
+            workspace::Network::Off if is_sandboxed => Network::Off,
+            workspace::Network::Off | workspace::Network::On => Network::On,
+        },
+        main_web: match workbench.web_pool {
+            WebPool::SubAgents => MainWeb::AsAny,
+            WebPool::Main => MainWeb::Asked,
+        },
+        root: Some(root.to_path_buf()),
+        ..policy
     }
 }
 
@@ -203,6 +220,8 @@ pub(super) struct Shared {
     pub wish: Arc<CompactionRequest>,
     /// What counts money and tokens.
     pub budget: Arc<Budget>,
+    /// The rules of the user that hold.
+    pub rules: Arc<Rules>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
     /// What the tools changed.

@@ -3,6 +3,7 @@
 //! There is one way in, the queue, so there is no "idle or running?" race (D2). `pending` events are emitted here, on
 //! the agent's own task, between whatever the agent emits.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +12,13 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
+use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Rules};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::{Due, Errands};
 use crate::host::guards::Guards;
+use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
@@ -84,9 +86,10 @@ where
     let approvals = Arc::clone(handle.approvals());
     let changes = Arc::clone(handle.changes());
     let budget = Arc::clone(handle.budget());
+    let rules = Arc::clone(handle.rules());
     let setup = setup(Arc::clone(&approvals));
     let worker =
-        Worker { main, crew, approvals, changes, budget, mailbox, commands, choice, wish, publish, end: ending };
+        Worker { main, crew, approvals, changes, budget, rules, mailbox, commands, choice, wish, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -140,6 +143,7 @@ struct Worker {
     approvals: Arc<Approvals>,
     changes: Arc<Changes>,
     budget: Arc<Budget>,
+    rules: Arc<Rules>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -170,26 +174,13 @@ impl Worker {
     }
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
-        let setup = setup.await?;
+        let mut setup = setup.await?;
         self.budget.configure(setup.spending.clone());
-        let mut setup = setup;
-        let mut last = 0;
-        if let Some(resumed) = &mut setup.resumed {
-            last = resumed.numbers.seq;
-            for envelope in std::mem::take(&mut resumed.envelopes) {
-                if let Event::Tokens(usage) = &envelope.event {
-                    let model = usage.model.as_deref().unwrap_or_default();
-                    self.budget.charge(model, usage.context(), usage.cost_nanos);
-                }
-                self.mailbox.push(Post::Envelope(envelope));
-            }
-            for (turn, files) in std::mem::take(&mut resumed.undone) {
-                self.changes.note_undone(turn, &files);
-            }
-            let unfinished = std::mem::take(&mut resumed.unfinished);
-            self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
-            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
-        }
+        let resumed = match setup.resumed.take() {
+            Some(earlier) => self.take_up(earlier).await?,
+            None => Resumed::default(),
+        };
+        let last = resumed.numbers.seq;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
         }
@@ -199,9 +190,45 @@ impl Worker {
         all.push(Arc::new(TurnMarks::new(Arc::clone(&self.changes))));
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
-        let shared =
-            Shared { choice, wish: Arc::clone(&self.wish), budget: Arc::clone(&self.budget), approvals, changes };
-        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last)).await?)
+        let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
+        let shared = Shared { choice, wish, budget, rules, approvals, changes };
+        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
+    }
+
+    /// Tells what happened in an earlier process, no faster than it is taken; returns what the session goes on with.
+    async fn take_up(&self, mut earlier: Box<dyn Earlier>) -> Result<Resumed, StartError> {
+        let unreadable = |error: String| StartError::Failed(format!("the session cannot be read: {error}"));
+        loop {
+            let read = tokio::task::spawn_blocking(move || {
+                let events = earlier.events();
+                (earlier, events)
+            });
+            let (rest, events) = read.await.map_err(|error| unreadable(error.to_string()))?;
+            earlier = rest;
+            let events = events.map_err(|error| unreadable(error.to_string()))?;
+            if events.is_empty() {
+                break;
+            }
+            for envelope in events {
+                if let Event::Tokens(usage) = &envelope.event {
+                    let model = usage.model.as_deref().unwrap_or_default();
+                    self.budget.charge(model, usage.context(), usage.cost_nanos);
+                }
+                self.mailbox.push(Post::Envelope(envelope));
+            }
+            poll_fn(|context| self.mailbox.poll_taken(context)).await;
+        }
+        let mut resumed = earlier.resumed();
+        for note in std::mem::take(&mut resumed.notes) {
+            self.mailbox.push(Post::Notice(Notice::Info(note)));
+        }
+        for (turn, files) in std::mem::take(&mut resumed.undone) {
+            self.changes.note_undone(turn, &files);
+        }
+        let unfinished = std::mem::take(&mut resumed.unfinished);
+        self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
+        self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
+        Ok(resumed)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.
@@ -248,6 +275,8 @@ impl Worker {
             // Typed while the agent was being built, before anybody watched.
             say_pending();
         }
+
+        self.say_rules(&listeners);
 
         let errands =
             Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
@@ -309,6 +338,22 @@ impl Worker {
             };
         }
         agent.close();
+    }
+
+    /// Says which rules of the user hold, if any do, and from now on after each change: before whoever changes them goes on.
+    fn say_rules(&self, listeners: &ListenerList) {
+        let say = {
+            let (rules, listeners) = (Arc::downgrade(&self.rules), listeners.clone());
+            move || {
+                if let Some(rules) = rules.upgrade() {
+                    listeners.emit(Event::Rules { rules: rules.list() });
+                }
+            }
+        };
+        if !self.rules.list().is_empty() {
+            say();
+        }
+        self.rules.watch(Arc::new(say));
     }
 
     async fn retry(&self, agent: &mut Agent) -> Result<(), RunError> {

@@ -10,6 +10,10 @@ pub const SUMMARY_COLUMNS: usize = 100;
 pub const EVENT_BYTES: usize = 1024 * 1024;
 /// `exec`: time in which something is to come from a pipe beside a prompt.
 pub const FIRST_INPUT: Duration = Duration::from_secs(3);
+/// `exec --permission-command`: time for one answer.
+pub const PERMISSION_COMMAND_TIME: Duration = Duration::from_mins(1);
+/// `exec --permission-command`: longest answer, bytes.
+pub const PERMISSION_ANSWER_BYTES: u64 = 64 * 1024;
 /// `exec`: calls that the result lists as refused.
 pub const REFUSED_KEPT: usize = 100;
 /// `exec`: what the result tells of why a call was refused, bytes.

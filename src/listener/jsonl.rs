@@ -20,8 +20,8 @@ use crate::text::is_invisible;
 
 /// The length up to which a text is never cut, bytes: names, ids, sentences.
 const SHORT: usize = 1024;
-/// The member of an event that is never cut.
-const ANSWER: &str = "answer";
+/// The members of an event that are never cut.
+const WHOLE: [&str; 2] = ["answer", "structured"];
 /// The number of cut texts that are named.
 const CUT_NAMED: usize = 16;
 
@@ -181,11 +181,11 @@ fn line(members: &Map<String, Value>, most: usize, whole: Whole) -> serde_json::
     let mut cut = Truncation { room: most, bytes: 0, fields: Vec::new() };
     if let Some(event) = members.get_mut("event").and_then(Value::as_object_mut) {
         // Of a text that stands there by two names each gets half of the room.
-        let names = event.iter().filter(|(name, _)| name.as_str() != ANSWER).map(|(_, value)| size(value));
+        let names = event.iter().filter(|(name, _)| !WHOLE.contains(&name.as_str())).map(|(_, value)| size(value));
         let longest = names.clone().max().unwrap_or(0);
         let twins = names.filter(|size| *size == longest && *size > SHORT).count().max(1);
         let share = most / twins;
-        for (name, member) in event.iter_mut().filter(|(name, _)| name.as_str() != ANSWER) {
+        for (name, member) in event.iter_mut().filter(|(name, _)| !WHOLE.contains(&name.as_str())) {
             let shape =
                 if matches!(name.as_str(), "arguments" | "payload") { ObjectShape::Free } else { ObjectShape::Fixed };
             let before = cut.room;

@@ -16,6 +16,7 @@ use crate::id::{AgentId, CallId};
 use crate::listener::live::{Continuation, LiveText};
 use crate::listener::plain_out::PlainOut;
 use crate::listener::{Listener, summary};
+use crate::steering::TextKind;
 use crate::text::{is_blank, visible, visible_line};
 
 /// A listener that writes a run as plain text.
@@ -186,11 +187,12 @@ impl Terminal {
         self.end_line();
     }
 
-    fn user_turn(&self, content: &str, mid_loop: bool) {
+    fn user_turn(&self, content: &str, mid_loop: bool, kind: TextKind) {
         let said = summary::one_line(content);
+        let kind = if kind == TextKind::Add { String::new() } else { format!(" ({kind})") };
         match (&self.label, mid_loop) {
-            (_, true) => self.note(&format!("user, while it worked: {said}")),
-            (None, false) => self.note(&format!("user: {said}")),
+            (_, true) => self.note(&format!("user, while it worked{kind}: {said}")),
+            (None, false) => self.note(&format!("user{kind}: {said}")),
             // A task: the spawner's lines show it already.
             (Some(_), false) => {}
         }
@@ -273,7 +275,8 @@ impl Listener for Terminal {
         let state = &mut *state;
         match &envelope.event {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
-            Event::UserTurn { content, mid_loop, .. } => self.user_turn(content, *mid_loop),
+            Event::UserTurn { content, mid_loop, kind, .. } => self.user_turn(content, *mid_loop, *kind),
+            Event::RuleTold { id, news, text } => self.note(&news.sentence(id, text.as_deref())),
             Event::ThinkingDelta { text } => match &mut state.thought {
                 ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),
                 ThinkingNote::Pieces(pieces) => pieces.push_str(text),
@@ -362,6 +365,7 @@ impl Listener for Terminal {
             | Event::ToolDetails { .. }
             | Event::Guards { .. }
             | Event::Pending { .. }
+            | Event::Rules { .. }
             | Event::History { .. }
             | Event::SessionEnded { .. }
             | Event::Extension { .. }

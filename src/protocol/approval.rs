@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AgentId, CallId};
 use crate::protocol::Act;
+use crate::summary::calls_made;
 
 /// The number of one approval request of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +69,20 @@ pub enum Subject {
         /// The calls that a yes allows.
         more: u32,
     },
+}
+
+impl Subject {
+    /// Returns what is asked, in one line, and what exactly would happen (untrusted).
+    pub fn words(&self) -> (String, Option<String>) {
+        match self {
+            Self::Act { act } => {
+                let (question, detail) = act.clone().summary();
+                (question, Some(detail))
+            }
+            Self::Plain { title, detail } => (title.clone(), Some(detail.clone())),
+            Self::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(*made)), None),
+        }
+    }
 }
 
 /// The user's answer.

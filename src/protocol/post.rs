@@ -12,6 +12,7 @@ use crate::mode::Mode;
 use crate::protocol::{
     Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, UndoScope,
 };
+use crate::steering::{RuleChange, RuleScope, TextKind};
 
 /// One thing that a client is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,8 +108,23 @@ pub enum Reply {
         text: String,
         /// Where it was to enter.
         delivery: Delivery,
+        /// What it was to be.
+        #[serde(default)]
+        kind: TextKind,
+        /// The agents that it was to hold for, if it is a rule.
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
+        scope: RuleScope,
         /// Its id, or why the queue did not take it.
         outcome: Result<MessageId, Refused>,
+    },
+    /// A rule was changed or withdrawn, or was not.
+    RuleChanged {
+        /// The text that set it.
+        id: MessageId,
+        /// What was asked for.
+        change: RuleChange,
+        /// Whether it is done; not for a rule that does not hold (any more), nor with blank words.
+        accepted: Accepted,
     },
     /// The turn is being stopped; what was pending, in order.
     Stopped(Vec<Pending>),
@@ -208,7 +224,7 @@ pub enum QueueOutcome {
     /// The entry left the queue, as it was then.
     Withdrawn(Pending),
     /// The two were joined; as they were before.
-    Merged(Pending, Pending),
+    Merged(Pending, Box<Pending>),
     /// The agent had taken the entry before: nothing was changed.
     Gone,
     /// The agent has ended: what was pending comes back with [`Event::Returned`].

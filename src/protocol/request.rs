@@ -11,6 +11,7 @@ use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId};
+use crate::steering::{RuleChange, RuleScope, TextKind};
 
 /// A request with its sender and number: the same one, sent twice, is carried out once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,19 @@ pub enum Request {
         text: String,
         /// Where it is to enter.
         delivery: Delivery,
+        /// What it is to the agent.
+        #[serde(default)]
+        kind: TextKind,
+        /// The agents that it holds for, if it is a rule.
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
+        scope: RuleScope,
+    },
+    /// Change a rule that holds, or withdraw it.
+    ChangeRule {
+        /// The text that set it.
+        id: MessageId,
+        /// What is to become of it.
+        change: RuleChange,
     },
     /// Stop the turn and take every pending text back.
     Stop,
@@ -158,9 +172,17 @@ pub struct DraftText {
     pub to: AgentId,
     /// The text as it stands.
     pub text: String,
+    /// What it is to be to that agent.
+    #[serde(default)]
+    pub kind: TextKind,
 }
 
 impl Request {
+    /// Makes the request to put a text that adds to the task into the queue of an agent.
+    pub fn inject(to: AgentId, text: impl Into<String>, delivery: Delivery) -> Self {
+        Self::Inject { to, text: text.into(), delivery, kind: TextKind::default(), scope: RuleScope::default() }
+    }
+
     /// Returns whether it looks at files or writes some, so that a client must not wait for it.
     pub fn takes_a_moment(&self) -> bool {
         matches!(
@@ -191,6 +213,9 @@ pub enum QueueAct {
         text: String,
         /// Where it is to enter from now on; `None` leaves that as it was.
         delivery: Option<Delivery>,
+        /// What it is from now on; `None` leaves that as it was.
+        #[serde(default)]
+        kind: Option<TextKind>,
     },
     /// Take it out of the queue.
     Withdraw {
@@ -215,6 +240,14 @@ pub enum QueueAct {
     Deliver {
         /// Where.
         delivery: Delivery,
+    },
+    /// Change what it is to the agent.
+    SetKind {
+        /// What.
+        kind: TextKind,
+        /// The agents that it holds for, if it is a rule.
+        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
+        scope: RuleScope,
     },
     /// Join it with the one behind it.
     Merge,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Delivery;
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::BudgetStatus;
+use crate::steering::{Rule, TextKind};
 
 /// A session that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct SessionStatus {
     pub waiting: Vec<WaitingStatus>,
     /// The texts that wait for delivery.
     pub pending: Vec<PendingStatus>,
+    /// The rules of the user that hold.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
     /// What it has spent, and may spend.
     pub budget: BudgetStatus,
     /// The clients that are connected by now, without the one that the run was started with.
@@ -124,6 +128,9 @@ pub struct PendingStatus {
     pub text: String,
     /// Where it will enter.
     pub delivery: Delivery,
+    /// What it is to the agent.
+    #[serde(default)]
+    pub kind: TextKind,
     /// Whether it is held back until a person confirms it, or while it is edited.
     pub held: bool,
     /// The client that sent it; absent for the one that the run was started with.

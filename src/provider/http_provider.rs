@@ -327,10 +327,7 @@ fn is_stream(head: &[u8]) -> bool {
 
 /// Makes the failure of a stream; one that cannot be read is worth a retry.
 fn broken(error: ProviderError) -> Failure {
-    let advice = match error {
-        ProviderError::Malformed(_) => Advice::Retry,
-        _ => Advice::Judge,
-    };
+    let advice = if matches!(error, ProviderError::Malformed(_)) { Advice::Retry } else { Advice::Judge };
     Failure { error, advice }
 }
 

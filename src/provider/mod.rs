@@ -22,6 +22,7 @@
 //!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
 //! - quirks of single servers and models: `quirks.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
 //!   `quirks.rs`, `quirks_known.rs`
+//! - an answer that must match a schema: `format.rs`; stories: `answer_format.rs`
 //! - thinking within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
 //! - error bodies of servers: `error_body.rs`; stories: `wire.rs`
 //! - the context window: override, registry, `/props`, router: `context_window.rs`; stories: `context_window.rs`
@@ -38,6 +39,7 @@ mod connector;
 mod context_window;
 mod endpoint;
 mod error_body;
+mod format;
 mod gemini;
 mod http;
 mod http_provider;
@@ -69,6 +71,7 @@ use crate::message::{Message, Original, ToolCall};
 pub use crate::error::ProviderError;
 pub use connector::HttpConnector;
 pub use context_window::ContextWindowDetector;
+pub use format::{AnswerFormat, AnswerStage};
 pub use http::Http;
 pub use http_provider::HttpProvider;
 pub use models::{OfferedModel, list_models, offered_models, read_models};
@@ -130,6 +133,8 @@ pub struct ChatRequest<'a> {
     pub streaming: Streaming,
     /// How the model is to answer, where the user says it.
     pub answering: Answering,
+    /// The form of the answer; any text without one.
+    pub format: Option<AnswerFormat<'a>>,
 }
 
 /// Whether replies come in pieces.
@@ -154,13 +159,20 @@ impl<'a> ChatRequest<'a> {
         streaming: Streaming,
     ) -> Result<Self, ProviderError> {
         validate(messages)?;
-        Ok(Self { model, messages, tools, streaming, answering: Answering::default() })
+        Ok(Self { model, messages, tools, streaming, answering: Answering::default(), format: None })
     }
 
     /// Sets how the model is to answer.
     #[must_use]
     pub fn answering(mut self, answering: Answering) -> Self {
         self.answering = answering;
+        self
+    }
+
+    /// Sets the form of the answer.
+    #[must_use]
+    pub fn format(mut self, format: Option<AnswerFormat<'a>>) -> Self {
+        self.format = format;
         self
     }
 

@@ -87,6 +87,10 @@ pub(super) enum Want {
     NoEncrypted,
     /// Summaries of thoughts are not asked for.
     NoSummary,
+    /// A form of the answer and tools do not go together.
+    FormatAlone,
+    /// No form of the answer.
+    NoFormat,
 }
 
 impl Want {

@@ -66,18 +66,15 @@ impl Retries {
         if self.attempt >= limits::ATTEMPTS {
             return Err(with_words(failure.error, &format!("tried {} times", self.attempt)));
         }
-        let asked = match &failure.error {
-            ProviderError::Status { retry_after_ms, .. } => retry_after_ms.map(Duration::from_millis),
-            _ => None,
+        let (asked, message) = if let ProviderError::Status { retry_after_ms, message, .. } = &failure.error {
+            (retry_after_ms.map(Duration::from_millis), message.as_str())
+        } else {
+            (None, "")
         };
         if let Some(asked) = asked.filter(|asked| *asked > limits::RETRY_CAP) {
-            let message = match failure.error {
-                ProviderError::Status { message, .. } => message,
-                other => other.to_string(),
-            };
             return Err(ProviderError::AsksToWait {
                 wait_ms: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
-                message,
+                message: message.to_owned(),
             });
         }
         let wait = match (asked, failure.advice) {

@@ -1,23 +1,41 @@
 //! What a client that connects later is told first, so that its folds are as whole as those of the others.
 //!
-//! Events and notices are kept in order up to a limit. Pieces of a text are kept only until the whole text follows them.
+//! Events and notices are kept in order up to a limit, the older ones packed. Pieces of a text are kept only until the whole
+//! text follows them.
 
 use std::collections::VecDeque;
 use std::io;
 
 use crate::event::{Envelope, Event};
 use crate::limits;
+use crate::packed::Packed;
 use crate::protocol::{Notice, Post};
+
+/// Posts that are packed together.
+const PAGE: usize = 256;
 
 /// The past of a run.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    posts: VecDeque<(Post, usize)>,
+    /// The older posts.
+    pages: VecDeque<Page>,
+    /// The posts behind them, and their bytes.
+    posts: Vec<Post>,
+    recent_bytes: usize,
+    /// The bytes of all posts.
     bytes: usize,
     /// Posts that found no room any more.
     dropped: usize,
     /// The pieces of what is not whole yet, merged.
     pieces: Vec<Envelope>,
+}
+
+/// Some posts in order.
+#[derive(Debug)]
+struct Page {
+    packed: Packed,
+    posts: usize,
+    bytes: usize,
 }
 
 impl Past {
@@ -29,12 +47,25 @@ impl Past {
             }
             self.pieces.retain(|piece| !is_replaced(piece, envelope));
         }
-        self.posts.push_back((post.clone(), size));
+        self.posts.push(post.clone());
+        self.recent_bytes += size;
         self.bytes += size;
+        if self.posts.len() < PAGE && self.recent_bytes < limits::KEPT_PAST / PAGE {
+            return;
+        }
+        if let Some(packed) = Packed::of(&self.posts) {
+            let (posts, bytes) = (self.posts.len(), self.recent_bytes);
+            self.pages.push_back(Page { packed, posts, bytes });
+        } else {
+            self.dropped += self.posts.len();
+            self.bytes -= self.recent_bytes;
+        }
+        self.posts.clear();
+        self.recent_bytes = 0;
         while self.bytes > limits::KEPT_PAST {
-            let Some((_, size)) = self.posts.pop_front() else { return };
-            self.bytes -= size;
-            self.dropped += 1;
+            let Some(page) = self.pages.pop_front() else { return };
+            self.bytes -= page.bytes;
+            self.dropped += page.posts;
         }
     }
 
@@ -49,8 +80,9 @@ impl Past {
         let note = (self.dropped > 0).then(|| {
             Post::Notice(Notice::Info(format!("the first {} events of this session are not shown", self.dropped)))
         });
+        let pages = self.pages.iter().flat_map(|page| page.packed.values::<Post>().unwrap_or_default());
         let pieces = self.pieces.iter().cloned().map(Post::Envelope);
-        note.into_iter().chain(self.posts.iter().map(|(post, _)| post.clone())).chain(pieces).collect()
+        note.into_iter().chain(pages).chain(self.posts.iter().cloned()).chain(pieces).collect()
     }
 }
 
@@ -84,4 +116,46 @@ pub(super) fn size(post: &Post) -> usize {
     let mut count = Count(0);
     let _ = serde_json::to_writer(&mut count, post);
     count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::AgentId;
+
+    fn post(number: u64, event: Event) -> Post {
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        Post::Envelope(Envelope { seq: number, at, agent: AgentId::main(), parent: None, event })
+    }
+
+    #[test]
+    fn what_is_packed_comes_back_in_order_with_what_is_not_whole_at_its_end() {
+        let mut past = Past::default();
+        let mut said = Vec::new();
+        for number in 1..=700 {
+            let post = post(number, Event::Notice { text: format!("number {number}") });
+            past.push(&post, size(&post));
+            said.push(post);
+        }
+        let piece = post(701, Event::AssistantDelta { text: "half".to_owned() });
+        past.push(&piece, size(&piece));
+        assert!(past.pages.len() >= 2);
+        assert_eq!(past.all(), [said, vec![piece]].concat());
+    }
+
+    #[test]
+    fn the_oldest_posts_go_when_there_are_too_many_and_that_is_said() {
+        let mut past = Past::default();
+        let large = "x".repeat(1 << 20);
+        for number in 1..=100 {
+            let post = post(number, Event::Notice { text: large.clone() });
+            past.push(&post, size(&post));
+        }
+        let all = past.all();
+        assert!(past.bytes <= limits::KEPT_PAST);
+        let first = format!("the first {} events of this session are not shown", 101 - all.len());
+        assert_eq!(all.first(), Some(&Post::Notice(Notice::Info(first))));
+        assert!(matches!(all.last(), Some(Post::Envelope(envelope)) if envelope.seq == 100));
+        assert!(all.len() > 50, "{}", all.len());
+    }
 }

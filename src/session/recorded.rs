@@ -7,14 +7,16 @@ use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Refused, StartError};
-use crate::host::Resumed;
+use crate::host::{Earlier, Resumed};
 use crate::id::AgentId;
+use crate::limits;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
 use crate::session::client::{Client, Waiting, Wake};
 
 /// A client of what was recorded.
 pub struct RecordedClient {
-    events: Mutex<Vec<Post>>,
+    /// What was not shown yet.
+    recorded: Mutex<Option<Box<dyn Earlier>>>,
     answers: Mutex<Vec<Post>>,
     wake: Mutex<Option<Wake>>,
     /// Why nothing can be sent.
@@ -23,21 +25,35 @@ pub struct RecordedClient {
 
 impl RecordedClient {
     /// Shows what was recorded; `why` says who writes the session now.
-    pub fn new(recorded: Resumed, why: String) -> Self {
-        let mut events: Vec<Post> = recorded.envelopes.into_iter().map(Post::Envelope).collect();
-        events.push(Post::Notice(Notice::BuildFailed(StartError::Failed(why.clone()))));
-        let pending = recorded.unfinished.pending;
+    pub fn new(recorded: Box<dyn Earlier>, why: String) -> Self {
+        Self { recorded: Mutex::new(Some(recorded)), answers: Mutex::default(), wake: Mutex::default(), why }
+    }
+
+    /// Ends what was recorded: it says why nothing can be sent, and shows what waits.
+    fn end_events(&self, recorded: Box<dyn Earlier>, why: String) -> Vec<Post> {
+        let Resumed { notes, unfinished, .. } = recorded.resumed();
+        let pending = unfinished.pending;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
-        let answers = vec![Post::Queues { queues, paused: true }];
-        Self { events: Mutex::new(events), answers: Mutex::new(answers), wake: Mutex::default(), why }
+        lock(&self.answers).push(Post::Queues { queues, paused: true });
+        self.wake(Waiting::Answers);
+        let notes = notes.into_iter().map(|note| Post::Notice(Notice::Info(note)));
+        notes.chain([Post::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
+    }
+
+    fn wake(&self, waiting: Waiting) {
+        let wake = lock(&self.wake).clone();
+        if let Some(wake) = wake {
+            wake(waiting);
+        }
     }
 
     fn refuse(&self, request: Request) -> Option<Reply> {
         let why = self.why.clone();
         Some(match request {
-            Request::Inject { to, text, delivery } => {
-                Reply::Injected { to, text, delivery, outcome: Err(Refused::NotBuilt) }
+            Request::Inject { to, text, delivery, kind, scope } => {
+                Reply::Injected { to, text, delivery, kind, scope, outcome: Err(Refused::NotBuilt) }
             }
+            Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },
             Request::Stop | Request::Reset => Reply::Stopped(Vec::new()),
             Request::Queue { agent, id, act } => {
                 Reply::Queue { agent, id, act, outcome: QueueOutcome::Refused(Refused::NotBuilt) }
@@ -71,10 +87,7 @@ impl Client for RecordedClient {
     fn send(&self, request: Request) {
         let reply = self.refuse(request).map(Post::Reply);
         lock(&self.answers).extend(reply);
-        let wake = lock(&self.wake).clone();
-        if let Some(wake) = wake {
-            wake(Waiting::Answers);
-        }
+        self.wake(Waiting::Answers);
     }
 
     fn answers(&self) -> Vec<Post> {
@@ -82,7 +95,23 @@ impl Client for RecordedClient {
     }
 
     fn events(&self) -> Vec<Post> {
-        mem::take(&mut *lock(&self.events))
+        let mut posts = Vec::new();
+        let mut held = lock(&self.recorded);
+        while let Some(mut recorded) = held.take() {
+            match recorded.events() {
+                Ok(events) if events.is_empty() => posts.extend(self.end_events(recorded, self.why.clone())),
+                Ok(events) => {
+                    posts.extend(events.into_iter().map(Post::Envelope));
+                    *held = Some(recorded);
+                    if posts.len() >= limits::RETOLD_EVENTS {
+                        self.wake(Waiting::Events);
+                        break;
+                    }
+                }
+                Err(error) => posts.extend(self.end_events(recorded, format!("the session cannot be read: {error}"))),
+            }
+        }
+        posts
     }
 
     fn on_wake(&self, wake: Wake) {

@@ -12,6 +12,7 @@ use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request};
 use crate::session::permissions;
+use crate::steering::RuleScope;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
@@ -82,11 +83,16 @@ impl Requests {
 
 fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
-        Request::Inject { to, text, delivery } => {
+        Request::Inject { to, text, delivery, kind, scope } => {
             fault::block_at("send");
             fault::panic_at("break at send");
-            let outcome = handle.inject_user_message(&to, Injection { text: text.clone(), delivery, sender });
-            Reply::Injected { to, text, delivery, outcome }
+            let injection = Injection { text: text.clone(), delivery, kind, scope, sender };
+            let outcome = handle.inject_user_message(&to, injection);
+            Reply::Injected { to, text, delivery, kind, scope, outcome }
+        }
+        Request::ChangeRule { id, change } => {
+            let accepted = handle.change_rule(&id, change.clone()).into();
+            Reply::RuleChanged { id, change, accepted }
         }
         Request::Stop => Reply::Stopped(handle.stop()),
         Request::Reset => Reply::Stopped(handle.request(Command::Reset)),
@@ -186,15 +192,21 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     let outcome = match act {
         QueueAct::Hold { .. } => was_there(queue.hold(id)),
         QueueAct::Release => was_there(queue.release(id)),
-        QueueAct::Commit { text, delivery: None } => accepted(queue.commit(id, text)),
-        QueueAct::Commit { text, delivery: Some(delivery) } => match queue.replace(id, text) {
+        QueueAct::Commit { text, delivery: None, kind: None } => accepted(queue.commit(id, text)),
+        QueueAct::Commit { text, delivery, kind } => match queue.replace(id, text) {
             // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
             Ok(true) => {
-                queue.set_delivery(id, *delivery);
+                if let Some(kind) = kind {
+                    queue.set_kind(id, *kind, RuleScope::default());
+                }
+                if let Some(delivery) = delivery {
+                    queue.set_delivery(id, *delivery);
+                }
                 accepted(queue.commit(id, text))
             }
             answer => accepted(answer),
         },
+        QueueAct::SetKind { kind, scope } => was_there(queue.set_kind(id, *kind, *scope)),
         QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
         QueueAct::Restore { entry, before } => {
             if queue.restore_behind(entry.clone(), before) {
@@ -206,7 +218,7 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         QueueAct::Move { shift } => was_there(queue.shift(id, *shift)),
         QueueAct::Deliver { delivery } => was_there(queue.set_delivery(id, *delivery)),
         QueueAct::Merge => match queue.merge(id) {
-            Ok(Some((first, second))) => QueueOutcome::Merged(first, second),
+            Ok(Some((first, second))) => QueueOutcome::Merged(first, Box::new(second)),
             Ok(None) => QueueOutcome::Gone,
             Err(refused) => QueueOutcome::Refused(refused),
         },
@@ -232,6 +244,7 @@ fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {
         | QueueAct::Withdraw { .. }
         | QueueAct::Restore { .. }
         | QueueAct::Move { .. }
+        | QueueAct::SetKind { .. }
         | QueueAct::Merge
         | QueueAct::Split { .. }
         | QueueAct::Confirm => None,

@@ -8,6 +8,7 @@ use crate::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
     SessionStatus, Subject, WaitingFor, WaitingStatus,
 };
+use crate::steering::Rule;
 
 /// A run as it stands.
 #[derive(Debug, Default)]
@@ -18,6 +19,7 @@ pub struct StatusFold {
     is_built: bool,
     is_broken: bool,
     agents: Vec<AgentStatus>,
+    rules: Vec<Rule>,
 }
 
 impl StatusFold {
@@ -34,6 +36,9 @@ impl StatusFold {
                     && self.title.is_empty()
                 {
                     self.title.clone_from(content);
+                }
+                if let Event::Rules { rules } = &envelope.event {
+                    self.rules.clone_from(rules);
                 }
                 if let Event::AgentFinished { child, .. } = &envelope.event {
                     self.agents.retain(|agent| agent.id != *child);
@@ -85,7 +90,8 @@ impl StatusFold {
         }
         let pending: Vec<PendingStatus> = queues.into_iter().flat_map(|(to, queue)| entries(to, queue)).collect();
         let works = agents.iter().any(|agent| agent.state == AgentState::Working);
-        for entry in pending.iter().filter(|entry| entry.held || paused && !works) {
+        let asks = |entry: &&PendingStatus| entry.held || paused && !works && entry.kind.asks_for_work();
+        for entry in pending.iter().filter(asks) {
             let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
             waiting.push(WaitingStatus {
                 agent: entry.to.clone(),
@@ -112,6 +118,7 @@ impl StatusFold {
             agents,
             waiting,
             pending,
+            rules: self.rules.clone(),
             budget,
             clients,
         }
@@ -185,6 +192,7 @@ fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStat
         id: entry.id,
         text: entry.text,
         delivery: entry.delivery,
+        kind: entry.kind,
         held: entry.held,
         sender: entry.sender,
     })

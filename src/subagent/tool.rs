@@ -137,6 +137,7 @@ impl SubAgentTool {
         let flag = self.cancellable.clone().unwrap_or_default();
         // Before it is announced: a host that sees it can send it a message.
         let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let _rules = self.tree.rules.enter(&id, &context.asker.agent);
         self.listeners.emit(Event::AgentSpawned {
             child: id.clone(),
             persona: persona.name.clone(),

@@ -3,6 +3,8 @@
 //! Used by the fold of the transcript. Always holds: the text has passed the sanitiser, so that of all that a command can
 //! print only a line's own words and the names of seven colours are left. Every other sequence is shown, not obeyed.
 
+use serde::{Deserialize, Serialize};
+
 use super::visible;
 
 /// Longest sequence that is waited for, bytes.
@@ -13,7 +15,7 @@ const LINE_CHARS: usize = 4 * 1024;
 const TAB_STOP: usize = 4;
 
 /// A colour that a command asked for; a theme decides how it looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hue {
     /// Errors and what went.
     Red,
@@ -32,7 +34,7 @@ pub enum Hue {
 }
 
 /// A stretch of a text with its colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coloured {
     /// Its first byte.
     pub start: usize,
@@ -43,7 +45,7 @@ pub struct Coloured {
 }
 
 /// A sanitised text with the colours of its parts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandOutput {
     /// The text.
     pub text: String,

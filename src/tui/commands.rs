@@ -11,6 +11,7 @@
 
 mod lines;
 
+use crate::steering::TextKind;
 use crate::text::distance;
 
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
@@ -86,6 +87,8 @@ pub enum Verb {
     Undo,
     /// Sends a text to be delivered now.
     Now,
+    /// Sends a text of this kind.
+    Send(TextKind),
     /// Summarises older rounds.
     Compact,
     /// Shows or sets what the session may spend.
@@ -172,6 +175,30 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(Verb::Line(LineVerb::No), "no", "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
     row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
+    row(
+        Verb::Send(TextKind::Instead),
+        "instead",
+        "/instead TEXT",
+        Text,
+        "Alt+V",
+        "send this text in place of the task: what is open of that is dropped",
+    ),
+    row(
+        Verb::Send(TextKind::Note),
+        "note",
+        "/note TEXT",
+        Text,
+        "Alt+V",
+        "send this text as information that needs no reply; it starts no turn",
+    ),
+    row(
+        Verb::Send(TextKind::Rule),
+        "rule",
+        "/rule TEXT",
+        Text,
+        "Alt+V",
+        "send this text as a rule that holds from now on, for the agent and its sub-agents",
+    ),
     row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
     row(Verb::Pending, "pending", "/pending", Nothing, "F2", "go to the pending texts"),
     row(
@@ -202,10 +229,10 @@ pub const COMMANDS: &[Command] = &[
     row(
         Verb::Rules,
         "rules",
-        "/rules [remove N]",
+        "/rules [WHAT]",
         Any,
         "Alt+K",
-        "the rules that /always has kept for this project; remove N: take rule N back",
+        "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
     ),
     row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
     row(

@@ -8,6 +8,9 @@
 //! - the file of keys: every action, conflicts, what help and hints then say: `file.rs`, `map.rs`, `chord.rs`,
 //!   `src/cli/keymap.rs`; stories: `keymap_file.rs`, `tests/pty/terminal.rs`
 
+#[macro_use]
+mod named;
+
 mod action;
 mod acts;
 mod chord;
@@ -19,12 +22,12 @@ mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-pub use action::{Action, Answer};
-pub use acts::{ChangesKey, Edit, LookKey, ReplayKey, TreeKey, WriteKey};
+pub use action::{Action, Answer, Prefill};
+pub use acts::{ChangesKey, Edit, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;
-pub use read::ReadKey;
+pub use read::{ReadKey, SearchKey};
 
 /// A key with its modifiers, in the one form that the table uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

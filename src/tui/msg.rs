@@ -20,7 +20,7 @@ use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, SessionsFor};
 use crate::tui::theme::Ground;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::Steps;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
@@ -68,7 +68,7 @@ pub enum Msg {
     /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
     Sessions(SessionsFor, Result<Vec<Choice>, String>),
     /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
-    Replayed(Result<Vec<Step>, String>),
+    Replayed(Result<Steps, String>),
     /// The program was started to choose a session.
     ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.

@@ -47,7 +47,7 @@ use crate::tui::files::Files;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::status::Status;
+use crate::tui::status::Status;
 use crate::tui::terminal::signals::Signals;
 use crate::tui::terminal::watchdog;
 use crate::tui::terminal::writer::Written;
@@ -131,7 +131,7 @@ async fn show<'a, S: Surface<'a>>(
     let (files, mut answers) = Files::new(options.cwd.clone(), options.home.clone());
     let mut surface = S::open(options, client, files, written)?;
     if let Some(text) = prompt {
-        let request = Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer };
+        let request = Request::inject(AgentId::main(), text, Delivery::Steer);
         surface.carry_out(Effect::Request(request));
     }
     surface.begin()?;

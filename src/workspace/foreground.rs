@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal};
 use tokio::process::Child;
 
 use crate::limits;
-use crate::workspace::{processes, with_spawn_lock};
+use crate::sync::with_spawn_lock;
+use crate::workspace::processes;
 
 /// The interval at which a program that takes a text is checked.
 const LOOK: Duration = Duration::from_millis(10);

@@ -14,6 +14,8 @@
 //!   message, for a branch: `rewind.rs`; stories: `changes.rs`
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
 //!   `children.rs`; stories: `spawner.rs`, `process_trees.rs`
+//! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
+//!   `headless/permission_command.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
@@ -30,6 +32,7 @@ pub mod foreground;
 pub mod guard;
 mod ignore_rules;
 mod job;
+mod own_command;
 mod processes;
 pub(crate) mod programs;
 mod project;
@@ -58,10 +61,11 @@ pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
+pub use own_command::{OwnCommand, OwnCommandError};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
-pub use spawner::{GUARD, Running, Spawner, with_spawn_lock};
+pub use spawner::{GUARD, Running, Spawner};
 pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 

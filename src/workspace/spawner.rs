@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -19,6 +19,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::limits;
+use crate::sync::with_spawn_lock;
 use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
 use crate::workspace::sandbox::Sandbox;
@@ -295,15 +296,4 @@ fn mark() -> io::Result<String> {
         let _ = write!(mark, "{byte:02x}");
         mark
     }))
-}
-
-/// Held while a process is started, and while the group is stopped.
-static SPAWN_LOCK: Mutex<()> = Mutex::new(());
-
-/// Does something while no other process is being started. Everything that starts a process in the group of this program,
-/// and the stop of that group, goes through here: a stop that met a child between `vfork` and `exec` would never be
-/// complete, as the thread that waits for that child cannot stop, and the shell would not be told.
-pub fn with_spawn_lock<T>(act: impl FnOnce() -> T) -> T {
-    let _lock = SPAWN_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    act()
 }

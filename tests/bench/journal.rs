@@ -7,29 +7,33 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::iter;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crossterm::event::KeyCode;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{Handle, Keeper as _, Mailbox};
+use steersman::host::{Earlier as _, Handle, Keeper as _, Mailbox};
 use steersman::id::AgentId;
 use steersman::listener::Listener as _;
 use steersman::message::Arguments;
 use steersman::protocol::Request;
-use steersman::session::journal::{Header, Journal, Outline, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use steersman::session::journal::{EarlierRun, Header, Journal, Outline, SCHEMA, SessionFile, SessionFiles, SessionId};
 use steersman::session::{Client as _, LocalClient};
 use steersman::tui::msg::Msg;
+use steersman::tui::run::sessions::steps_of;
 use steersman::tui::state::App;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 
@@ -92,17 +96,38 @@ fn event(number: u64) -> Envelope {
             arguments: Arguments::parse(r#"{"path":"src/lib.rs","limit":20}"#),
         },
         2 => {
-            let content = format!("{number}: a line of a file\n").repeat(10);
+            let content = prose(number, 10, 5);
             Event::ToolResult { id: call(), content, is_error: false, elapsed_ms: 12 }
         }
-        9 => Event::Assistant {
-            text: format!("{number}: {}", "It is in a line of this file. ".repeat(4)),
-            interrupted: false,
-        },
+        9 => Event::Assistant { text: prose(number, 2, 12), interrupted: false },
         _ => Event::AssistantDelta { text: "a few words ".to_owned() },
     };
     let at = Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
     Envelope { seq: number, at, agent: AgentId::main(), parent: None, event }
+}
+
+/// Returns lines of words that are not the same in any two events: a text that repeats itself would take less memory than
+/// one that somebody wrote.
+fn prose(number: u64, lines: u64, words: u64) -> String {
+    const PARTS: [&str; 24] = [
+        "let", "session", "the", "file", "writes", "into", "of", "agent", "when", "self", "reads", "a", "journal",
+        "is", "then", "unwrap", "error", "returns", "line", "and", "pub", "state", "match", "key",
+    ];
+    let mut seed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut text = String::new();
+    for line in 0..lines {
+        let _ = write!(text, "{number}.{line}");
+        for _ in 0..words {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let [word, count] = [seed >> 33, seed >> 50].map(|part| usize::try_from(part).unwrap());
+            let _ = write!(text, " {}", PARTS[word % PARTS.len()]);
+            if count % 3 == 0 {
+                let _ = write!(text, "_{:x}", count % 4_096);
+            }
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// Returns the event of this number among those that are recorded: no pieces.
@@ -178,7 +203,7 @@ fn enter(state: &Path) {
             let send = |number: usize| {
                 let text = format!("text number {number}, as long as what people type in one go");
                 let began = Instant::now();
-                client.send(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer });
+                client.send(Request::inject(AgentId::main(), text, Delivery::Steer));
                 let time = began.elapsed();
                 client.answers();
                 handle.interloper().drain();
@@ -221,15 +246,58 @@ fn open(state: &Path, events: u64) {
     black_box(Outline::of(&file).unwrap());
     print(&format!("{events} events: what a list says of them"), vec![began.elapsed()]);
     let began = Instant::now();
-    let records = file.read().unwrap().records;
+    black_box(file.records().unwrap().count());
     print(&format!("{events} events: read"), vec![began.elapsed()]);
-    let resumed = restore(records);
-    print(&format!("{events} events: read and restored"), vec![began.elapsed()]);
-    let mut app = app();
-    for envelope in resumed.envelopes {
-        update(&mut app, Msg::from(envelope));
-    }
+    let began = Instant::now();
+    show(&file, &mut app());
     print(&format!("{events} events: complete on the screen"), vec![began.elapsed()]);
+    scrub(&file, events);
+}
+
+/// How long a key of a replay takes on a session of so many events: back by one event, anywhere by its time.
+fn scrub(file: &SessionFile, events: u64) {
+    let began = Instant::now();
+    let steps = steps_of(file.records().unwrap()).unwrap();
+    print(&format!("{events} events: read for a replay"), vec![began.elapsed()]);
+    let mut app = app();
+    let began = Instant::now();
+    update(&mut app, Msg::Replayed(Ok(steps)));
+    print(&format!("{events} events: a replay at its end"), vec![began.elapsed()]);
+    let mut now = Timestamp::now();
+    let mut press = |app: &mut App, keys: &[KeyCode]| {
+        let began = Instant::now();
+        for key in keys {
+            now += Duration::from_millis(10);
+            update(app, Msg::Key((*key).into(), now));
+        }
+        began.elapsed()
+    };
+    let back = (0..200).map(|_| press(&mut app, &[KeyCode::Left])).collect();
+    print(&format!("{events} events: back by one"), back);
+    let seconds = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (events / 1_000).max(1);
+    let jump = |number: u64| {
+        let typed = seconds(number).to_string();
+        let keys: Vec<KeyCode> =
+            iter::once('g').chain(typed.chars()).map(KeyCode::Char).chain([KeyCode::Enter]).collect();
+        press(&mut app, &keys)
+    };
+    print(&format!("{events} events: to any time"), (1..=200).map(jump).collect());
+    println!("{:<46} {:>22} MiB", "the memory behind that", mib("VmRSS:"));
+}
+
+/// Shows a session again, part by part, in this one thread.
+fn show(file: &SessionFile, app: &mut App) {
+    let mut earlier = EarlierRun::of(file).unwrap();
+    loop {
+        let events = earlier.events().unwrap();
+        if events.is_empty() {
+            break;
+        }
+        for envelope in events {
+            update(app, Msg::from(envelope));
+        }
+    }
+    black_box(Box::new(earlier).resumed());
 }
 
 fn app() -> App {
@@ -242,30 +310,32 @@ fn app() -> App {
 fn memory(state: &Path, events: u64) {
     let (file, ..) = write(state, events, recorded);
     let program = std::env::current_exe().unwrap();
-    let output = Command::new(program).env(OPENED, state).env("SESSION", file.session.as_str()).output().unwrap();
+    let output = Command::new(program)
+        .env(OPENED, state)
+        .env("SESSION", file.session.as_str())
+        .env("EVENTS", events.to_string())
+        .output()
+        .unwrap();
     print!("{}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn opened(state: &Path) {
     let file = SessionFiles::within(state).find(&std::env::var("SESSION").unwrap()).unwrap();
-    let told = |what: &str| println!("{what:<46} {:>22} MiB", resident_mib());
+    let events = std::env::var("EVENTS").unwrap();
+    let told = |what: &str, mib: u64| println!("{:<46} {mib:>22} MiB", format!("{events} events: {what}"));
     let began = Instant::now();
-    let records = file.read().unwrap().records;
-    let count = records.len();
-    told(&format!("{count} records: read"));
-    let resumed = restore(records);
-    told(&format!("{count} records: restored"));
     let mut app = app();
-    for envelope in resumed.envelopes {
-        update(&mut app, Msg::from(envelope));
-    }
-    told(&format!("{count} records: on the screen"));
-    print(&format!("{count} records: complete on the screen"), vec![began.elapsed()]);
+    show(&file, &mut app);
+    print(&format!("{events} events: complete on the screen"), vec![began.elapsed()]);
+    told("the file", fs::metadata(&file.path).unwrap().len() >> 20);
+    told("on the screen", mib("VmRSS:"));
+    told("the most until then", mib("VmHWM:"));
+    drop(app);
 }
 
-/// Returns the memory of this process, MiB; 0 where the system does not tell.
-fn resident_mib() -> u64 {
+/// Returns what the system tells of the memory of this process, MiB; 0 where it does not.
+fn mib(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or_default() / 1024
 }

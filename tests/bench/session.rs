@@ -24,7 +24,7 @@ use steersman::message::Arguments;
 use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
@@ -239,7 +239,15 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
             script.event(
                 &main,
                 None,
-                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None },
+                Event::UserTurn {
+                    content,
+                    mid_loop: false,
+                    injection: None,
+                    step: 0,
+                    after: None,
+                    sender: None,
+                    kind: steersman::steering::TextKind::Add,
+                },
             );
             script.round(&main, None, number);
         } else {
@@ -300,7 +308,15 @@ fn lengths() {
             script.event(
                 &main,
                 None,
-                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None },
+                Event::UserTurn {
+                    content,
+                    mid_loop: false,
+                    injection: None,
+                    step: 0,
+                    after: None,
+                    sender: None,
+                    kind: steersman::steering::TextKind::Add,
+                },
             );
             script.round(&main, None, number);
         }

@@ -80,6 +80,7 @@ impl Pane {
                 step: 0,
                 after: None,
                 sender: None,
+                kind: steersman::steering::TextKind::Add,
             });
             pane.apply(Event::Thinking { text: "It asks for a number.\nI look it up.".to_owned() });
             let id = format!("call {turn}");

@@ -9,7 +9,7 @@ mod sync;
 use std::sync::Arc;
 
 use loom::thread;
-use steersman::{clock, error, event, id, limits, protocol, text};
+use steersman::{clock, error, event, id, limits, protocol, steering, text};
 
 use crate::control::{Cancellable, Interloper};
 use crate::event::{Delivery, Pending};

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use steersman::agent::{Agent, CompactionRequest, History, NotRunReason, SUMMARY_HEAD};
+use steersman::agent::{
+    Agent, CompactionRequest, History, KEPT_HEAD, Keep, NotRunReason, SUMMARY_HEAD, TextFate, UserTexts,
+};
 use steersman::error::RunError;
 use steersman::event::{Delivery, Event, Usage};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -52,6 +54,11 @@ fn summary(text: &str) -> String {
     format!("user: {SUMMARY_HEAD}{text}")
 }
 
+/// The message with the only text of the user, which is the task.
+fn task(text: &str) -> String {
+    format!("user: {KEPT_HEAD}\n\nThe task at this point:\n\n<task-n1>\n{text}\n</task-n1>")
+}
+
 /// Returns before, after, messages and summary of each compaction.
 fn compactions(rig: &Rig) -> Vec<(u64, u64, usize, String)> {
     let told = |event| match event {
@@ -86,8 +93,8 @@ async fn at_the_share_older_rounds_become_one_summary_before_the_next_request_an
         starts(&rig.last_request().messages),
         [
             "system: You are the main ",
+            "user: [Older messages were",
             "user: [Summary of the ea",
-            "user: Go.",
             "assistant:  +one#c2",
             "tool#c2: one word word w",
             "assistant:  +one#c3",
@@ -95,12 +102,12 @@ async fn at_the_share_older_rounds_become_one_summary_before_the_next_request_an
         ]
         .map(|line| line.chars().take(24).collect::<String>())
     );
-    assert_eq!(rig.last_request().lines()[1], summary("What was done."));
+    assert_eq!(rig.last_request().lines()[1..3], [task("Go."), summary("What was done.")]);
     let (before, after, messages, text) = compactions(&rig).remove(0);
     assert!(before >= 3_450 && after < before * 2 / 3, "{before} {after}");
-    assert_eq!((messages, text.as_str()), (4, "What was done."));
+    assert_eq!((messages, text.as_str()), (5, "What was done."));
     assert_sendable(&agent);
-    let begun = rig.events().iter().position(|event| *event == Event::Compacting { messages: 4 });
+    let begun = rig.events().iter().position(|event| *event == Event::Compacting { messages: 5 });
     let ended = rig.events().iter().position(|event| matches!(event, Event::Compacted { .. }));
     assert!(begun.is_some() && begun < ended);
 }
@@ -178,15 +185,17 @@ async fn a_boundary_with_parallel_calls_keeps_every_result_with_its_call() {
         let [a, b] = [format!("a{round}"), format!("b{round}")];
         calls(&[(&a, "one"), (&b, "two")]).with_usage(filled(tokens))
     };
-    let rig = Rig::new([pair(0, 100), pair(1, 100), pair(2, 3_600), Played::text("Done.")]);
+    let last = 9;
+    let rig = Rig::new((0..=last).map(|round| pair(round, if round == last { 3_600 } else { 100 })));
+    rig.model.push(Played::text("Done."));
     rig.model.route(SUMMARY, [Played::text("What was done.")]);
     let (one, two) = (Gate::new(), Gate::new());
     let tools = [gated_beside("one", &one), gated_beside("two", &two)];
     let running = run(rig.build(rig.builder().context_window(WINDOW), tools).await, &"Go. ".repeat(2_000));
-    for round in 0..3 {
+    for round in 0..=last {
         one.reached().await;
         two.reached().await;
-        if round == 2 {
+        if round == last {
             rig.inject("in the middle");
         }
         two.open();
@@ -195,19 +204,20 @@ async fn a_boundary_with_parallel_calls_keeps_every_result_with_its_call() {
     running.answered().await;
     let request = rig.last_request();
     assert_eq!(fault(&request.messages), None);
+    assert_eq!(request.lines()[1], task(&"Go. ".repeat(2_000)), "the task stays whole");
     assert_eq!(
-        request.lines()[2..],
+        request.lines()[3..],
         [
-            "assistant:  +one#a1 +two#b1",
-            "tool#a1: one done",
-            "tool#b1: two done",
-            "assistant:  +one#a2 +two#b2",
-            "tool#a2: one done",
-            "tool#b2: two done",
+            "assistant:  +one#a8 +two#b8",
+            "tool#a8: one done",
+            "tool#b8: two done",
+            "assistant:  +one#a9 +two#b9",
+            "tool#a9: one done",
+            "tool#b9: two done",
             "user: in the middle",
         ]
     );
-    assert_eq!(compactions(&rig)[0].2, 4, "the first words are older than the newest, which stay");
+    assert_eq!(compactions(&rig)[0].2, 1 + 8 * 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +226,7 @@ async fn an_overflow_compacts_once_and_asks_again() {
     let agent = run(agent(&rig).await, "Go.").answered().await;
     assert_eq!(compactions(&rig).len(), 1);
     assert_eq!(agent.last_assistant_content(), Some("Done."));
-    assert_eq!(rig.last_request().lines()[1], summary("What was done."));
+    assert_eq!(rig.last_request().lines()[1..3], [task("Go."), summary("What was done.")]);
     let rounds = rig.events().iter().filter(|event| matches!(event, Event::RoundStarted { .. })).count();
     assert_eq!(rounds, 5, "the same round");
 }
@@ -360,7 +370,8 @@ async fn by_hand_it_compacts_at_once_with_what_is_to_be_kept_in_mind() {
     );
     assert_eq!(
         starts(agent.history().messages())[1..4],
-        ["user: [Summary of the ea", "user: Go.", "assistant:  +one#c3"]
+        ["user: [Older messages wer", "user: [Summary of the ea", "assistant:  +one#c3"]
+            .map(|line| line.chars().take(24).collect::<String>())
     );
     // At once again there is nothing: the summary alone is not summarised.
     wish.ask(None);
@@ -372,14 +383,15 @@ async fn by_hand_it_compacts_at_once_with_what_is_to_be_kept_in_mind() {
 #[tokio::test(start_paused = true)]
 async fn by_hand_in_a_turn_it_waits_for_the_boundary() {
     let gate = Gate::new();
-    let rig = script(Vec::new(), [calls(&[("a", "slow")]), calls(&[("b", "slow")]), calls(&[("c", "slow")])]);
-    rig.model.push(Played::text("Done."));
+    let last = 15;
+    let rig =
+        script((0..=last).map(|round| calls(&[(&format!("c{round}"), "slow")])).collect(), [Played::text("Done.")]);
     let wish = Arc::new(CompactionRequest::default());
     let slow = crate::support::doubles::gated("slow", &gate);
-    let running = run(rig.build(asked(&rig, &wish), [slow]).await, &"Go. ".repeat(500));
-    for round in 0..3 {
+    let running = run(rig.build(asked(&rig, &wish), [slow]).await, "Go.");
+    for round in 0..=last {
         gate.reached().await;
-        if round == 2 {
+        if round == last {
             rig.inject("mind the gap");
             wish.ask(None);
             assert_eq!(rig.model.requests_of(SUMMARY).len(), 0);
@@ -447,7 +459,7 @@ async fn a_sub_agent_compacts_its_own_conversation() {
     let story = rig.story_of("digger 0");
     assert!(story.iter().any(|line| line.contains("What was dug.")), "{story:?}");
     let last = rig.model.requests_of(&child("digger")).pop().unwrap();
-    assert_eq!(last.lines()[1], summary("What was dug."));
+    assert_eq!(last.lines()[1..3], [task("Dig."), summary("What was dug.")]);
 }
 
 // What is summarised again begins with the summary before.
@@ -461,9 +473,8 @@ async fn a_second_compaction_takes_the_first_summary_in() {
     let second = &lines(&rig.model.requests_of(SUMMARY)[1].messages)[1];
     assert!(second.contains("Summary of what came before:\nFirst part."), "{second}");
     let lines = rig.last_request().lines();
-    assert_eq!(lines[1], summary("Both parts."));
+    assert_eq!(lines[1..3], [task("Go."), summary("Both parts.")]);
     assert!(!lines.iter().any(|line| line.contains("First part.")));
-    assert_eq!(lines[2], "user: Go.");
 }
 
 #[derive(Debug, Clone)]
@@ -510,24 +521,35 @@ fn history(acts: &[Act]) -> History {
 
 proptest! {
     #[test]
-    fn any_history_compacts_to_one_that_can_be_sent_and_keeps_its_last_rounds_and_newest_words(acts in acts()) {
+    fn any_history_compacts_to_one_that_can_be_sent_and_keeps_its_last_rounds_and_every_text_of_the_user(acts in acts()) {
         let history = history(&acts);
         let messages = history.messages();
         let replies: Vec<usize> =
             (0..messages.len()).filter(|at| matches!(messages[*at], Message::Assistant(_))).collect();
         let last = replies.len().checked_sub(2).map(|at| &messages[replies[at]..]);
-        let newest = messages.iter().rev().find(|message| matches!(message, Message::User { .. }));
         let older = history.older().len();
-        match history.compacted("Sum.") {
+        let agent = steersman::id::AgentId::main();
+        let keep = Keep { agent: &agent, rules: &[], room: usize::MAX };
+        match history.compacted("Sum.", &keep) {
             None => prop_assert_eq!(older, 0),
             Some(compacted) => {
                 let after = compacted.messages();
                 prop_assert_eq!(fault(after), None);
                 prop_assert_eq!(&after[0], &messages[0]);
-                prop_assert_eq!(&after[1], &Message::user(format!("{SUMMARY_HEAD}Sum.")));
+                let summary = Message::user(format!("{SUMMARY_HEAD}Sum."));
+                prop_assert!(after[..3].contains(&summary));
                 prop_assert!(after.ends_with(last.unwrap()), "the last rounds stay");
-                prop_assert!(newest.is_none_or(|newest| after.contains(newest)), "the newest words stay");
-                prop_assert_eq!(after.len() - 1, messages.len() - older);
+                let (before, now) = (UserTexts::of(messages), UserTexts::of(after));
+                let words = |texts: &UserTexts| -> Vec<_> {
+                    texts.all().iter().map(|placed| placed.text.words.clone()).collect()
+                };
+                prop_assert_eq!(words(&now), words(&before), "every text of the user, once and in order");
+                prop_assert_eq!(now.task_words(), before.task_words());
+                for (index, placed) in before.all().iter().enumerate() {
+                    if before.fate(index) != TextFate::Unanswered {
+                        prop_assert_eq!(before.fate(index), now.fate(index), "{:?}", placed);
+                    }
+                }
                 prop_assert!(compacted.older().is_empty(), "a summary alone is not summarised");
             }
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use steersman::event::{Envelope, Event};
-use steersman::host::{ContextPlaces, ProjectContext, context_snippet, find_context_files};
+use steersman::host::{ContextPlaces, context_snippet, find_context_files};
 use steersman::limits;
 use tempfile::TempDir;
 
@@ -18,11 +18,7 @@ fn project() -> (TempDir, ContextPlaces) {
     let real = home.path().canonicalize().unwrap();
     fs::create_dir_all(real.join("root/.git")).unwrap();
     fs::create_dir_all(real.join("root/a/b")).unwrap();
-    let places = ContextPlaces {
-        user: Some(real.join(".config/steersman/AGENTS.md")),
-        home: Some(real),
-        project: ProjectContext::Yes,
-    };
+    let places = ContextPlaces { user: Some(real.join(".config/steersman/AGENTS.md")), home: Some(real) };
     (home, places)
 }
 
@@ -60,8 +56,6 @@ fn the_users_file_comes_first_then_the_projects_from_its_root_downwards() {
     assert_eq!(labels(&places, "root"), [user, "AGENTS.md", "CLAUDE.md"]);
     // What lies in the home directory belongs to no project.
     assert_eq!(labels(&places, ""), [user]);
-    let none = ContextPlaces { project: ProjectContext::No, ..places };
-    assert_eq!(labels(&none, "root"), [user]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The embedded model: what the planner does with conversations. The server is tested in `demo/wire.rs`.
 
+mod frames;
 mod project;
 mod real;
 mod wire;

@@ -5,6 +5,7 @@ use steersman::details::{Details, FileDiff, Undo, UndoneFile};
 use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman::steering::{Rule, RuleNews, RuleScope, TextKind};
 
 fn envelope(event: Event) -> Envelope {
     Envelope { seq: 12, at: at("2026-11-21T09:30:00.123456Z"), agent: AgentId::main(), parent: None, event }
@@ -40,8 +41,9 @@ fn conversation() -> Vec<(Event, &'static str)> {
                 step: 0,
                 after: None,
                 sender: None,
+                kind: TextKind::Add,
             },
-            r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1","step":0,"after":null}"#,
+            r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1","step":0,"after":null,"kind":"add"}"#,
         ),
         (
             Event::UserTurn {
@@ -51,8 +53,9 @@ fn conversation() -> Vec<(Event, &'static str)> {
                 step: 0,
                 after: None,
                 sender: None,
+                kind: TextKind::Add,
             },
-            r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null,"step":0,"after":null}"#,
+            r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null,"step":0,"after":null,"kind":"add"}"#,
         ),
         (Event::ThinkingDelta { text: "hm".into() }, r#"{"type":"thinking_delta","text":"hm"}"#),
         (Event::AssistantDelta { text: "Yes".into() }, r#"{"type":"assistant_delta","text":"Yes"}"#),
@@ -182,11 +185,30 @@ fn session() -> Vec<(Event, &'static str)> {
                     stale: false,
                     at: at("2026-11-21T09:30:00Z"),
                     sender: None,
+                    kind: TextKind::Add,
+                    scope: RuleScope::Tree,
+                    during: None,
                 }],
             },
-            r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","held":false,"stale":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
+            r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","kind":"add","held":false,"stale":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
         ),
         (Event::Pending { entries: vec![] }, r#"{"type":"pending","entries":[]}"#),
+        (
+            Event::Rules {
+                rules: vec![Rule {
+                    id: "m3".into(),
+                    agent: AgentId::main(),
+                    scope: RuleScope::Tree,
+                    text: "no new files".into(),
+                    version: 1,
+                }],
+            },
+            r#"{"type":"rules","rules":[{"id":"m3","agent":"","scope":"tree","text":"no new files","version":1}]}"#,
+        ),
+        (
+            Event::RuleTold { id: "m3".into(), news: RuleNews::Holds, text: Some("no new files".into()) },
+            r#"{"type":"rule_told","id":"m3","news":"holds","text":"no new files"}"#,
+        ),
         (
             Event::ToolDetails {
                 id: call(),
@@ -300,6 +322,8 @@ fn type_of(event: &Event) -> &'static str {
         Event::Cancelled {} => "cancelled",
         Event::TurnEnded { .. } => "turn_ended",
         Event::Pending { .. } => "pending",
+        Event::Rules { .. } => "rules",
+        Event::RuleTold { .. } => "rule_told",
         Event::ToolDetails { .. } => "tool_details",
         Event::Guards { .. } => "guards",
         Event::Question { .. } => "question",
@@ -324,7 +348,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 40] = [
+const TYPES: [&str; 42] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -365,6 +389,8 @@ const TYPES: [&str; 40] = [
     "tool_details",
     "guards",
     "changes_undone",
+    "rules",
+    "rule_told",
 ];
 
 #[test]

@@ -8,6 +8,7 @@ use steersman::approval::Answer;
 use steersman::cli::steer_stdin::{Line, Splitter};
 use steersman::event::{Delivery, Envelope, Event, Outcome};
 use steersman::limits;
+use steersman::steering::TextKind;
 
 use crate::support::program::{Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Gate, Reply, Request, Server, Step};
@@ -81,7 +82,7 @@ fn json_output_is_one_envelope_per_line_from_session_started_to_turn_ended() {
     assert_eq!(envelopes[0].seq, 1);
     assert!(envelopes.windows(2).all(|pair| pair[0].seq < pair[1].seq), "seq does not rise");
     assert!(envelopes.iter().any(
-        |e| matches!(&e.event, Event::UserTurn { content, mid_loop: false, injection: Some(_), step: 0, after: None, sender: None } if content == "hello")
+        |e| matches!(&e.event, Event::UserTurn { content, mid_loop: false, injection: Some(_), step: 0, after: None, sender: None, .. } if content == "hello")
     ));
     assert!(
         envelopes.iter().any(|e| matches!(&e.event, Event::Assistant { text, interrupted: false } if text == "42"))
@@ -278,7 +279,9 @@ fn a_line_of_standard_input_enters_after_all_results_of_the_batch() {
     let chats = server.chats();
     assert_eq!(chats.len(), 2);
     assert_eq!(chats[1].roles(), ["system", "user", "assistant", "tool", "tool", "user"]);
-    assert_eq!(chats[1].texts("user"), ["hello", "and count the tests"]);
+    let framed = "<steer-m2 kind=\"add\" sent=\"while you wrote, 2 calls before this\" task=\"goes on: hello\">\nand count the \
+                  tests\n</steer-m2>";
+    assert_eq!(chats[1].contents("user"), ["hello", framed]);
 }
 
 #[test]
@@ -465,11 +468,16 @@ fn a_text_that_its_child_did_not_take_is_told_and_the_run_goes_on() {
 
 #[test]
 fn each_form_of_a_line_means_what_the_help_says() {
-    let text = |text: &str| Line::Text(text.to_owned());
+    let text = |text: &str| Line::Text(text.to_owned(), TextKind::Add);
     let follow_up = |text: &str| Line::FollowUp(text.to_owned());
     for (line, meaning) in [
         ("hello", text("hello")),
         ("  hello ", text("  hello ")),
+        ("/instead do that", Line::Text("do that".to_owned(), TextKind::Instead)),
+        ("/note  it is red ", Line::Text("it is red".to_owned(), TextKind::Note)),
+        ("/rule no new files", Line::Text("no new files".to_owned(), TextKind::Rule)),
+        ("/rule ", Line::Unknown("/rule".to_owned())),
+        ("/add it", Line::Unknown("/add it".to_owned())),
         ("/stop", Line::Stop),
         ("/stop ", Line::Stop),
         ("/stop it", Line::Unknown("/stop it".to_owned())),
@@ -506,7 +514,7 @@ fn each_form_of_a_line_means_what_the_help_says() {
 #[test]
 fn lines_are_read_whatever_ends_them() {
     let input = b"one\r\n\ntw\xFFo\n/stop\r\nlast";
-    let text = |text: &str| Line::Text(text.to_owned());
+    let text = |text: &str| Line::Text(text.to_owned(), TextKind::Add);
     let whole = [(text("one"), 0), (Line::Ignore, 5), (Line::NotText, 6), (Line::Stop, 11), (text("last"), 18)];
     for size in [1, 2, 3, 7, input.len()] {
         let (mut splitter, mut read) = (Splitter::default(), Vec::new());

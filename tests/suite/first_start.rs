@@ -11,7 +11,7 @@ use steersman::protocol::LocalServer;
 use steersman::protocol::{Notice, Request};
 use steersman::provider::Http;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::status::ModelSource;
+use steersman::tui::status::ModelSource;
 
 use crate::support::doubles::within;
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -168,7 +168,18 @@ fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
 fn typing_instead_means_the_embedded_model() {
     let mut stage = stage(80);
     let content = "hello".to_owned();
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, after: None, step: 0, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: false,
+            injection: None,
+            after: None,
+            step: 0,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
     assert_eq!(stage.app.status.offer, None);
     stage.keys("<f6>");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);

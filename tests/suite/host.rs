@@ -15,6 +15,7 @@ use steersman::host::{self, Command, Host, LastRun, Mailbox, Notice, Post, Setup
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
+use steersman::steering::Framing;
 use steersman::subagent::Roster;
 use steersman::workspace::Caution;
 use tempfile::TempDir;
@@ -35,6 +36,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
         max_rounds: None,
         only_tools: None,
+        output_schema: None,
         transport: Rig::transport(),
         connector: rig.connector(),
         sources: Arc::default(),
@@ -45,6 +47,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         on_exhausted: OnExhausted::Synthesize,
         streaming: Streaming::Off,
         spending: Spending::default(),
+        framing: Framing::Plain,
         compact_at: 85,
         policy: Policy::default(),
         mode: Mode::Ask,

@@ -20,12 +20,14 @@ const WORDS: &[&str] = &[
     "limits",
     "assets",
     "summary",
+    "packed",
     "sync",
     "regular_file",
     "fault",
     "clock",
     "manual",
     "protocol",
+    "steering",
     "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
@@ -270,12 +272,13 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "help" => &["facts", "effect", "state", "keymap", "commands", "overlay"],
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
-            "alerts" => &["effect", "state", "approval"],
+            "alerts" => &["effect", "state", "status", "approval"],
             "approval" | "changes" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
-            "message" => &["facts", "effect", "focus", "overlay", "state", "keymap", "commands", "fuzzy"],
+            "message" => &["facts", "effect", "focus", "overlay", "state", "status", "keymap", "commands", "fuzzy"],
+            "status" => &["facts", "keymap", "state", "agents"],
             // It reads the message, and changes it by an effect.
             "palette" => &["facts", "effect", "overlay", "state", "keymap", "commands", "theme", "message"],
             "app" => &[
@@ -288,6 +291,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "palette",
                 "sessions",
                 "state",
+                "status",
                 "theme",
                 "help",
                 "highlight",
@@ -335,6 +339,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "state",
+                "status",
                 "theme",
                 "transcript",
                 "widgets",
@@ -365,6 +370,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "state",
+                "status",
                 "theme",
                 "transcript",
             ],
@@ -373,6 +379,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "approval",
                 "message",
                 "state",
+                "status",
                 "keymap",
                 "commands",
                 "view",
@@ -414,6 +421,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "run",
                 "sessions",
                 "state",
+                "status",
                 "switch",
                 "terminal",
                 "theme",

@@ -75,7 +75,15 @@ pub fn assistant(text: &str) -> Event {
 }
 
 pub fn user(text: &str, mid_loop: bool) -> Event {
-    Event::UserTurn { content: text.into(), mid_loop, injection: None, step: 0, after: None, sender: None }
+    Event::UserTurn {
+        content: text.into(),
+        mid_loop,
+        injection: None,
+        step: 0,
+        after: None,
+        sender: None,
+        kind: steersman::steering::TextKind::Add,
+    }
 }
 
 pub fn call(id: &str, name: &str, arguments: &str) -> Event {

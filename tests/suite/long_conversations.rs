@@ -1,12 +1,127 @@
 //! Long and dear conversations on the screen: the gauge, the compaction, the budget, and what the agent notes.
 
-use steersman::event::{Event, Outcome, Usage};
+use steersman::details::{Details, FileDiff};
+use steersman::event::{Envelope, Event, Outcome, Usage};
+use steersman::id::AgentId;
+use steersman::message::Arguments;
 use steersman::price::Money;
 use steersman::protocol::BudgetLimits;
 use steersman::protocol::Request;
+use steersman::session::fold::{ReceiptMark, ReceiptWords};
+use steersman::steering::TextKind;
 use steersman::tui::msg::Effect;
+use steersman::tui::transcript::cell::{Body, Cell, Fold};
+use steersman::tui::transcript::fold::Transcript;
 
 use crate::support::stage::Stage;
+
+/// Plays so many turns with cells of every kind.
+fn turns(transcript: &mut Transcript, turns: std::ops::Range<u64>, mut seen: impl FnMut(&Transcript)) {
+    let mut number = turns.start * 100;
+    let mut tell = |event: Event| {
+        number += 1;
+        let at = jiff::Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
+        transcript.apply(&Envelope { seq: number, at, agent: AgentId::main(), parent: None, event });
+        seen(transcript);
+    };
+    for turn in turns {
+        let id = |what: &str| format!("{what}{turn}");
+        tell(Event::TurnStarted { turn: u32::try_from(turn).unwrap() });
+        let injection = Some(id("m").into());
+        let content = format!("message {turn}");
+        let (mid_loop, kind) = (turn % 2 == 0, TextKind::Add);
+        tell(Event::UserTurn { content, mid_loop, injection, step: 0, after: None, sender: None, kind });
+        tell(Event::Thinking { text: format!("thought {turn}") });
+        tell(Event::AssistantDelta { text: "**answ".to_owned() });
+        tell(Event::Assistant { text: format!("**answer** {turn}"), interrupted: turn % 3 == 0 });
+        let arguments =
+            Arguments::parse(&format!(r#"{{"path": "src/{turn}.rs", "list": [1, 2.5, null, {{"a": "b"}}]}}"#));
+        tell(Event::ToolCall { id: id("c").as_str().into(), name: "edit".to_owned(), arguments });
+        let question = Event::Question {
+            id: id("q"),
+            question: "edit src/lib.rs".to_owned(),
+            call: Some(id("c").as_str().into()),
+            detail: None,
+            offer: None,
+            rule: None,
+        };
+        tell(question);
+        tell(Event::Answer { id: id("q"), answer: "no".to_owned(), words: Some("not there".to_owned()) });
+        let (created, hunks) = (false, "@@ -1 +1,2 @@\n a\n+b\n".to_owned());
+        let diff = FileDiff { path: "a.rs".to_owned(), created, added: 1, removed: 0, hunks };
+        tell(Event::ToolDetails { id: id("c").as_str().into(), details: Details::Diff(diff) });
+        let content = format!("\u{1b}[31mresult {turn}\u{1b}[0m");
+        tell(Event::ToolResult { id: id("c").as_str().into(), content, is_error: turn % 5 == 0, elapsed_ms: 7 });
+        let arguments = Arguments::parse("not an object");
+        tell(Event::ToolCall { id: id("k").as_str().into(), name: "agent".to_owned(), arguments });
+        let child: AgentId = format!("researcher {turn}").as_str().into();
+        let spawned = Event::AgentSpawned {
+            child: child.clone(),
+            persona: "researcher".to_owned(),
+            task: "look".to_owned(),
+            call: (turn % 2 == 0).then(|| id("k").as_str().into()),
+            model: None,
+            max_steps: None,
+            tools: Vec::new(),
+        };
+        tell(spawned);
+        tell(Event::AgentFinished { child, outcome: Outcome::Failed, message: Some("no reason".to_owned()) });
+        tell(compacted());
+        tell(Event::Notice { text: format!("notice {turn}") });
+        tell(Event::TurnEnded { turn: u32::try_from(turn).unwrap(), outcome: Outcome::Completed, message: None });
+    }
+}
+
+#[test]
+fn an_old_cell_is_the_same_when_it_is_looked_at_again() {
+    let mut transcript = Transcript::new(AgentId::main());
+    let mut cells: Vec<Cell> = Vec::new();
+    turns(&mut transcript, 0..400, |transcript| {
+        // What is new, and what may have changed since.
+        let from = cells.len().saturating_sub(12);
+        cells.truncate(from);
+        cells.extend(transcript.cells().range(from..transcript.cells().len()).cloned());
+    });
+    assert!(cells.len() > 2_000, "{}", cells.len());
+    for (kept, cell) in transcript.cells().iter().zip(&cells) {
+        assert_eq!(kept, cell);
+    }
+    assert!(transcript.cells().iter().rev().eq(cells.iter().rev()), "and back");
+    for index in [0, 1, 127, 128, 129, 1_000, cells.len() - 1] {
+        assert_eq!(transcript.cells().get(index), cells.get(index));
+        assert_eq!(transcript.cells().outline(index), Some(cells[index].outline()));
+    }
+    assert_eq!((transcript.cells().get(cells.len()), transcript.cells().outline(cells.len())), (None, None));
+    let copy = transcript.clone();
+    turns(&mut transcript, 400..401, |_| {});
+    assert!(copy.cells().iter().eq(&cells), "a copy stays as it was");
+}
+
+#[test]
+fn an_old_cell_opens_folds_and_takes_a_receipt_as_a_new_one_does() {
+    let mut transcript = Transcript::new(AgentId::main());
+    turns(&mut transcript, 0..300, |_| {});
+    let call = transcript.cells().iter().find(|cell| cell.body().call().is_some()).unwrap().id();
+    let fold = |transcript: &Transcript| transcript.get(call).unwrap().fold();
+    assert_eq!(fold(&transcript), Fold::Folded);
+    transcript.toggle(call);
+    assert_eq!(fold(&transcript), Fold::Open);
+    assert_eq!(transcript.cells().outline(call.index()).unwrap().fold, Fold::Open);
+    // Whatever is looked at and put away meanwhile.
+    assert_eq!(transcript.cells().iter().filter(|cell| cell.can_fold() && cell.fold() == Fold::Open).count(), 1);
+    turns(&mut transcript, 300..420, |_| {});
+    assert_eq!(fold(&transcript), Fold::Open);
+    transcript.toggle_all();
+    assert_eq!(fold(&transcript), Fold::Folded, "one was open");
+    transcript.toggle_all();
+    assert!(transcript.cells().iter().all(|cell| cell.fold() == Fold::Open));
+    let receipt = ReceiptWords { mark: ReceiptMark::Seen, parts: vec!["seen after all".to_owned()] };
+    transcript.set_receipt(&"m3".into(), receipt.clone());
+    turns(&mut transcript, 420..540, |_| {});
+    let cell = transcript.cell_of(&"m3".into()).unwrap();
+    let Body::User { receipt: kept, text, .. } = transcript.get(cell).unwrap().body() else { panic!("a message") };
+    assert_eq!((kept.as_ref(), text.as_str()), (Some(&receipt), "message 3"));
+}
 
 fn size(tokens: u64, estimated: bool) -> Event {
     Event::ContextSize { tokens, estimated }

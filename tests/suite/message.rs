@@ -267,8 +267,18 @@ impl World {
                 self.ids += 1;
                 let id = MessageId::new(format!("m{}", self.ids));
                 let at = Timestamp::UNIX_EPOCH;
-                let entry =
-                    Pending { id, text, delivery: Delivery::Steer, held: false, stale: false, at, sender: None };
+                let entry = Pending {
+                    id,
+                    text,
+                    delivery: Delivery::Steer,
+                    held: false,
+                    stale: false,
+                    at,
+                    sender: None,
+                    kind: steersman::steering::TextKind::Add,
+                    scope: steersman::steering::RuleScope::Tree,
+                    during: None,
+                };
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {
                     self.copied.extend(words_in(&remembered));

@@ -34,7 +34,7 @@ fn a_click_on_an_agent_shows_it_and_gives_the_tree_the_focus() {
 fn a_click_on_the_head_of_a_call_opens_it_and_another_folds_it() {
     let mut stage = long(80, 24);
     stage.keys("<c-home>");
-    let fold = |stage: &Stage| stage.app.reader().unwrap().transcript.cells()[0].fold();
+    let fold = |stage: &Stage| stage.app.reader().unwrap().transcript.cells().get(0).unwrap().fold();
     let head = stage.place_of("read");
     stage.click(head);
     assert_eq!((fold(&stage), stage.app.focus.pane), (Fold::Open, Pane::Transcript));
@@ -56,7 +56,7 @@ fn a_drag_over_text_is_known_from_its_first_to_its_last_place_and_folds_nothing(
     let Some(Grip::Text { from, to, .. }) = stage.app.pointer.grip.clone() else { panic!("nothing is held") };
     assert_eq!((from.cell.index(), to.cell.index(), to.column), (0, 1, 5));
     stage.mouse(MouseEventKind::Up(MouseButton::Left), (answer.0 + 5, answer.1));
-    assert_eq!(stage.app.reader().unwrap().transcript.cells()[0].fold(), Fold::Folded);
+    assert_eq!(stage.app.reader().unwrap().transcript.cells().get(0).unwrap().fold(), Fold::Folded);
     assert_eq!(stage.app.pointer.grip, None);
 }
 

@@ -174,7 +174,15 @@ impl Life {
         for (agent, entry) in std::mem::take(&mut self.untold) {
             let injection = Some(entry.id.clone());
             let content = entry.text.clone();
-            let turn = Event::UserTurn { content, mid_loop: true, injection, step: 1, after: None, sender: None };
+            let turn = Event::UserTurn {
+                content,
+                mid_loop: true,
+                injection,
+                step: 1,
+                after: None,
+                sender: None,
+                kind: steersman::steering::TextKind::Add,
+            };
             self.stage.event(agent.as_str(), turn);
             self.taken.push((agent, entry));
         }

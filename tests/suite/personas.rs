@@ -167,7 +167,8 @@ fn a_users_persona_works_and_a_broken_one_is_no_reason_to_fail() {
     let sentences: Vec<&str> = said.lines().filter(|line| line.starts_with("steersman: ")).collect();
     assert!(sentences.len() == 1 && sentences[0].contains("personas/broken.md is left out: "), "{said}");
     let child = &server.chats()[1];
-    assert_eq!((child.texts("system").concat(), child.tools()), ("You look.".to_owned(), vec!["read".to_owned()]));
+    let (system, frames) = (child.texts("system").concat(), steersman::assets::FRAMES.trim_end());
+    assert_eq!((system, child.tools()), (format!("You look.\n\n{frames}"), vec!["read".to_owned()]));
 }
 
 #[test]

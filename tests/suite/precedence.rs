@@ -33,7 +33,7 @@ const KEYS: [(&str, &str, &str); 26] = [
 ];
 
 /// Two values of each key of each section.
-const SECTION_KEYS: [(&str, &str, &str, &str); 21] = [
+const SECTION_KEYS: [(&str, &str, &str, &str); 22] = [
     ("rules", "allow", "['read: one']", "['read: two']"),
     ("rules", "ask", "['read: one']", "['read: two']"),
     ("rules", "deny", "['read: one']", "['read: two']"),
@@ -54,6 +54,7 @@ const SECTION_KEYS: [(&str, &str, &str, &str); 21] = [
     ("screen", "notify_when", "'always'", "'away'"),
     ("screen", "title", "true", "false"),
     ("screen", "keys", "'one'", "'two'"),
+    ("steering", "framing", "'plain'", "'framed'"),
     ("sessions", "keep_days", "1", "2"),
 ];
 

@@ -31,7 +31,18 @@ fn talk(width: u16, height: u16) -> Stage {
 
 fn user(stage: &mut Stage, text: &str) {
     let content = text.to_owned();
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: false,
+            injection: None,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
 }
 
 fn copied(stage: &Stage) -> String {
@@ -43,7 +54,7 @@ fn copied(stage: &Stage) -> String {
 }
 
 fn fold(stage: &Stage, cell: usize) -> Fold {
-    stage.app.reader().unwrap().transcript.cells()[cell].fold()
+    stage.app.reader().unwrap().transcript.cells().get(cell).unwrap().fold()
 }
 
 fn position(stage: &Stage) -> Place {
@@ -284,7 +295,10 @@ fn brackets_lead_from_message_to_message_and_braces_to_failures() {
     stage.keys("[[[[[[");
     assert!(stage.screen().contains("no earlier message of yours"));
     stage.keys("}");
-    assert_eq!(stage.app.reader().unwrap().selected, Some(stage.app.reader().unwrap().transcript.cells()[18].id()));
+    assert_eq!(
+        stage.app.reader().unwrap().selected,
+        Some(stage.app.reader().unwrap().transcript.cells().get(18).unwrap().id())
+    );
 }
 
 // --- selection and copies

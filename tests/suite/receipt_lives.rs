@@ -44,6 +44,9 @@ fn text() -> Pending {
         stale: false,
         at,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
+        scope: steersman::steering::RuleScope::Tree,
+        during: None,
     }
 }
 
@@ -73,6 +76,7 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
                     step: 0,
                     after: None,
                     sender: None,
+                    kind: steersman::steering::TextKind::Add,
                 };
                 tell(receipts, turn);
             }

@@ -58,7 +58,18 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
     assert_eq!(taken.len(), 2);
     for entry in &taken {
         let (content, injection) = (entry.text.clone(), Some(entry.id.clone()));
-        stage.event("", Event::UserTurn { content, mid_loop: true, injection, step: 0, after: None, sender: None });
+        stage.event(
+            "",
+            Event::UserTurn {
+                content,
+                mid_loop: true,
+                injection,
+                step: 0,
+                after: None,
+                sender: None,
+                kind: steersman::steering::TextKind::Add,
+            },
+        );
     }
     let screen = stage.screen();
     assert_eq!(rows_below(&screen, "look at the tests"), "✓ delivered before the first call");
@@ -66,7 +77,18 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
     stage.event("", Event::RoundStarted { turn: 1, round: 2 }).says("", "Well, ").keys("no<f5>");
     let taken = stage.drain();
     let (content, injection) = (taken[0].text.clone(), Some(taken[0].id.clone()));
-    stage.event("", Event::UserTurn { content, mid_loop: true, injection, step: 0, after: None, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: true,
+            injection,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
     assert_eq!(rows_below(&stage.screen(), "while it worked: no"), "✓ delivered, cut the answer");
 }
 
@@ -139,6 +161,7 @@ fn a_task_that_came_from_another_agent_has_no_receipt() {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     };
     stage.event("file_miner 0", task).keys("<c-t><down>");
     assert!(!stage.screen().contains("delivered"));

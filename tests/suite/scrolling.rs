@@ -106,11 +106,11 @@ fn several_requests_between_two_frames_add_up() {
 fn a_selected_cell_can_be_brought_into_view_moving_as_little_as_possible() {
     let mut pane = Pane::new(numbered(50), (30, 5));
     pane.rows();
-    let still = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[48].id()));
+    let still = pane.ask(ScrollRequest::Reveal(pane.transcript.cells().get(48).unwrap().id()));
     assert_eq!(still[4], "› message 49", "it was in view already");
-    let up = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[20].id()));
+    let up = pane.ask(ScrollRequest::Reveal(pane.transcript.cells().get(20).unwrap().id()));
     assert_eq!(up[1], "› message 20");
-    let down = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[30].id()));
+    let down = pane.ask(ScrollRequest::Reveal(pane.transcript.cells().get(30).unwrap().id()));
     assert!(down[4].starts_with("› message 30"), "{down:?}");
 }
 

@@ -250,7 +250,7 @@ impl Trial {
         assert_eq!(once, self.accepted, "lost");
 
         let said = agent.history().messages().iter().filter_map(|message| match message {
-            Message::User { content } => Some(content),
+            Message::User { content, .. } => Some(content),
             _ => None,
         });
         assert!(said.eq(&contents), "the history is not what was told");

@@ -25,7 +25,15 @@ pub fn envelope(event: Event) -> Envelope {
 }
 
 pub fn user(content: &str) -> Event {
-    Event::UserTurn { content: content.into(), mid_loop: false, injection: None, step: 0, after: None, sender: None }
+    Event::UserTurn {
+        content: content.into(),
+        mid_loop: false,
+        injection: None,
+        step: 0,
+        after: None,
+        sender: None,
+        kind: steersman::steering::TextKind::Add,
+    }
 }
 
 pub fn mid_loop(content: &str) -> Event {
@@ -36,6 +44,7 @@ pub fn mid_loop(content: &str) -> Event {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     }
 }
 
@@ -156,7 +165,7 @@ impl Pane {
 }
 
 pub fn body(transcript: &Transcript, index: usize) -> &Body {
-    transcript.cells()[index].body()
+    transcript.cells().get(index).unwrap().body()
 }
 
 pub fn numbered(count: usize) -> Transcript {
@@ -195,7 +204,7 @@ pub fn rich() -> Transcript {
         ended(Outcome::Cancelled, None),
         ended(Outcome::Failed, Some("the server answered 401: no key")),
     ]);
-    transcript.toggle(transcript.cells()[2].id());
+    transcript.toggle(transcript.cells().get(2).unwrap().id());
     transcript
 }
 
@@ -203,7 +212,7 @@ fn snapshot(name: &str, size: (u16, u16)) {
     let mut pane = Pane::new(rich(), size);
     let end = dump(&pane.draw());
     pane.scroll.ask(ScrollRequest::Top);
-    pane.selected = Some(pane.transcript.cells()[3].id());
+    pane.selected = Some(pane.transcript.cells().get(3).unwrap().id());
     let top = dump(&pane.draw());
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
@@ -248,7 +257,7 @@ fn thinking_is_open_while_it_comes_and_folded_to_its_first_line_when_it_is_done(
     assert_eq!(pane.rows()[..3], ["· thinking", "  first", "  second"]);
     pane.apply(thinking("first\nsecond\nthird"));
     assert_eq!(pane.rows()[..2], ["· thinking: first (+2 lines)", ""]);
-    pane.transcript.toggle(pane.transcript.cells()[0].id());
+    pane.transcript.toggle(pane.transcript.cells().get(0).unwrap().id());
     assert_eq!(pane.rows()[..4], ["· thinking", "  first", "  second", "  third"]);
 }
 

@@ -132,6 +132,9 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
         stale,
         at,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
+        scope: steersman::steering::RuleScope::Tree,
+        during: None,
     };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);

@@ -53,7 +53,18 @@ fn scene() -> Stage {
     stage.handle.set_staleness(Staleness { age: Some(Duration::ZERO), steps: None });
     stage.event("", Event::TurnStarted { turn: 1 }).event("", Event::RoundStarted { turn: 1, round: 1 });
     let content = format!("do {EVIL}");
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None });
+    stage.event(
+        "",
+        Event::UserTurn {
+            content,
+            mid_loop: false,
+            injection: None,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
+    );
     stage.event("", Event::ThinkingDelta { text: EVIL.to_owned() });
     stage.says("", EVIL).says("", &format!("# {EVIL}\n\n`{EVIL}` [{EVIL}](http://{EVIL})\n\n```{EVIL}\n{EVIL}\n```\n"));
     stage.event("", evil_call("c1"));

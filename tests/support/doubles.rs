@@ -16,9 +16,10 @@ use steersman::agent::{Agent, AgentBuilder, Configurator};
 use steersman::control::{Cancellable, Interloper, StepLimit};
 use steersman::error::{BuildError, RunError};
 use steersman::event::{Event, Outcome};
-use steersman::id::AgentId;
+use steersman::id::{AgentId, MessageId};
 use steersman::listener::{InMemoryEventList, Listener};
 use steersman::provider::{ChatTransport, Connector, Played, Streaming};
+use steersman::steering::TextKind;
 use steersman::tool::Tool;
 use tokio::task::JoinHandle;
 
@@ -102,6 +103,11 @@ impl Rig {
 
     pub fn last_request(&self) -> Request {
         self.requests().pop().expect("no request was made")
+    }
+
+    /// Injects a steer of a kind.
+    pub fn send(&self, text: &str, kind: TextKind) -> MessageId {
+        self.interloper.inject_user_message((text, kind)).unwrap()
     }
 
     /// Injects a steer.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::stream_schema::check_lines;
 
 /// Longest time that a test waits for the program.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A start of the program that is being put together. Standard input is empty, the outputs are captured.
 pub struct Program {

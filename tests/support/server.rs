@@ -238,8 +238,15 @@ impl Request {
         self.messages().iter().map(|message| message["role"].as_str().unwrap_or("?").to_owned()).collect()
     }
 
-    /// Returns the texts of the messages with a role, in order.
+    /// Returns the texts of the messages with a role, in order, without the frames around those of the user.
     pub fn texts(&self, role: &str) -> Vec<String> {
+        let words =
+            |text: String| steersman::agent::frame::read(&text).map_or(text.clone(), |framed| framed.words.to_owned());
+        self.contents(role).into_iter().map(words).collect()
+    }
+
+    /// Returns the messages with a role as they were sent, in order.
+    pub fn contents(&self, role: &str) -> Vec<String> {
         let of_role = |message: &Value| message["role"] == role;
         let text = |message: Value| message["content"].as_str().unwrap_or_default().to_owned();
         self.messages().into_iter().filter(of_role).map(text).collect()

@@ -25,7 +25,7 @@ use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::App;
 use steersman::tui::state::lines::Medium;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw, look};
@@ -302,6 +302,7 @@ impl Stage {
                     step: 0,
                     after: None,
                     sender: None,
+                    kind: entry.kind,
                 },
             );
         }
@@ -312,7 +313,10 @@ impl Stage {
     pub fn deliver_after(&mut self, agent: &str, taken: &[Pending], step: u32, tool: &str) -> &mut Self {
         for entry in taken {
             let (content, injection, after) = (entry.text.clone(), Some(entry.id.clone()), Some(tool.to_owned()));
-            self.event(agent, Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None });
+            self.event(
+                agent,
+                Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None, kind: entry.kind },
+            );
         }
         self
     }

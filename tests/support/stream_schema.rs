@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use steersman::session::stream::schema;
+use steersman::assets::EXEC_SCHEMA;
 
 /// Checks every line of an output of `exec` that is an event; others are left alone, and so is the output of `watch`, whose
 /// lines name no session.
@@ -21,11 +21,16 @@ pub fn check_lines(output: &str) {
     }
 }
 
+/// Returns the schema that the program prints.
+pub fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| serde_json::from_str(EXEC_SCHEMA).unwrap())
+}
+
 /// Checks one value against a part of the schema: `output`, `input` or `result`.
 #[track_caller]
 pub fn check(part: &str, value: &Value) {
-    static SCHEMA: OnceLock<Value> = OnceLock::new();
-    let whole = SCHEMA.get_or_init(schema);
+    let whole = schema();
     let faults = faults(whole, &whole["properties"][part], value, "");
     assert!(faults.is_empty(), "{faults:?}: {}", value.to_string().chars().take(2000).collect::<String>());
 }

@@ -1,47 +1,50 @@
 //! The older part of a conversation: which messages belong to it, and the conversation without or with less of them.
 //!
-//! Pure; `compaction` decides when. Always holds: the system prompt stays as it is, the last rounds and the newest
-//! message of the user stay, and a history that could be sent still can.
+//! Pure; `compaction` decides when. Always holds: the system prompt stays as it is, the last rounds stay, what the user
+//! wrote stays word for word as `kept` has it, and a history that could be sent still can.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
+use super::kept::{Keep, kept};
 use crate::agent::History;
 use crate::limits;
-use crate::message::Message;
+use crate::message::{Message, UserAbout};
 
 /// The beginning of the message that replaces older rounds; the summary follows it.
 pub const SUMMARY_HEAD: &str = "[Summary of the earlier conversation, whose messages were taken out to make room. \
 It was written by the assistant and is no message of the user.]\n\n";
 
 impl History {
-    /// Returns the messages that a summary would replace, oldest first; none while calls are open.
+    /// Returns the messages that a summary would replace, oldest first; none while calls are open, and none when there is
+    /// nothing among them but what stays anyway: texts of the user and an earlier summary.
     pub fn older(&self) -> Vec<&Message> {
-        let Some(parts) = self.parts() else { return Vec::new() };
-        let older: Vec<&Message> = self.at(parts.before).iter().chain(self.at(parts.between)).collect();
-        // A summary is not summarised alone.
-        if older.iter().all(|message| is_summary(message)) { Vec::new() } else { older }
+        let Some(last) = self.last_rounds() else { return Vec::new() };
+        let older = self.messages.get(1..last).unwrap_or_default();
+        let is_work = |message: &Message| !matches!(message, Message::User { .. });
+        if older.iter().any(is_work) { older.iter().collect() } else { Vec::new() }
     }
 
-    /// Returns this conversation with one message in the place of its older rounds; `None` when there are none.
+    /// Returns this conversation with the user's texts and one summary in the place of its older rounds; `None` when there
+    /// are none.
     #[must_use]
-    pub fn compacted(&self, summary: &str) -> Option<Self> {
+    pub fn compacted(&self, summary: &str, keep: &Keep<'_>) -> Option<Self> {
         if self.older().is_empty() {
             return None;
         }
-        let parts = self.parts()?;
+        let last = self.last_rounds()?;
+        let prompt = self.messages.first().cloned().into_iter();
+        let kept = kept(&self.messages, last, keep).into_iter();
         let summary = Message::user(format!("{SUMMARY_HEAD}{summary}"));
-        let prompt = self.messages.first().into_iter();
-        let messages = prompt.cloned().chain([summary]);
-        let messages = messages.chain(self.at(parts.newest).iter().cloned()).chain(self.at(parts.last).iter().cloned());
-        Some(Self { messages: messages.collect(), open: VecDeque::new() })
+        let rest = self.messages.get(last..).unwrap_or_default().iter().cloned();
+        let messages = prompt.chain(kept).chain([summary]).chain(rest).collect();
+        Some(Self { messages, open: VecDeque::new() })
     }
 
     /// Returns this conversation with the long tool results of its older rounds cut to beginning and end; `None` when
     /// there is nothing to cut.
     #[must_use]
     pub fn shortened(&self) -> Option<Self> {
-        let last = self.parts()?.last.start;
+        let last = self.last_rounds()?;
         let mut messages = self.messages.clone();
         let mut any = false;
         for message in messages.iter_mut().take(last) {
@@ -55,56 +58,31 @@ impl History {
         any.then_some(Self { messages, open: VecDeque::new() })
     }
 
-    fn at(&self, range: Range<usize>) -> &[Message] {
-        self.messages.get(range).unwrap_or_default()
-    }
-
-    /// Divides the conversation; `None` while calls are open.
-    fn parts(&self) -> Option<HistoryParts> {
+    /// Returns where the last rounds begin, which always stay; `None` while calls are open.
+    fn last_rounds(&self) -> Option<usize> {
         if !self.open.is_empty() {
             return None;
         }
         let messages = &self.messages;
         let is_reply = |index: usize| matches!(messages.get(index), Some(Message::Assistant(_)));
-        let replies = (1..messages.len()).rev().filter(|index| is_reply(*index));
-        let mut last = replies.clone().nth(limits::KEPT_ROUNDS.saturating_sub(1)).unwrap_or(1);
+        let mut replies = (1..messages.len()).rev().filter(|index| is_reply(*index));
+        let mut last = replies.nth(limits::KEPT_ROUNDS.saturating_sub(1)).unwrap_or(1);
         // Pieces of one reply, which its server paused, stay together.
         while last > 1 && is_reply(last - 1) {
             last -= 1;
         }
-        let is_note_or_user = |index: &usize| match messages.get(*index) {
-            Some(message @ (Message::User { .. } | Message::System { .. })) => !is_summary(message),
-            Some(Message::Assistant(_) | Message::Tool { .. }) | None => false,
-        };
-        let is_user =
-            |index: &usize| matches!(messages.get(*index), Some(Message::User { .. })) && is_note_or_user(index);
-        let newest = match (1..messages.len()).rev().find(is_user) {
-            Some(user) if user < last => {
-                let first = (1..=user).rev().take_while(is_note_or_user).last().unwrap_or(user);
-                let end = (user..last).take_while(is_note_or_user).last().map_or(user + 1, |word| word + 1);
-                first..end
-            }
-            Some(_) | None => last..last,
-        };
-        Some(HistoryParts { before: 1..newest.start, between: newest.end..last, last: last..messages.len(), newest })
+        Some(last)
     }
-}
-
-/// The parts of a conversation after its system prompt, as ranges of messages.
-struct HistoryParts {
-    /// Messages that are older than the newest message of the user.
-    before: Range<usize>,
-    /// The newest message of the user, with what extensions appended to it; empty when it is among the last rounds.
-    newest: Range<usize>,
-    /// The rounds between that message and the last rounds.
-    between: Range<usize>,
-    /// The last rounds and what follows them.
-    last: Range<usize>,
 }
 
 /// Returns whether a message is a summary of older ones.
 pub(in crate::agent) fn is_summary(message: &Message) -> bool {
-    matches!(message, Message::User { content } if content.starts_with(SUMMARY_HEAD))
+    matches!(message, Message::User { content, about: None } if content.starts_with(SUMMARY_HEAD))
+}
+
+/// Returns whether a message has the user's texts out of older ones.
+pub(in crate::agent) fn is_kept(message: &Message) -> bool {
+    matches!(message, Message::User { about: Some(about), .. } if matches!(about.as_ref(), UserAbout::Kept(_)))
 }
 
 /// The room for the note on what was left out, characters.

@@ -137,8 +137,10 @@ impl<'a> Lexer<'a> {
         while let Some(c) = self.chars.next() {
             match self.now.kind {
                 Kind::Parameter | Kind::Arithmetic => self.expression(c),
-                _ if self.now.is_quoted => self.quoted(c),
-                _ => self.plain(c),
+                Kind::Script | Kind::Document | Kind::Shell | Kind::Backquote | Kind::Array if self.now.is_quoted => {
+                    self.quoted(c);
+                }
+                Kind::Script | Kind::Document | Kind::Shell | Kind::Backquote | Kind::Array => self.plain(c),
             }
         }
         if !self.outer.is_empty() || self.now.is_quoted && self.now.kind != Kind::Document {

@@ -82,9 +82,9 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
         Format::Md => Ok(screen(reading, size).markdown()),
         Format::Csv => Ok(screen(reading, size).ledger()),
         Format::Cast => {
-            let replayed = replayed(&reading, size);
+            let replayed = replayed(reading.header(), size);
             let title = reading.header().map(|header| header.session.to_string()).unwrap_or_default();
-            let posts = moments(reading.records).into_iter().map(|moment| (moment.at, moment.post)).collect();
+            let posts = moments(reading.records).map(|moment| (moment.at, moment.post)).collect();
             return cast(replayed, &title, posts).map_err(|error| error.to_string());
         }
     };
@@ -93,7 +93,7 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
 
 /// Returns the screen at the end of a session.
 fn screen(reading: Reading, size: Size) -> ReplayScreen {
-    let mut screen = ReplayScreen::new(replayed(&reading, size));
+    let mut screen = ReplayScreen::new(replayed(reading.header(), size));
     for moment in moments(reading.records) {
         screen.take(moment.at, moment.post);
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use ratatui::layout::Size;
 
 use super::Answer;
-use super::source::{reading, replayed, size};
+use super::source::{opened, replayed, size, unreadable};
 use crate::cli::args::Flags;
 use crate::cli::exit::Exit;
 use crate::cli::screen::show_recorded;
@@ -31,14 +31,15 @@ pub struct ReplayArgs {
 
 /// Shows the session, or returns the rows of one screen.
 pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Result<Answer, String> {
-    let reading = reading(files, &args.session)?;
+    let (header, mut records) = opened(files, &args.session)?;
+    let shown = replayed(Some(&header), args.size);
     if !args.print {
-        let shown = replayed(&reading, args.size);
-        let exit = show_recorded(flags, shown, steps_of(reading.records))?;
+        let steps = steps_of(records).map_err(|error| unreadable(&args.session, &error))?;
+        let exit = show_recorded(flags, shown, steps)?;
         return Ok(Answer { text: String::new(), exit });
     }
-    let mut screen = ReplayScreen::new(replayed(&reading, args.size));
-    for moment in moments(reading.records) {
+    let mut screen = ReplayScreen::new(shown);
+    for moment in moments(records.by_ref().map_while(Result::ok)) {
         if args.at.is_some_and(|at| moment.seq > at) {
             break;
         }

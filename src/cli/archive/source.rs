@@ -1,6 +1,7 @@
 //! The session that a command is about: one that is saved, by its ID, or a journal that lies anywhere.
 
-use std::io::BufReader;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -8,7 +9,7 @@ use ratatui::layout::Size;
 
 use crate::limits;
 use crate::regular_file::{self, Links};
-use crate::session::journal::{Reading, SessionFiles, read};
+use crate::session::journal::{Header, Reading, Record, Records, SessionFiles};
 use crate::text::visible_line;
 use crate::tui::replay::Replayed;
 
@@ -17,27 +18,48 @@ use crate::tui::replay::Replayed;
 /// # Errors
 /// One sentence, when there is none or it cannot be read.
 pub(super) fn reading(files: &SessionFiles, name: &str) -> Result<Reading, String> {
-    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "jsonl");
-    let reading = if is_path {
-        regular_file::open(Path::new(name), Links::Followed).and_then(|(file, metadata)| {
-            if metadata.len() > limits::JOURNAL_FILE {
-                return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is larger than any journal"));
-            }
-            read(BufReader::with_capacity(1 << 16, file))
-        })
-    } else {
-        files.find(name)?.read()
-    };
-    let reading = reading.map_err(|error| format!("session {} cannot be read: {error}", visible_line(name)))?;
+    let reading = records(files, name)?.reading().map_err(|error| unreadable(name, &error))?;
     if reading.header().is_none() {
-        return Err(format!("{} is no journal of a session, or its first record is damaged", visible_line(name)));
+        return Err(no_journal(name));
     }
     Ok(reading)
 }
 
+/// Returns what a session is, and its records one after the other.
+///
+/// # Errors
+/// As [`reading`].
+pub(super) fn opened(files: &SessionFiles, name: &str) -> Result<(Header, Records<File>), String> {
+    let header = records(files, name)?.map_while(Result::ok).find_map(Record::into_header);
+    Ok((header.ok_or_else(|| no_journal(name))?, records(files, name)?))
+}
+
+fn records(files: &SessionFiles, name: &str) -> Result<Records<File>, String> {
+    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "jsonl");
+    let records = if is_path {
+        regular_file::open(Path::new(name), Links::Followed).and_then(|(file, metadata)| {
+            if metadata.len() > limits::JOURNAL_FILE {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any journal"));
+            }
+            Records::within(file, 0..metadata.len())
+        })
+    } else {
+        files.find(name)?.records()
+    };
+    records.map_err(|error| unreadable(name, &error))
+}
+
+/// Says that a session cannot be read.
+pub(super) fn unreadable(name: &str, error: &io::Error) -> String {
+    format!("session {} cannot be read: {error}", visible_line(name))
+}
+
+fn no_journal(name: &str) -> String {
+    format!("{} is no journal of a session, or its first record is damaged", visible_line(name))
+}
+
 /// Returns what a screen of this size shows of a session beside its events.
-pub(super) fn replayed(reading: &Reading, size: Size) -> Replayed {
-    let header = reading.header();
+pub(super) fn replayed(header: Option<&Header>, size: Size) -> Replayed {
     let name = |directory: &str| Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned());
     Replayed {
         size,

@@ -158,9 +158,10 @@ async fn sandbox(start: &Start, report: &mut Report) {
 }
 
 fn todo_about(error: &ConfigError) -> &'static str {
-    match error {
-        ConfigError::NoKey(_) => "set the variable, or take the profile out",
-        _ => "correct the profile in the configuration file",
+    if let ConfigError::NoKey(_) = error {
+        "set the variable, or take the profile out"
+    } else {
+        "correct the profile in the configuration file"
     }
 }
 

@@ -37,11 +37,16 @@ pub struct ExecArgs {
     /// The longest event of the JSON; of a longer one the longest texts are cut [default: 1048576].
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub max_event_bytes: Option<NonZeroUsize>,
+    /// A JSON Schema that the final answer must match; one that does not is asked for once more. Standard output and the
+    /// file of the answer get the JSON alone.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub output_schema: Option<PathBuf>,
     /// Print the JSON Schema of the output, the input and the result, and do nothing else.
     #[arg(long, help_heading = "Output")]
     pub schema: bool,
     /// Tell by the exit code what stands against a completed run: 3 acts were refused, 4 the answer was synthesized or
-    /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key.
+    /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key, 7 the answer does not match the
+    /// schema.
     #[arg(long, help_heading = "Ends")]
     pub strict: bool,
     /// Stop after this time: 90s, 10m, 2h.
@@ -77,6 +82,10 @@ pub struct ExecArgs {
     /// A rule for what never runs.
     #[arg(long, value_name = "RULE", help_heading = "Permissions")]
     pub deny: Vec<String>,
+    /// A program that decides about what would be asked: it gets the question as JSON on standard input and prints
+    /// `{"answer": "yes"}`, or `no` with a `reason`. When it fails, that is a no. No shell reads the line.
+    #[arg(long, value_name = "CMD", help_heading = "Permissions")]
+    pub permission_command: Option<String>,
     /// The only tools that the main agent gets, separated by commas; `agent` spawns sub-agents.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Permissions")]
     pub tools: Option<Vec<String>>,

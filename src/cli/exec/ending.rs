@@ -7,7 +7,7 @@ use std::mem;
 
 use tokio::time::Instant;
 
-use super::steering::ExecRun;
+use super::steering::{ExecRun, UserLine};
 use super::{input, unwritten};
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::steer_stdin::Line;
@@ -66,34 +66,37 @@ impl ExecRun<'_> {
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();
-        for (_, text, delivery) in mem::take(&mut self.waiting) {
-            self.keep(text, delivery);
+        for (_, message) in mem::take(&mut self.waiting) {
+            self.keep(message);
         }
         if let Some(lines) = self.lines.take() {
             let begun = lines.close();
             while let Some(read) = lines.take() {
                 match read.line {
-                    Line::Text(text) => self.keep(text, Delivery::Steer),
-                    Line::FollowUp(text) => self.keep(text, Delivery::FollowUp),
+                    Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
+                    Line::FollowUp(text) => {
+                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) });
+                    }
                     Line::Json(line) => {
-                        if let Some((text, delivery)) = input::text_of(&line) {
-                            self.keep(text, delivery);
+                        if let Some(message) = input::text_of(&line) {
+                            self.keep(message);
                         }
                     }
                     Line::Stop | Line::Answer(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {}
                 }
             }
             if !self.has_requests() {
-                self.keep(begun, Delivery::Steer);
+                self.keep(UserLine::from(begun));
             }
         }
     }
 
     /// Adds a text that was read to the unsent ones.
-    pub(super) fn keep(&mut self, text: String, delivery: Delivery) {
+    pub(super) fn keep(&mut self, message: UserLine) {
+        let UserLine { text, delivery, kind, scope } = message;
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now(), sender: None });
+            self.unsent.push(Pending { delivery, kind, scope, ..Pending::new(id, text, clock::now()) });
         }
     }
 
@@ -116,20 +119,36 @@ impl ExecRun<'_> {
         if let Some(lines) = &self.lines {
             let begun = lines.close_if_taken()?;
             self.lines = None;
-            self.keep(begun, Delivery::Steer);
+            self.keep(UserLine::from(begun));
         }
-        Some(Exit::from(outcome))
+        Some(self.without_notes(Exit::from(outcome)))
+    }
+
+    /// Takes notes and rules back that wait for a turn which does not come: they start none. Returns how the run ended.
+    fn without_notes(&mut self, exit: Exit) -> Exit {
+        if self.progress.has_beside() {
+            self.stop(exit);
+        }
+        exit
     }
 
     /// Returns how the run ended once nothing more can be asked for.
     fn ended_without_requests(&mut self) -> Option<Exit> {
         self.read_lines();
+        if self.waits_in_vain() {
+            // To let it go on would be a decision of nobody.
+            let sentence = "the input has ended, and it keeps an agent paused";
+            self.err.say(sentence);
+            self.reason = Some(sentence.to_owned());
+            self.stop(Exit::Failed);
+            return None;
+        }
         if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
             return None;
         }
         let exit = self.progress.outcome.map_or(Exit::Done, Exit::from);
         if self.progress.idle() {
-            return Some(exit);
+            return Some(self.without_notes(exit));
         }
         if self.is_paused {
             // Nothing delivers what a failed turn holds back.

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::start::line;
-use super::steering::ExecRun;
+use super::steering::{ExecRun, UserLine};
 use crate::cli::steer_stdin::{Line, ReadLine};
-use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
 use crate::session::stream::{InputLine, InputRequest, ReplyLine};
@@ -44,6 +43,13 @@ impl ExecRun<'_> {
                 }
                 Err(why) => failed(id, why.strip_prefix("not answered: ").unwrap_or(&why).to_owned()),
             };
+        }
+        if let InputRequest::Pause { agent, paused } = &request {
+            match (agent, paused) {
+                (agent, true) => drop(self.paused_by_input.insert(agent.clone())),
+                (None, false) => self.paused_by_input.clear(),
+                (agent, false) => drop(self.paused_by_input.remove(agent)),
+            }
         }
         match request.request() {
             Ok(Some(request)) => self.carry_out(id, request),
@@ -102,10 +108,10 @@ impl ExecRun<'_> {
     }
 }
 
-/// Returns the text that a line would have sent, and where it was to enter.
-pub(super) fn text_of(line: &str) -> Option<(String, Delivery)> {
+/// Returns the text that a line would have sent.
+pub(super) fn text_of(line: &str) -> Option<UserLine> {
     match serde_json::from_str::<InputLine>(line).ok()?.request {
-        InputRequest::Send { text, delivery, .. } => Some((text, delivery)),
+        InputRequest::Send { text, delivery, kind, scope, .. } => Some(UserLine { text, delivery, kind, scope }),
         _ => None,
     }
 }
@@ -116,11 +122,15 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         Reply::Injected { outcome: Err(refused), .. } => failed(id, refused.to_string()),
         Reply::Stopped(entries) => ReplyLine { returned: entries.clone(), ..done(id) },
         Reply::Queue { outcome, id: message, .. } => queue_reply(id, outcome, message),
+        Reply::RuleChanged { accepted: Accepted::No, id: rule, .. } => {
+            failed(id, format!("no rule {rule} holds, or its new words are blank"))
+        }
         Reply::Pause { accepted: Accepted::No, .. } => failed(id, "that agent has ended".to_owned()),
         Reply::Decided { accepted: Accepted::No, .. } => failed(id, "no agent waits there".to_owned()),
         Reply::Cancelling(agents) if agents.is_empty() => failed(id, "that agent has ended".to_owned()),
         Reply::Answered { outcome: Err(why), .. } | Reply::Mode(Err(why)) => failed(id, why.clone()),
         Reply::Pause { .. }
+        | Reply::RuleChanged { .. }
         | Reply::Decided { .. }
         | Reply::Cancelling(_)
         | Reply::Answered { .. }

@@ -11,6 +11,8 @@ use crate::id::MessageId;
 pub(super) struct Progress {
     /// Messages that were accepted and are not yet in the conversation.
     open: HashSet<MessageId>,
+    /// Messages that were accepted and start no turn: nothing waits for them.
+    beside: HashSet<MessageId>,
     /// Messages that entered the conversation before the queue's answer came.
     early: HashSet<MessageId>,
     running: bool,
@@ -21,7 +23,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
-        Self { open: HashSet::new(), early: HashSet::new(), running: false, outcome: None, err }
+        Self { open: HashSet::new(), beside: HashSet::new(), early: HashSet::new(), running: false, outcome: None, err }
     }
 
     /// Notes that a queue has accepted a message.
@@ -31,8 +33,20 @@ impl Progress {
         }
     }
 
+    /// Notes that a queue has accepted a message that starts no turn.
+    pub fn accepted_beside(&mut self, id: MessageId) {
+        if !self.early.remove(&id) {
+            self.beside.insert(id);
+        }
+    }
+
+    /// Returns whether messages that start no turn wait for one.
+    pub fn has_beside(&self) -> bool {
+        !self.beside.is_empty()
+    }
+
     fn delivered(&mut self, id: &MessageId) {
-        if !self.open.remove(id) {
+        if !self.open.remove(id) && !self.beside.remove(id) {
             self.early.insert(id.clone());
         }
     }
@@ -40,6 +54,7 @@ impl Progress {
     /// Notes that a message was returned to the user.
     pub fn returned(&mut self, id: &MessageId) {
         self.open.remove(id);
+        self.beside.remove(id);
     }
 
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.

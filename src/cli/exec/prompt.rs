@@ -3,11 +3,13 @@
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 
 use super::args::ExecArgs;
+use crate::agent::output_schema::OutputSchema;
 use crate::cli::exit::say;
 use crate::limits;
 use crate::regular_file::read_own_text;
@@ -79,6 +81,12 @@ fn standard_input() -> Result<String, String> {
 pub(super) fn read(path: &Path) -> Result<String, String> {
     read_own_text(path, limits::MESSAGE_BYTES as u64)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// Reads the schema of the answer.
+pub(super) fn read_schema(path: &Path) -> Result<Arc<OutputSchema>, String> {
+    let schema = OutputSchema::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Arc::new(schema))
 }
 
 fn trimmed(text: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::args::{ExecArgs, OutputForm};
 use super::ending::ExecStop;
 use super::input;
+use super::permission::PermissionCommand;
 use super::progress::Progress;
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
@@ -23,7 +24,24 @@ use crate::listener::JsonLines;
 use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use crate::session::Client;
 use crate::session::stream::RunRecord;
+use crate::steering::{RuleScope, TextKind};
 use crate::target::{self, Addressed, Target};
+
+/// A text that was read and is to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct UserLine {
+    pub text: String,
+    pub delivery: Delivery,
+    pub kind: TextKind,
+    pub scope: RuleScope,
+}
+
+impl From<String> for UserLine {
+    fn from(text: String) -> Self {
+        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
+        Self { text, delivery, kind, scope }
+    }
+}
 
 /// A run under way.
 pub(super) struct ExecRun<'a> {
@@ -40,6 +58,8 @@ pub(super) struct ExecRun<'a> {
     input: LineForm,
     /// Where they are answered.
     pub replies: Option<Arc<JsonLines>>,
+    /// The program that decides about permissions.
+    pub permission: Option<PermissionCommand>,
     pub(super) record: RunRecord,
     /// What `--strict` tells of a run that no turn stopped.
     pub strict_end: Option<StrictEnd>,
@@ -47,6 +67,10 @@ pub(super) struct ExecRun<'a> {
     pub(super) is_paused: bool,
     /// The agents that run.
     agents: Vec<AgentId>,
+    /// The agents that wait because they are paused.
+    parked: HashSet<AgentId>,
+    /// What the input paused, and did not let go on; `None` is all agents.
+    pub(super) paused_by_input: HashSet<Option<AgentId>>,
     /// The questions that wait for an answer.
     pub(super) open: Vec<ApprovalRequest>,
     /// Requests whose reply has not come.
@@ -55,7 +79,7 @@ pub(super) struct ExecRun<'a> {
     has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
-    pub(super) waiting: VecDeque<(Option<AgentId>, String, Delivery)>,
+    pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     /// The reason of its failure.
@@ -80,6 +104,8 @@ impl<'a> ExecRun<'a> {
             client,
             posts: VecDeque::new(),
             agents: vec![AgentId::main()],
+            parked: HashSet::new(),
+            paused_by_input: HashSet::new(),
             open: Vec::new(),
             unanswered: 0,
             has_sent: false,
@@ -91,6 +117,7 @@ impl<'a> ExecRun<'a> {
             json: args.form() == Some(OutputForm::Json),
             input: args.line_form(),
             replies: None,
+            permission: None,
             record,
             strict_end: None,
             is_paused: false,
@@ -105,27 +132,34 @@ impl<'a> ExecRun<'a> {
 
     /// Sends the prompt. What comes of it is among the replies.
     pub fn begin(&mut self, prompt: &str) {
-        self.inject(AgentId::main(), prompt, Delivery::Steer);
+        self.inject(AgentId::main(), UserLine::from(prompt.to_owned()));
         self.take_posts();
     }
 
-    fn inject(&mut self, to: AgentId, text: &str, delivery: Delivery) {
+    fn inject(&mut self, to: AgentId, message: UserLine) {
         self.unanswered += 1;
-        self.client.send(Request::Inject { to, text: text.to_owned(), delivery });
+        let UserLine { text, delivery, kind, scope } = message;
+        self.client.send(Request::Inject { to, text, delivery, kind, scope });
     }
 
     /// Sends a text to whom it names, else to the main agent.
-    fn send_to_named(&mut self, text: &str, delivery: Delivery) {
-        let Addressed { target, text } = target::parse(text, &self.agents);
+    fn send_to_named(&mut self, message: UserLine) {
+        let UserLine { text: whole, delivery, kind, scope } = message;
+        let Addressed { target, text } = target::parse(&whole, &self.agents);
+        let message = UserLine { text: text.to_owned(), delivery, kind, scope };
         match target {
-            Target::Unnamed => match named(text) {
-                Some(name) => self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), text),
-                None => self.inject(AgentId::main(), text, delivery),
+            Target::Unnamed => match named(&message.text) {
+                Some(name) => {
+                    self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), &message.text);
+                }
+                None => self.inject(AgentId::main(), message),
             },
-            Target::Agent(agent) => self.inject(agent, text, delivery),
+            Target::Agent(agent) => self.inject(agent, message),
+            // A rule for all is one rule for the whole tree.
+            Target::All if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
             Target::All => {
                 for agent in self.agents.clone() {
-                    self.inject(agent, text, delivery);
+                    self.inject(agent, message.clone());
                 }
             }
         }
@@ -139,20 +173,28 @@ impl<'a> ExecRun<'a> {
         while let Some(post) = self.posts.pop_front() {
             self.take(&post);
         }
-        // Who reads JSON finds them there.
-        if !self.has_requests() {
+        // Who reads JSON finds them there, and a program that decides gets them.
+        if !self.has_requests() && (self.permission.is_none() || self.lines.is_some()) {
             self.questions.say_new(&self.open);
+        }
+        if let Some(permission) = &mut self.permission {
+            permission.ask(&self.open);
         }
     }
 
     fn replied(&mut self, reply: &Reply) {
         match reply {
-            Reply::Injected { to, text, delivery, outcome } => {
+            Reply::Injected { to, text, delivery, kind, scope, outcome } => {
                 self.unanswered = self.unanswered.saturating_sub(1);
+                let message = || UserLine { text: text.clone(), delivery: *delivery, kind: *kind, scope: *scope };
                 match outcome {
                     Ok(id) => {
                         self.has_sent = true;
-                        self.progress.accepted(id.clone());
+                        if kind.asks_for_work() || *delivery == Delivery::Now {
+                            self.progress.accepted(id.clone());
+                        } else {
+                            self.progress.accepted_beside(id.clone());
+                        }
                     }
                     Err(_) if self.has_requests() => {}
                     Err(refused) if !self.has_sent => {
@@ -161,8 +203,8 @@ impl<'a> ExecRun<'a> {
                         self.reason = Some(sentence);
                         self.stop(Exit::Usage);
                     }
-                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(text.clone(), *delivery),
-                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), text.clone(), *delivery)),
+                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(message()),
+                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), message())),
                     Err(refused) => self.refuse(&refused.to_string(), text),
                 }
             }
@@ -176,6 +218,7 @@ impl<'a> ExecRun<'a> {
             Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
             Reply::Answered { outcome: Ok(()), .. }
             | Reply::Queue { .. }
+            | Reply::RuleChanged { .. }
             | Reply::Pause { .. }
             | Reply::Decided { .. }
             | Reply::Cancelling(_)
@@ -216,7 +259,7 @@ impl<'a> ExecRun<'a> {
 
     /// Returns whether more lines may be read.
     pub fn has_room(&self) -> bool {
-        let bytes: usize = self.waiting.iter().map(|(_, text, _)| text.len()).sum();
+        let bytes: usize = self.waiting.iter().map(|(_, message)| message.text.len()).sum();
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
     }
 
@@ -224,12 +267,12 @@ impl<'a> ExecRun<'a> {
     pub fn send_waiting(&mut self) {
         while self.unanswered == 0
             && self.stop.is_none()
-            && let Some((to, text, delivery)) = self.waiting.pop_front()
+            && let Some((to, message)) = self.waiting.pop_front()
         {
             let left = self.waiting.len();
             match to {
-                Some(agent) => self.inject(agent, &text, delivery),
-                None => self.send_to_named(&text, delivery),
+                Some(agent) => self.inject(agent, message),
+                None => self.send_to_named(message),
             }
             self.take_posts();
             if self.waiting.len() > left {
@@ -262,23 +305,25 @@ impl<'a> ExecRun<'a> {
             // What stands behind `end` is returned.
             while let Some(read) = lines.take() {
                 if let Line::Json(line) = read.line
-                    && let Some((text, delivery)) = input::text_of(&line)
+                    && let Some(message) = input::text_of(&line)
                 {
-                    self.keep(text, delivery);
+                    self.keep(message);
                 }
             }
         }
-        // Nobody can answer any more.
-        self.client.send(Request::UserLeft);
+        // Nobody can answer any more, but for the program that decides.
+        if self.permission.is_none() {
+            self.client.send(Request::UserLeft);
+        }
     }
 
     fn line(&mut self, read: ReadLine) {
         if self.has_requests() {
             return self.request_line(&read);
         }
-        let (text, delivery) = match read.line {
-            Line::Text(text) => (text, Delivery::Steer),
-            Line::FollowUp(text) => (text, Delivery::FollowUp),
+        let message = match read.line {
+            Line::Text(text, kind) => UserLine { kind, ..UserLine::from(text) },
+            Line::FollowUp(text) => UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) },
             Line::Stop => return self.stop(Exit::Cancelled),
             Line::Answer(number, answer) => return self.answer(number, answer, read.began),
             Line::Unknown(text) => {
@@ -287,7 +332,7 @@ impl<'a> ExecRun<'a> {
             Line::NotText => return self.refuse("the line is not UTF-8 text", ""),
             Line::Json(_) | Line::Ignore => return,
         };
-        self.waiting.push_back((None, text, delivery));
+        self.waiting.push_back((None, message));
         self.send_waiting();
     }
 
@@ -298,6 +343,7 @@ impl<'a> ExecRun<'a> {
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
                 self.note_agents(&envelope.event);
+                self.note_parked(&envelope.agent, &envelope.event);
                 // In plain output it is a line among the others.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
                     self.err.say(text);
@@ -373,6 +419,19 @@ impl<'a> ExecRun<'a> {
             Event::AgentFinished { child, .. } => self.agents.retain(|agent| agent != child),
             _ => {}
         }
+    }
+
+    fn note_parked(&mut self, agent: &AgentId, event: &Event) {
+        match event {
+            Event::Parked { .. } => self.parked.insert(agent.clone()),
+            Event::Unparked { .. } | Event::TurnEnded { .. } => self.parked.remove(agent),
+            _ => false,
+        };
+    }
+
+    /// Returns whether an agent waits for an input that has ended.
+    pub(super) fn waits_in_vain(&self) -> bool {
+        self.lines.is_none() && !self.paused_by_input.is_empty() && !self.parked.is_empty()
     }
 
     pub(super) fn has_requests(&self) -> bool {

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::steering::{RuleScope, TextKind};
+
 /// The session that a command is for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Which {
@@ -34,11 +36,25 @@ pub struct InjectArgs {
     /// Deliver it at once: it interrupts the answer being written, or the calls not yet started.
     #[arg(long)]
     pub now: bool,
+    /// What it is to the agent: `add` to the task, `instead` of it, a `note` without a reply, or a `rule` from now on.
+    #[arg(long, value_name = "KIND", value_parser = kind, default_value = "add")]
+    pub kind: TextKind,
+    /// The agents that a rule holds for: `agent` alone, its `tree`, or `new-agents` beneath it [default: tree].
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    pub scope: Option<RuleScope>,
     /// Wait until the text has come that far, and print its receipt; for `answered` the answer too.
     #[arg(long, value_enum, value_name = "STAGE")]
     pub wait: Option<Stage>,
     /// What to send; `-` reads standard input.
     pub text: String,
+}
+
+fn kind(name: &str) -> Result<TextKind, String> {
+    TextKind::named(name).ok_or_else(|| "add, instead, note or rule".to_owned())
+}
+
+fn scope(name: &str) -> Result<RuleScope, String> {
+    RuleScope::named(name).ok_or_else(|| "agent, tree or new-agents".to_owned())
 }
 
 /// How far a text has come.

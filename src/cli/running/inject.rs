@@ -54,8 +54,9 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
         (false, true) => Delivery::Now,
         (false, false) => Delivery::Steer,
     };
-    let reply =
-        caller.request(Request::Inject { to: to.clone(), text, delivery }).map_err(|error| error.to_string())?;
+    let (kind, scope) = (args.kind, args.scope.unwrap_or_default());
+    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope };
+    let reply = caller.request(inject).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,
         Some(Reply::Injected { outcome: Err(refused), .. }) => return Err(format!("not sent: {refused}")),

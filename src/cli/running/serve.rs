@@ -73,11 +73,10 @@ fn serve(start: Start, args: &ServeArgs) -> Result<Exit, String> {
     let _ = io::stdout().write_all(sentence.as_bytes()).and_then(|()| io::stdout().flush());
     let client = hub.join(hub.name_for("serve", None), Beginning::Now);
     if let Some(prompt) = &args.prompt {
-        client.send(Request::Inject { to: AgentId::main(), text: prompt.clone(), delivery: Delivery::Steer });
+        client.send(Request::inject(AgentId::main(), prompt.clone(), Delivery::Steer));
     }
-    let refused = client.answers().into_iter().find_map(|post| match post {
-        Post::Reply(Reply::Injected { outcome: Err(refused), .. }) => Some(refused),
-        _ => None,
+    let refused = client.answers().into_iter().find_map(|post| {
+        if let Post::Reply(Reply::Injected { outcome: Err(refused), .. }) = post { Some(refused) } else { None }
     });
     // From here on nobody is behind the prompt.
     drop(client);

@@ -11,6 +11,8 @@ use crate::event::Delivery;
 use crate::id::{AgentId, ClientId};
 use crate::price::dollars;
 use crate::protocol::{AgentState, AgentStatus, SessionActivity, SessionStatus, WaitingFor};
+use crate::session::fold::rule_scope_words;
+use crate::steering::TextKind;
 use crate::summary;
 use crate::text::visible_line;
 
@@ -81,7 +83,11 @@ fn entry(status: &SessionStatus) -> String {
             (false, Delivery::FollowUp) => "follow-up",
         };
         let from = entry.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
-        let _ = writeln!(text, "  {} {mark}{from} for {}: {}", entry.id, name(&entry.to), short(&entry.text));
+        let kind = if entry.kind == TextKind::Add { String::new() } else { format!(" {}", entry.kind) };
+        let _ = writeln!(text, "  {} {mark}{kind}{from} for {}: {}", entry.id, name(&entry.to), short(&entry.text));
+    }
+    for rule in &status.rules {
+        let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_words(rule), short(&rule.text));
     }
     text
 }

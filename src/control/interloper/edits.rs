@@ -10,6 +10,7 @@ use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::limits;
 use crate::protocol::Shift;
+use crate::steering::{RuleScope, TextKind};
 
 impl Interloper {
     /// Takes one entry back; `None` when it is no longer pending.
@@ -70,6 +71,8 @@ impl Interloper {
         self.accepted.fetch_max(accepted, Ordering::SeqCst);
         for entry in entries {
             let id = entry.id.clone();
+            // The calls of that process are not counted here.
+            let entry = Pending { during: None, ..entry };
             // In one step: nothing takes it before it is held.
             self.edit(|queue| {
                 let last = queue.entries().len();
@@ -116,6 +119,16 @@ impl Interloper {
             self.changed();
         }
         found
+    }
+
+    /// Changes what an entry is to its agent; false when it is no longer pending.
+    pub fn set_kind(&self, id: &MessageId, kind: TextKind, scope: RuleScope) -> bool {
+        self.edit(|queue| {
+            queue.change(id, |entry| {
+                entry.kind = kind;
+                entry.scope = scope;
+            })
+        })
     }
 
     /// Keeps an entry from being delivered while it is edited; false when it is no longer pending.

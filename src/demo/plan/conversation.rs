@@ -1,15 +1,18 @@
 //! A conversation as the planner sees it: turns, their rounds with calls and results, what was said in between, and the
 //! tools on offer.
 //!
-//! Derived from the request alone. A user message behind the results of a batch is steering; one behind an answer
+//! Derived from the request alone: frames around texts and what a compaction kept are read as the explanation of frames
+//! says. A user message behind the results of a batch is steering; one behind an answer
 //! (or behind a batch that was cancelled) opens a turn.
 
 use std::mem;
 
 use serde_json::{Map, Value};
 
+use crate::agent::{KEPT_HEAD, SUMMARY_HEAD, frame};
 use crate::demo::plan::results;
 use crate::demo::wire::{ChatBody, OfferedFunction, Role};
+use crate::steering::{RuleNews, TextKind};
 
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
@@ -24,13 +27,30 @@ pub struct Conversation {
     pub tools: Vec<OfferedFunction>,
     /// How many messages there are; makes call ids unique.
     pub messages: usize,
+    /// The rules of the person that hold, by their ids.
+    pub rules: Vec<(String, String)>,
+}
+
+/// A text of the person during a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// The words.
+    pub text: String,
+    /// What they are: an addition to the task or a rule.
+    pub kind: TextKind,
 }
 
 /// A turn: what opened it, what was done, how it ended.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// The user messages that opened it, in order.
+    /// The user messages that opened it, in order; or the one that took their place.
     pub opening: Vec<String>,
+    /// How many rounds were over when another task took the place of the first; nothing where none did.
+    pub replaced_after: Option<usize>,
+    /// Texts that were handled before the part of the conversation that is known.
+    pub handled: Vec<String>,
+    /// Information without a request.
+    pub notes: Vec<String>,
     /// Its rounds with calls.
     pub rounds: Vec<Round>,
     /// Its answer; empty while it runs, or when it was cut off.
@@ -43,7 +63,7 @@ pub struct Round {
     /// The calls with their results, in order.
     pub calls: Vec<FinishedCall>,
     /// The steering behind the results, in order.
-    pub steering: Vec<String>,
+    pub steering: Vec<Heard>,
 }
 
 /// A call with its result.
@@ -78,6 +98,8 @@ impl Conversation {
                     talk.system = format!("{}{text}\n", talk.system);
                 }
                 Role::System => {}
+                Role::User if text.starts_with(SUMMARY_HEAD) => {}
+                Role::User if text.starts_with(KEPT_HEAD) => talk.recall(&text),
                 Role::User => talk.hear(text),
                 Role::Assistant if message.calls().is_empty() => talk.turn.answer = text,
                 Role::Assistant => {
@@ -105,9 +127,51 @@ impl Conversation {
         if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));
         }
+        match frame::read(&text) {
+            None => self.add(text),
+            Some(framed) => {
+                let words = framed.words.to_owned();
+                match framed.kind {
+                    TextKind::Add => self.add(words),
+                    TextKind::Note => self.turn.notes.push(words),
+                    TextKind::Instead => {
+                        self.turn.opening = vec![words];
+                        self.turn.handled.clear();
+                        self.turn.rounds.iter_mut().for_each(|round| round.steering.clear());
+                        self.turn.replaced_after = Some(self.turn.rounds.len());
+                    }
+                    TextKind::Rule => {
+                        self.rules.retain(|(id, _)| id != framed.id);
+                        if framed.news != Some(RuleNews::Withdrawn) {
+                            self.rules.push((framed.id.to_owned(), words.clone()));
+                            if let Some(round) = self.turn.rounds.last_mut() {
+                                round.steering.push(Heard { text: words, kind: TextKind::Rule });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, text: String) {
         match self.turn.rounds.last_mut() {
-            Some(round) => round.steering.push(text),
+            Some(round) => round.steering.push(Heard { text, kind: TextKind::Add }),
             None => self.turn.opening.push(text),
+        }
+    }
+
+    /// Takes what a compaction kept: the task, the rules, and what was handled already.
+    fn recall(&mut self, text: &str) {
+        for kept in frame::read_kept(text) {
+            let (id, words) = (kept.id.to_owned(), kept.words.to_owned());
+            match (kept.name, kept.kind, kept.state) {
+                ("rule", _, _) => self.rules.push((id, words)),
+                ("task", _, _) => self.turn.opening.push(words),
+                (_, TextKind::Note, Some(state)) if state.starts_with("handled") => self.turn.notes.push(words),
+                (_, TextKind::Add, Some(state)) if state.starts_with("handled") => self.turn.handled.push(words),
+                _ => {}
+            }
         }
     }
 

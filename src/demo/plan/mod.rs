@@ -27,6 +27,7 @@ use crate::demo::plan::conversation::{Call, Conversation};
 use crate::demo::plan::script::Step;
 use crate::demo::plan::view::{Request, View};
 use crate::demo::wire::ChatBody;
+use crate::steering::TextKind;
 
 /// A reply of the embedded model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,7 +71,10 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
         },
     };
     let quoted = |request: &Request| format!("{}\n{}", block_quote(&request.text), steering::promises(&view, request));
-    let acknowledgement = all_joined(view.fresh().map(quoted));
+    let replaced = (talk.turn.replaced_after == Some(talk.turn.rounds.len())).then(|| {
+        format!("{}\nThis is the task now. I drop what was open of the one before.", block_quote(&view.request.text))
+    });
+    let acknowledgement = all_joined(replaced.into_iter().chain(view.fresh().map(quoted)));
     let fresh: Vec<String> = view.fresh().map(|request| inline_quote(&request.text)).collect();
     let steered = format!("The person steers me: {}. That comes before my own plan.", fresh.join(", then "));
     let planned = |(index, call): (usize, Call)| PlannedCall {
@@ -87,6 +91,8 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
 
 /// Returns the calls that steering asks for and that were not made yet.
 fn steering_calls(view: &View) -> Vec<Call> {
-    let intents = view.steering.iter().flat_map(|request| &request.intents).filter(|_| view.has_rounds_left());
+    let asks = |request: &&Request| !request.is_settled && request.kind == TextKind::Add;
+    let intents = view.steering.iter().filter(asks).flat_map(|request| &request.intents);
+    let intents = intents.filter(|_| view.has_rounds_left());
     view.talk.turn.missing(intents.filter_map(|intent| view.call(&intent.tool_use()?)))
 }

@@ -7,6 +7,7 @@ use crate::demo::plan::report::{hit_list, kinds_of, language};
 use crate::demo::plan::request::{Intent, Tool, ToolUse};
 use crate::demo::plan::results::{self, extent};
 use crate::demo::plan::view::{Request, View};
+use crate::steering::TextKind;
 
 /// Lines shown of a file or of what a command printed.
 const LINES: usize = 12;
@@ -16,6 +17,7 @@ const PATHS: usize = 24;
 /// Says what the model does for a request, in reply to it.
 pub fn promises(view: &View, request: &Request) -> String {
     match request.intents.as_slice() {
+        _ if request.kind == TextKind::Rule => "I keep to it from here on.".to_owned(),
         [] => "I take it together with what follows.".to_owned(),
         intents => intents.iter().map(|intent| promise(view, intent)).collect::<Vec<_>>().join(" "),
     }
@@ -92,8 +94,12 @@ pub fn answer(view: &View, intent: &Intent) -> String {
         return match intent {
             Intent::SmallTalk(answer) => small_talk(view, answer),
             Intent::Stop => "Nothing is running, so there is nothing to stop.".to_owned(),
-            Intent::Brief | Intent::Use(_) | Intent::Focus(_) | Intent::Skip(_) => outcome(view, intent),
-            Intent::Agents(_) | Intent::Survey(_) => outcome(view, intent),
+            Intent::Brief
+            | Intent::Use(_)
+            | Intent::Focus(_)
+            | Intent::Skip(_)
+            | Intent::Agents(_)
+            | Intent::Survey(_) => outcome(view, intent),
         };
     };
     let result = view.result(view.call(&tool_use));
@@ -122,9 +128,14 @@ pub fn answer(view: &View, intent: &Intent) -> String {
 /// Says at the end what came of each steering message.
 pub fn account(view: &View) -> String {
     let line = |(index, request): (usize, &Request)| {
+        if request.kind == TextKind::Rule {
+            return format!("{}. {}: a rule; I keep to it.", index + 1, inline_quote(&request.text));
+        }
         let outcomes: Vec<String> = request.intents.iter().map(|intent| outcome(view, intent)).collect();
         let outcomes = if outcomes.is_empty() { "covered by this answer.".to_owned() } else { outcomes.join(" ") };
         format!("{}. {}: {outcomes}", index + 1, inline_quote(&request.text))
     };
-    section("Steering", &view.steering.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
+    let steered = view.steering.iter().filter(|request| !request.is_settled).enumerate().map(line);
+    let notes = view.talk.turn.notes.iter().map(|note| format!("- noted: {}", inline_quote(note)));
+    section("Steering", &steered.chain(notes).collect::<Vec<_>>().join("\n"))
 }

@@ -3,11 +3,12 @@
 //! Everything is derived anew for each request; steps and reports only read it.
 
 use crate::demo::markdown::{inline_quote, number};
-use crate::demo::plan::conversation::{Call, Conversation};
+use crate::demo::plan::conversation::{Call, Conversation, Heard};
 use crate::demo::plan::files;
 use crate::demo::plan::request::{Intent, Tool, ToolUse, speaks_of_the_whole, understand};
 use crate::demo::plan::results::{self, Hit};
 use crate::demo::plan::task::{MARKS, Task};
+use crate::steering::TextKind;
 
 /// Rounds after which a turn answers, whatever is still open.
 const MOST_ROUNDS: usize = 24;
@@ -36,6 +37,10 @@ pub struct Request {
     pub intents: Vec<Intent>,
     /// How many rounds were over when it came; 0 for those that opened the turn.
     pub after: usize,
+    /// What it is: an addition to the task or a rule.
+    pub kind: TextKind,
+    /// True for what was handled before, and for a rule of an earlier turn: it still holds, and nothing new is done for it.
+    pub is_settled: bool,
 }
 
 /// What the model knows when it plans.
@@ -59,7 +64,11 @@ pub struct View<'a> {
 
 impl Request {
     fn new(text: &str, after: usize) -> Self {
-        Self { text: text.to_owned(), intents: understand(text), after }
+        Self { text: text.to_owned(), intents: understand(text), after, kind: TextKind::Add, is_settled: false }
+    }
+
+    fn settled(text: &str) -> Self {
+        Self { is_settled: true, ..Self::new(text, 0) }
     }
 }
 
@@ -88,8 +97,13 @@ impl<'a> View<'a> {
         for request in &mut steering {
             request.intents.retain(|intent| !matches!(intent, Intent::Survey(_)));
         }
+        let heard = talk.turn.rounds.iter().flat_map(|round| &round.steering);
+        let is_new = |text: &String| heard.clone().any(|heard| heard.text == *text);
+        let rules = talk.rules.iter().map(|(_, text)| text).filter(|text| !is_new(text));
+        steering.extend(talk.turn.handled.iter().chain(rules).map(|text| Request::settled(text)));
         for (index, round) in talk.turn.rounds.iter().enumerate() {
-            steering.extend(round.steering.iter().map(|text| Request::new(text, index + 1)));
+            let steered = |heard: &Heard| Request { kind: heard.kind, ..Request::new(&heard.text, index + 1) };
+            steering.extend(round.steering.iter().map(steered));
         }
         let task = Task::read(&request.text);
         let role = Role::of(talk, &request, task.as_ref());
@@ -153,7 +167,8 @@ impl<'a> View<'a> {
 
     /// Returns the steering that came since the last reply.
     pub fn fresh(&self) -> impl Iterator<Item = &Request> {
-        self.steering.iter().filter(|request| request.after == self.talk.turn.rounds.len())
+        let rounds = self.talk.turn.rounds.len();
+        self.steering.iter().filter(move |request| request.after == rounds && !request.is_settled)
     }
 
     /// Makes the call for a use of a tool, when that is on offer.

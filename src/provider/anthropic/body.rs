@@ -23,7 +23,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<ThinkingSwitch>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output_config: Option<OutputConfig>,
+    output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,8 +34,17 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct OutputConfig {
-    effort: &'static str,
+struct OutputConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<OutputFormat<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OutputFormat<'a> {
+    JsonSchema { schema: &'a Value },
 }
 
 #[derive(Serialize)]
@@ -57,6 +66,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let calls_without_thinking =
         if conversation.calls_without_thinking() { CallsWithoutThinking::Yes } else { CallsWithoutThinking::No };
     let thinking_members = ThinkingMembers::of(outgoing, max_tokens, calls_without_thinking);
+    let effort = thinking_members.effort;
+    let format = outgoing.schema().map(|schema| OutputFormat::JsonSchema { schema });
     let body = Body {
         model: request.model,
         max_tokens,
@@ -66,9 +77,9 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
             .temperature
             .filter(|_| !thinking_members.thinks() && !outgoing.quirks.wants(Want::NoTemperature)),
         thinking: thinking_members.thinking,
-        output_config: thinking_members.effort.map(|effort| OutputConfig { effort }),
+        output_config: (effort.is_some() || format.is_some()).then_some(OutputConfig { effort, format }),
         stream: (request.streaming == Streaming::On).then_some(true),
-        tools: tools(request.tools),
+        tools: tools(outgoing.tools()),
         system: conversation.system,
         messages: conversation.turns,
     };

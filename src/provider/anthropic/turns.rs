@@ -102,7 +102,7 @@ impl<'a> Conversation<'a> {
                 Message::System { content } if conversation.turns.is_empty() => {
                     conversation.system.extend(text(content, None));
                 }
-                Message::System { content } | Message::User { content } => {
+                Message::System { content } | Message::User { content, .. } => {
                     conversation.push(Role::User, text(content, None));
                 }
                 Message::Tool { content, .. } => {

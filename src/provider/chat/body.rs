@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::chat::effort::EffortMembers;
 use crate::provider::chat::ids;
+use crate::provider::format::{SCHEMA_NAME, is_strict};
 use crate::provider::quirks::{Quirks, TokenLimit, Want};
 use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{ProviderError, Streaming, ToolSchema};
@@ -38,8 +39,23 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
     #[serde(flatten)]
     effort: EffortMembers,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: NamedSchema<'a> },
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: &'static str,
+    strict: bool,
+    schema: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -109,13 +125,16 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let body = Body {
         model: request.model,
         messages: if quirks.wants(Want::StrictRoles) { alternating(messages) } else { messages },
-        tools: request.tools.iter().map(tool).collect(),
+        tools: outgoing.tools().iter().map(tool).collect(),
         stream: streams.then_some(true),
         stream_options: (streams && !quirks.wants(Want::NoStreamOptions))
             .then_some(StreamOptions { include_usage: true }),
         max_tokens: limited(TokenLimit::MaxTokens),
         max_completion_tokens: limited(TokenLimit::MaxCompletionTokens),
         temperature: answering.temperature.filter(|_| !quirks.wants(Want::NoTemperature)),
+        response_format: outgoing.schema().map(|schema| ResponseFormat::JsonSchema {
+            json_schema: NamedSchema { name: SCHEMA_NAME, strict: is_strict(schema), schema },
+        }),
         effort: EffortMembers::new(answering, quirks, card),
     };
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
@@ -127,7 +146,7 @@ fn wire<'a>(message: &'a Message, outgoing: &Outgoing<'a>) -> WireMessage<'a> {
             let developer = outgoing.quirks.wants(Want::Developer);
             text(if developer { Role::Developer } else { Role::System }, content)
         }
-        Message::User { content } => text(Role::User, content),
+        Message::User { content, .. } => text(Role::User, content),
         Message::Tool { call_id, content, .. } => {
             WireMessage { tool_call_id: Some(id(call_id.as_str(), outgoing.quirks)), ..text(Role::Tool, content) }
         }

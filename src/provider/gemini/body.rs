@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
@@ -35,7 +36,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
-    generation_config: GenerationConfig,
+    generation_config: GenerationConfig<'a>,
 }
 
 #[derive(Serialize)]
@@ -114,18 +115,25 @@ struct Declaration<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GenerationConfig {
+struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<ThinkingConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
 }
 
-impl GenerationConfig {
+impl GenerationConfig<'_> {
     fn is_empty(&self) -> bool {
-        self.temperature.is_none() && self.max_output_tokens.is_none() && self.thinking_config.is_none()
+        self.temperature.is_none()
+            && self.max_output_tokens.is_none()
+            && self.thinking_config.is_none()
+            && self.response_json_schema.is_none()
     }
 }
 
@@ -148,7 +156,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
             Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
         })
         .collect();
-    let declarations: Vec<_> = request.tools.iter().map(declaration).collect();
+    let schema = outgoing.schema();
+    let declarations: Vec<_> = outgoing.tools().iter().map(declaration).collect();
     let tools = if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] };
     let body = Body {
         system_instruction: (!instruction.is_empty()).then_some(Instruction { parts: instruction }),
@@ -158,6 +167,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
             temperature: request.answering.temperature.filter(|_| !outgoing.quirks.wants(Want::NoTemperature)),
             max_output_tokens: request.answering.max_tokens,
             thinking_config: thinking::config(outgoing),
+            response_mime_type: schema.map(|_| "application/json"),
+            response_json_schema: schema,
         },
     };
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
@@ -173,7 +184,7 @@ struct ContentsBuilder<'a, 'o> {
 impl<'a> ContentsBuilder<'a, '_> {
     fn add(&mut self, message: &'a Message) {
         match message {
-            Message::System { content } | Message::User { content } => self.push(Role::User, text(content)),
+            Message::System { content } | Message::User { content, .. } => self.push(Role::User, text(content)),
             Message::Tool { name, content, .. } => {
                 let id = self.open.pop_front().unwrap_or_default();
                 let response = match content.strip_prefix(FAILED) {

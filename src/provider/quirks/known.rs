@@ -63,7 +63,12 @@ const ROWS: &[KnownQuirks] = &[
         &[Quirk::Knows(Efforts::of(&["none", "minimal", "low", "medium", "high"]))],
     ),
     KnownQuirks(Servers::Host("generativelanguage.googleapis.com"), "gemini-3", &[Quirk::Wants(Want::SignedCalls)]),
-    KnownQuirks(Servers::Own, "", &[Quirk::Effort(EffortForm::Template), NONE_TO_HIGH]),
+    // Their grammars hold for the whole reply, so that no tool could be called.
+    KnownQuirks(
+        Servers::Own,
+        "",
+        &[Quirk::Effort(EffortForm::Template), NONE_TO_HIGH, Quirk::Wants(Want::FormatAlone)],
+    ),
     // Models that think between their calls, and need their earlier thinking.
     KnownQuirks(Servers::Own, "gpt-oss", &[REASONING_BACK, LOW_TO_HIGH]),
     KnownQuirks(Servers::Own, "minimax-m", &[REASONING_BACK]),

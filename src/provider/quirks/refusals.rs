@@ -6,6 +6,18 @@ use super::{EffortForm, Efforts, Quirk, Quirks, TokenLimit, Want};
 
 /// The words of sentences that ask for another form; all of them must be in the message.
 const SENTENCES: &[(&[&str], Quirk)] = &[
+    (&["function calling with a response mime type"], Quirk::Wants(Want::FormatAlone)),
+    (&["response_format", "tool"], Quirk::Wants(Want::FormatAlone)),
+    (&["json mode", "tool"], Quirk::Wants(Want::FormatAlone)),
+    (&["grammar", "tools"], Quirk::Wants(Want::FormatAlone)),
+    // Whatever it is about them: the answer is checked anyway.
+    (&["response_format"], Quirk::Wants(Want::NoFormat)),
+    (&["output_config.format"], Quirk::Wants(Want::NoFormat)),
+    (&["text.format"], Quirk::Wants(Want::NoFormat)),
+    (&["responsejsonschema"], Quirk::Wants(Want::NoFormat)),
+    (&["response_json_schema"], Quirk::Wants(Want::NoFormat)),
+    (&["response_schema"], Quirk::Wants(Want::NoFormat)),
+    (&["json_schema"], Quirk::Wants(Want::NoFormat)),
     (&["roles", "must", "alternate"], Quirk::Wants(Want::StrictRoles)),
     (&["should alternate"], Quirk::Wants(Want::StrictRoles)),
     (&["unexpected role", "after role"], Quirk::Wants(Want::StrictRoles)),
@@ -84,10 +96,11 @@ pub(super) fn learn(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Qu
         return None;
     }
     let refused = MEMBERS.iter().filter(|(name, _)| message.contains(name)).map(|(_, quirk)| *quirk);
-    limit(message, used, learned).or_else(|| refused.into_iter().find(is_new)).or_else(|| match used.effort_form {
-        EffortForm::Template if message.contains("chat_template") => Some(Quirk::Effort(EffortForm::Word)),
-        _ if holds_any(EFFORTS) => Some(Quirk::Effort(EffortForm::Nowhere)).filter(is_new),
-        _ => None,
+    limit(message, used, learned).or_else(|| refused.into_iter().find(is_new)).or_else(|| {
+        if used.effort_form == EffortForm::Template && message.contains("chat_template") {
+            return Some(Quirk::Effort(EffortForm::Word));
+        }
+        Some(Quirk::Effort(EffortForm::Nowhere)).filter(|quirk| holds_any(EFFORTS) && is_new(quirk))
     })
 }
 
@@ -112,4 +125,27 @@ fn limit(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
     };
     let tried = learned.iter().any(|quirk| matches!(quirk, Quirk::Limits(_)));
     message.contains(name).then_some(Quirk::Limits(if tried { TokenLimit::Nowhere } else { other }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_that_does_not_go_with_tools_is_sent_without_them_and_any_other_is_left_out() {
+        let learned = |message: &str| learn(&message.to_lowercase(), Quirks::default(), &[]);
+        for message in [
+            "Function calling with a response mime type: 'application/json' is unsupported",
+            "json mode cannot be combined with tool/function calling",
+            "`response_format` is not supported with tools",
+            "Cannot use custom grammar constraints with tools.",
+        ] {
+            assert_eq!(learned(message), Some(Quirk::Wants(Want::FormatAlone)), "{message}");
+        }
+        assert_eq!(learned("Invalid parameter: response_format"), Some(Quirk::Wants(Want::NoFormat)));
+        // Refused again although no tool was there.
+        let used = Quirks::default().with(Quirk::Wants(Want::FormatAlone));
+        let again = learn("`response_format` is not supported with tools", used, &[]);
+        assert_eq!(again, Some(Quirk::Wants(Want::NoFormat)));
+    }
 }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
+use crate::provider::format::{SCHEMA_NAME, is_strict};
 use crate::provider::quirks::{EffortForm, Want};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::{Outgoing, WireArguments};
@@ -39,9 +40,22 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextSettings<'a>>,
     store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct TextSettings<'a> {
+    format: TextFormat<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum TextFormat<'a> {
+    JsonSchema { name: &'static str, strict: bool, schema: &'a Value },
 }
 
 #[derive(Serialize)]
@@ -94,7 +108,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     }
     let quirks = outgoing.quirks;
     let encrypted = thinks(outgoing) != ThinkingSupport::No && !quirks.wants(Want::NoEncrypted);
-    let tools: Vec<_> = request.tools.iter().map(tool).collect();
+    let tools: Vec<_> = outgoing.tools().iter().map(tool).collect();
+    let format = |schema| TextFormat::JsonSchema { name: SCHEMA_NAME, strict: is_strict(schema), schema };
     let body = Body {
         model: request.model,
         instructions,
@@ -105,6 +120,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         include: if encrypted { vec!["reasoning.encrypted_content"] } else { Vec::new() },
         temperature: request.answering.temperature.filter(|_| !quirks.wants(Want::NoTemperature)),
         max_output_tokens: request.answering.max_tokens,
+        text: outgoing.schema().map(|schema| TextSettings { format: format(schema) }),
         store: false,
         stream: (request.streaming == Streaming::On).then_some(true),
     };
@@ -128,7 +144,7 @@ fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
 fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<'a>) {
     match message {
         Message::System { content } => input.push(Item::Message { role: "system", content }),
-        Message::User { content } => input.push(Item::Message { role: "user", content }),
+        Message::User { content, .. } => input.push(Item::Message { role: "user", content }),
         Message::Tool { call_id, content, .. } => {
             input.push(Item::FunctionCallOutput { call_id: wire_id(call_id.as_str()), output: content });
         }

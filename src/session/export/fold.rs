@@ -11,6 +11,7 @@ use crate::event::{Envelope, Event, Outcome, Usage};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::{Arguments, Message};
 use crate::session::journal::{Header, Reading, Record};
+use crate::steering::TextKind;
 use crate::target::MAIN;
 
 /// A session, as documents tell it.
@@ -97,6 +98,8 @@ pub enum Item {
 pub struct TextState {
     /// Its name, when it came through a queue.
     pub id: Option<MessageId>,
+    /// What it was to the agent.
+    pub kind: TextKind,
     /// When it was accepted.
     pub sent: Option<Timestamp>,
     /// Whether it entered a running turn.
@@ -220,9 +223,9 @@ impl Fold {
                     call.children.push(child);
                 }
             }
-            Event::UserTurn { content, mid_loop, injection, step, after, sender: _ } => {
+            Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
-                let state = TextState { id: injection, sent, is_mid_loop: mid_loop, step, after, seen: None };
+                let state = TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, seen: None };
                 self.agent(&id, parent.as_ref()).items.push(Item::Text { at, text: content, state });
             }
             event => self.agent(&id, parent.as_ref()).hear(at, event),
@@ -320,34 +323,14 @@ impl AgentPart {
                 self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
             }
             Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
+            Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
             Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
             Event::Answer { answer, words, .. } => {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 self.note(at, format!("The answer was {answer}{words}"));
             }
-            Event::SessionStarted { .. }
-            | Event::AgentSpawned { .. }
-            | Event::UserTurn { .. }
-            | Event::RoundEnded { .. }
-            | Event::Returned { .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::AssistantDelta { .. }
-            | Event::ToolProgress { .. }
-            | Event::AgentFinished { .. }
-            | Event::ContextCap { .. }
-            | Event::Retrying { .. }
-            | Event::Cancelled {}
-            | Event::Pending { .. }
-            | Event::Guards { .. }
-            | Event::StepLimit { .. }
-            | Event::Compacting { .. }
-            | Event::ContextSize { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => {}
+            // All other kinds are about the work while it goes on.
+            _ => {}
         }
     }
 

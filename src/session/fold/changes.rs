@@ -3,6 +3,8 @@
 //! Folded from events, so that a resumed session, a replay and a screen that joined later know it too. What commands changed
 //! is not among it.
 
+use std::sync::Arc;
+
 use crate::details::{Details, FileDiff, UndoneFile};
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
@@ -23,7 +25,7 @@ pub struct FileChange {
 #[derive(Debug, Clone, Default)]
 pub struct FileChanges {
     turn: u32,
-    list: Vec<FileChange>,
+    list: Vec<Arc<FileChange>>,
 }
 
 /// A file with its changes.
@@ -41,7 +43,8 @@ impl FileChanges {
         match &envelope.event {
             Event::TurnStarted { turn, .. } if envelope.agent.is_main() => self.turn = *turn,
             Event::ToolDetails { details: Details::Diff(diff), .. } => {
-                self.list.push(FileChange { agent: envelope.agent.clone(), turn: self.turn, diff: diff.clone() });
+                let change = FileChange { agent: envelope.agent.clone(), turn: self.turn, diff: diff.clone() };
+                self.list.push(Arc::new(change));
             }
             Event::ChangesUndone { turn, files } => self.undo(*turn, files),
             _ => {}
@@ -78,7 +81,7 @@ impl FileChanges {
         let is_wanted = |change: &&FileChange| {
             turn.is_none_or(|turn| change.turn == turn) && agent.is_none_or(|agent| change.agent == *agent)
         };
-        for change in self.list.iter().filter(is_wanted) {
+        for change in self.list.iter().map(AsRef::as_ref).filter(is_wanted) {
             let path = change.diff.path.as_str();
             let known = files.iter().position(|file| file.path == path).map(|at| files.remove(at));
             let mut file = known.unwrap_or(ChangedFile { path, changes: Vec::new() });

@@ -15,6 +15,8 @@ pub struct LedgerRow {
     pub to: String,
     /// The text, sanitized, with its line breaks.
     pub text: String,
+    /// What it is to the agent.
+    pub kind: String,
     /// Where it is.
     pub state: String,
     /// How long it waited, as a clock.
@@ -46,6 +48,7 @@ pub fn ledger_row(receipt: &Receipt) -> LedgerRow {
         id: text::visible_line(receipt.id.as_str()).into_owned(),
         to: name_of(&receipt.agent),
         text: text::visible(&receipt.text).into_owned(),
+        kind: receipt.kind.name().to_owned(),
         state: receipt_words(receipt).parts.first().cloned().unwrap_or_default(),
         waited: receipt.waited().map(clock).unwrap_or_default(),
         boundary: receipt.arrival().map(boundary_words).unwrap_or_default(),

@@ -10,6 +10,7 @@
 //! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
 //!   `receipt_marks.rs`, `receipt_lives.rs`
 //! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
+//! - the rules of the user that hold: `rules.rs`; stories: `steering/screen.rs`
 //! - which agents are paused, and where each waits: `pauses.rs`; stories: `hold.rs`
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
@@ -27,6 +28,7 @@ mod permissions;
 mod receipt;
 mod receipt_words;
 mod receipts;
+mod rules;
 
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
@@ -38,6 +40,7 @@ pub use permissions::{Permissions, Sandbox};
 pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptState, UnseenReason};
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
+pub use rules::{RuleList, rule_scope_words};
 
 use agents::{AgentNode, Agents};
 use jiff::Timestamp;
@@ -63,6 +66,8 @@ pub struct RunState {
     pub budget: BudgetStatus,
     /// What its tools changed.
     pub changes: FileChanges,
+    /// The rules of the user that hold.
+    pub rules: RuleList,
 }
 
 impl RunState {
@@ -71,6 +76,7 @@ impl RunState {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
+        self.rules.apply(&envelope.event);
         if envelope.agent.is_main() {
             self.permissions.apply(&envelope.event);
         }
@@ -84,7 +90,7 @@ impl RunState {
 
     /// Returns whether a turn runs or is about to: then what is sent waits for it.
     pub fn is_busy(&self) -> bool {
-        self.agents.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.agents.main().running() || (self.pending.starts_turn() && !self.pending.paused)
     }
 
     /// Returns whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
@@ -135,6 +141,7 @@ impl RunState {
             Reply::Mode(Ok(mode)) => self.permissions.mode = *mode,
             Reply::Budget(limits) => self.budget.limits = *limits,
             Reply::Injected { outcome: Err(_), .. }
+            | Reply::RuleChanged { .. }
             | Reply::Queue { .. }
             | Reply::Pause { accepted: Accepted::No, .. }
             | Reply::Decided { accepted: Accepted::No, .. }

@@ -45,6 +45,11 @@ impl PendingTexts {
         self.entries.is_empty()
     }
 
+    /// Tells whether one of them starts a turn when none runs, or is on its way already.
+    pub fn starts_turn(&self) -> bool {
+        self.entries.iter().any(|entry| entry.stage == PendingStage::Delivering || entry.message.starts_turn())
+    }
+
     /// Returns the texts that are still in a queue.
     pub fn waiting(&self) -> impl Iterator<Item = &PendingText> {
         self.entries.iter().filter(|entry| entry.stage == PendingStage::Waiting)
@@ -107,19 +112,10 @@ impl PendingTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Delivery;
 
     fn pending(id: &str) -> Pending {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        Pending {
-            id: id.into(),
-            text: "same".to_owned(),
-            delivery: Delivery::Steer,
-            held: false,
-            stale: false,
-            at,
-            sender: None,
-        }
+        Pending::new(id.into(), "same", at)
     }
 
     fn shown(list: &PendingTexts) -> Vec<(&str, PendingStage)> {

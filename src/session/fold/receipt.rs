@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::clock::seconds_between;
 use crate::event::Delivery;
 use crate::id::{AgentId, ClientId, MessageId};
+use crate::steering::TextKind;
 
 /// What became of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Receipt {
     pub text: String,
     /// Where it was to enter.
     pub delivery: Delivery,
+    /// What it is to the agent.
+    pub kind: TextKind,
     /// When it was sent; `None` when only its delivery was told.
     pub sent: Option<Timestamp>,
     /// The client that sent it; `None` for the one that the run was started with.
@@ -115,8 +118,8 @@ impl Receipt {
     }
 
     pub(super) fn new(id: MessageId, agent: AgentId, text: String, delivery: Delivery) -> Self {
-        let (state, spent) = (ReceiptState::Pending, ReceiptCost::default());
-        Self { id, agent, text, delivery, sent: None, sender: None, state, spent }
+        let (kind, state, spent) = (TextKind::default(), ReceiptState::Pending, ReceiptCost::default());
+        Self { id, agent, text, delivery, kind, sent: None, sender: None, state, spent }
     }
 
     /// Returns how it entered the conversation; `None` when it has not.

@@ -3,6 +3,8 @@
 //! The first part says where the text is and can stand alone; the others say how it came there. Untrusted names have
 //! passed the sanitizer.
 
+use serde::{Deserialize, Serialize};
+
 use super::receipt::{Arrival, Boundary, Receipt, ReceiptState, UnseenReason};
 use crate::clock::clock;
 use crate::text;
@@ -11,7 +13,7 @@ use crate::text;
 const NAME: usize = 32;
 
 /// The mark of a receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReceiptMark {
     /// It waits, or is on its way.
     Waiting,
@@ -38,7 +40,7 @@ impl ReceiptMark {
 }
 
 /// A receipt in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptWords {
     /// The mark.
     pub mark: ReceiptMark,

@@ -81,6 +81,7 @@ impl Receipts {
             if receipt.arrival().is_none() {
                 receipt.state = ReceiptState::Pending;
                 receipt.delivery = pending.delivery;
+                receipt.kind = pending.kind;
                 receipt.sent.get_or_insert(pending.at);
                 receipt.sender.clone_from(&pending.sender);
                 if receipt.text != pending.text {
@@ -113,7 +114,7 @@ impl Receipts {
                 progress.turn = *turn;
                 progress.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender } => {
+            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender, kind } => {
                 let boundary = match (mid_loop, after) {
                     (false, _) => Boundary::TurnStart,
                     (true, Some(tool)) => Boundary::After(tool.clone()),
@@ -123,6 +124,7 @@ impl Receipts {
                 self.arrived(envelope, id, content, *step, boundary);
                 if let Some(receipt) = self.change(id) {
                     receipt.sender.clone_from(sender);
+                    receipt.kind = *kind;
                 }
                 return vec![id.clone()];
             }
@@ -141,38 +143,8 @@ impl Receipts {
             Event::TurnEnded { outcome, .. } => return self.ended(&envelope.agent, unseen_reason(*outcome)),
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
-            Event::SessionStarted { .. }
-            | Event::RoundEnded { .. }
-            | Event::UserTurn { injection: None, .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::AssistantDelta { .. }
-            | Event::Thinking { .. }
-            | Event::Assistant { .. }
-            | Event::ToolProgress { .. }
-            | Event::ToolDetails { .. }
-            | Event::Guards { .. }
-            | Event::ToolResult { .. }
-            | Event::AgentSpawned { .. }
-            | Event::ContextCap { .. }
-            | Event::FallbackNotice { .. }
-            | Event::Retrying { .. }
-            | Event::Cancelled {}
-            | Event::Pending { .. }
-            | Event::Question { .. }
-            | Event::Answer { .. }
-            | Event::StepLimit { .. }
-            | Event::ModelSwitched { .. }
-            | Event::Compacting { .. }
-            | Event::Compacted { .. }
-            | Event::ContextSize { .. }
-            | Event::Notice { .. }
-            | Event::ChangesUndone { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => {}
+            // All other kinds say nothing about a text that was sent.
+            _ => {}
         }
         Vec::new()
     }

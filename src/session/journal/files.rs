@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::fault;
 use crate::limits;
 use crate::regular_file::{self, Links};
-use crate::session::journal::reader::{Reading, read};
+use crate::session::journal::reader::{Reading, Records};
 use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Opening, Store};
 
@@ -168,22 +168,48 @@ impl SessionFile {
     /// # Errors
     /// When it is no file that can be read, or larger than [`limits::JOURNAL_FILE`].
     pub fn read(&self) -> io::Result<Reading> {
+        self.records()?.reading()
+    }
+
+    /// Returns its records, as far as they are written now.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn records(&self) -> io::Result<Records<File>> {
+        let (file, size) = self.opened()?;
+        Records::within(file, 0..size)
+    }
+
+    /// Returns the last of its records, so many bytes of them.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn tail(&self, bytes: u64) -> io::Result<Records<File>> {
+        let (file, size) = self.opened()?;
+        Records::within(file, size.saturating_sub(bytes)..size)
+    }
+
+    fn opened(&self) -> io::Result<(File, u64)> {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused)?;
         if metadata.len() > limits::JOURNAL_FILE {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any journal"));
         }
-        read(BufReader::with_capacity(1 << 16, file))
+        Ok((file, metadata.len()))
     }
 
-    /// Reads what the session is, from the beginning of the file; `None` when that is damaged.
+    /// Reads what the session is; `None` when that record is damaged, or not near the beginning of the file.
     pub fn header(&self) -> Option<Header> {
-        let (file, _) = regular_file::open(&self.path, Links::Refused).ok()?;
-        read(BufReader::new(file.take(HEAD))).ok()?.header().cloned()
+        let (file, metadata) = regular_file::open(&self.path, Links::Refused).ok()?;
+        let mut records = Records::within(file, 0..metadata.len().min(HEAD)).ok()?.map_while(Result::ok);
+        records.find_map(Record::into_header)
     }
 
     /// Returns the sentence that another program writes it, and which.
     pub fn written_elsewhere(&self) -> String {
-        let writer = self.read().ok().and_then(|reading| reading.writer());
+        let writer = self.records().ok().and_then(|records| {
+            let runs = records.map_while(Result::ok).filter_map(|record| record.writer());
+            runs.last()
+        });
         let process = writer.map(|pid| format!(" (process {pid})")).unwrap_or_default();
         format!("session {} runs in another program{process}", self.session)
     }
@@ -215,14 +241,6 @@ impl Reading {
     /// Returns what the session is; `None` when that record is damaged.
     pub fn header(&self) -> Option<&Header> {
         self.records.iter().find_map(|record| if let Record::Session(header) = record { Some(header) } else { None })
-    }
-
-    /// Returns the process that began to write last.
-    pub fn writer(&self) -> Option<u32> {
-        self.records
-            .iter()
-            .rev()
-            .find_map(|record| if let Record::Run { pid, .. } = record { Some(*pid) } else { None })
     }
 }
 

@@ -12,10 +12,11 @@
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
 //! - the part of a session before one of its messages, for a branch: `branch.rs`; stories: `session/branch.rs`
-//! - lines back into records, whatever happened to them: `reader.rs`; stories: `session/journal/damage.rs`
+//! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; stories: `session/journal/damage.rs`
 
 mod branch;
 mod files;
+mod lines;
 mod outline;
 mod reader;
 mod record;
@@ -26,10 +27,11 @@ mod writer;
 
 pub use branch::{before, carried_over};
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
+pub use lines::ReadAt;
 pub use outline::{Outline, Preview, SessionState};
-pub use reader::{Damage, Reading, read};
+pub use reader::{Damage, Reading, Records, read};
 pub use record::{Header, Parent, Record, SCHEMA};
 pub use recording::Journal;
-pub use restore::{restore, restore_left};
+pub use restore::{EarlierRun, restore, restore_left};
 pub(super) use texts::written_out;
 pub use writer::{Opening, Store};

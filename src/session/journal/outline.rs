@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::event::{Event, Outcome};
-use crate::session::journal::{Damage, Reading, Record, SessionFile, SessionId};
+use crate::session::journal::{Record, SessionFile, SessionId};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -108,18 +108,19 @@ impl Outline {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn of(file: &SessionFile) -> io::Result<Self> {
-        let Reading { records, damage, .. } = file.read()?;
-        let mut outline = Self::empty(file, damage);
-        for record in records {
-            outline.add(record);
+        let mut outline = Self::empty(file);
+        let mut records = file.records()?;
+        for record in records.by_ref() {
+            outline.add(record?);
         }
+        outline.damage = records.damage().sentence();
         if file.is_written() {
             outline.state = SessionState::Running;
         }
         Ok(outline)
     }
 
-    fn empty(file: &SessionFile, damage: Damage) -> Self {
+    fn empty(file: &SessionFile) -> Self {
         Self {
             id: file.session.clone(),
             title: String::new(),
@@ -134,7 +135,7 @@ impl Outline {
             cost_nanos: None,
             state: SessionState::Interrupted,
             file: file.path.clone(),
-            damage: damage.sentence(),
+            damage: None,
             parent: None,
             preview: Preview::default(),
         }

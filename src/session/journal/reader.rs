@@ -1,20 +1,31 @@
 //! Lines back into records, whatever happened to the file.
 //!
-//! A torn tail, a block of NUL bytes, garbage and a line that stands there twice are passed over and counted; the record
+//! Records are read one after the other, so that a journal of any size takes little memory. A torn tail, a block of NUL bytes, garbage and a line that stands there twice are passed over and counted; the record
 //! behind them is read, also when it stands on the same line. What was written is never guessed.
 
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash as _, Hasher as _};
-use std::io::{self, BufRead, Read as _};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::ops::Range;
 
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::limits;
-use crate::session::journal::record::{MARK, Record};
+use crate::session::journal::lines::{Lines, NextLine, ReadAt};
+use crate::session::journal::record::{MARK, Record, number_of};
 use crate::session::journal::texts;
 use crate::summary;
+
+/// How a line tells that one of its texts names another, or begins as if it did.
+const NAMED: &[u8] = br"\u0000";
+/// How the record of an event goes on behind its number.
+const EVENT: &[u8] = br#","kind":"event","#;
+/// How many times the size of a journal is read again at most for texts that lines name, and the least of that, bytes: no
+/// run writes a file that needs more, and a hostile one is not to take for ever.
+const REREAD: u64 = 16;
+const REREAD_AT_LEAST: u64 = 256 << 20;
+/// Numbers that are passed over at once before the table of places has a gap.
+const GAP: usize = 1 << 16;
 
 /// What was passed over while a journal was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,47 +76,113 @@ pub struct Reading {
 ///
 /// # Errors
 /// What the file itself says; damage is none.
-pub fn read(mut file: impl BufRead) -> io::Result<Reading> {
-    let mut reader = Reader::default();
-    let mut line = Vec::new();
-    while file.by_ref().take(limits::JOURNAL_LINE).read_until(b'\n', &mut line)? > 0 {
-        if line.len() as u64 == limits::JOURNAL_LINE && line.last() != Some(&b'\n') {
-            file.skip_until(b'\n')?;
-            reader.reading.damage.skipped += 1;
-        } else {
-            reader.line(&line);
-        }
-        line.clear();
-    }
-    Ok(reader.reading)
+pub fn read(source: impl ReadAt) -> io::Result<Reading> {
+    Records::new(source).reading()
 }
 
+/// The records of a journal, in the order of the file.
+pub struct Records<S> {
+    lines: Lines<S>,
+    state: State,
+}
+
+/// What was read of a journal so far.
 #[derive(Default)]
-struct Reader {
-    reading: Reading,
-    texts: texts::Read,
-    /// What each number's line was, to know it again.
-    seen: HashMap<u64, u64>,
+struct State {
+    /// Records that were read and not returned yet.
+    ready: VecDeque<Record>,
+    places: Places,
+    last: u64,
+    damage: Damage,
+    /// Bytes of lines that were read again for a text that another line names.
+    reread: u64,
 }
 
-impl Reader {
-    fn line(&mut self, line: &[u8]) {
+impl<S: ReadAt> Records<S> {
+    /// Makes the records of a whole journal.
+    pub fn new(source: S) -> Self {
+        Self { lines: Lines::new(source, 0..u64::MAX), state: State::default() }
+    }
+
+    /// Makes the records of a part of a journal.
+    ///
+    /// # Errors
+    /// What the file itself says.
+    pub fn within(source: S, part: Range<u64>) -> io::Result<Self> {
+        let is_beginning = part.start == 0;
+        let mut lines = Lines::new(source, part);
+        if !is_beginning {
+            lines.skip_line()?;
+        }
+        Ok(Self { lines, state: State::default() })
+    }
+
+    /// Returns the highest number of a record so far.
+    pub fn last_number(&self) -> u64 {
+        self.state.last
+    }
+
+    /// Returns what was passed over so far.
+    pub fn damage(&self) -> Damage {
+        self.state.damage
+    }
+
+    /// Reads everything that is left.
+    ///
+    /// # Errors
+    /// What the file itself says; damage is none.
+    pub fn reading(mut self) -> io::Result<Reading> {
+        let records = self.by_ref().collect::<io::Result<_>>()?;
+        Ok(Reading { records, last: self.state.last, damage: self.state.damage })
+    }
+
+    fn next_record(&mut self) -> io::Result<Option<Record>> {
+        loop {
+            if let Some(record) = self.state.ready.pop_front() {
+                return Ok(Some(record));
+            }
+            match self.lines.next()? {
+                NextLine::Line(place, line) => self.state.line(&self.lines, place, self.lines.bytes(line)),
+                NextLine::TooLong => self.state.damage.skipped += 1,
+                NextLine::End => return Ok(None),
+            }
+        }
+    }
+}
+
+impl<S: ReadAt> Iterator for Records<S> {
+    type Item = io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_record().transpose()
+    }
+}
+
+impl State {
+    /// Takes the line that begins at a place of the file.
+    fn line(&mut self, lines: &Lines<impl ReadAt>, place: u64, line: &[u8]) {
         let is_blank = |byte: &u8| matches!(byte, 0 | b'\n' | b'\r' | b' ');
         let from = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());
         let to = line.iter().rposition(|byte| !is_blank(byte)).map_or(from, |at| at + 1);
         // The one NUL that a line of ours never holds.
-        self.reading.damage.skipped += u64::from(line.contains(&0));
+        let has_hole = memchr::memchr(0, line).is_some();
+        self.damage.skipped += u64::from(has_hole);
         let Some(text) = line.get(from..to).filter(|text| !text.is_empty()) else { return };
-        if let Ok(value) = serde_json::from_slice(text) {
-            self.value(text, value);
+        let place = place + from as u64;
+        if let Some((number, record)) = whole(text) {
+            if !self.is_doubled(number, place, text) {
+                self.keep(number, record);
+            }
+        } else if let Ok(value) = serde_json::from_slice(text) {
+            self.value(lines, place, text, value);
         } else {
-            self.reading.damage.skipped += u64::from(!line.contains(&0));
-            self.pieces(text);
+            self.damage.skipped += u64::from(!has_hole);
+            self.pieces(lines, place, text);
         }
     }
 
     /// Takes the whole records out of a line that is damaged.
-    fn pieces(&mut self, text: &[u8]) {
+    fn pieces(&mut self, lines: &Lines<impl ReadAt>, place: u64, text: &[u8]) {
         let mut at = 0;
         // True while everything from the line's beginning was whole: what follows cannot stand within a record then.
         let mut is_outside = true;
@@ -118,7 +195,7 @@ impl Reader {
             match values.next() {
                 Some(Ok(value)) if !is_within => {
                     let end = start + values.byte_offset();
-                    self.value(text.get(start..end).unwrap_or_default(), value);
+                    self.value(lines, place + start as u64, text.get(start..end).unwrap_or_default(), value);
                     at = end;
                 }
                 Some(Ok(_) | Err(_)) | None => {
@@ -129,28 +206,88 @@ impl Reader {
         }
     }
 
-    fn value(&mut self, text: &[u8], mut value: Value) {
+    fn value(&mut self, lines: &Lines<impl ReadAt>, place: u64, text: &[u8], mut value: Value) {
         let Some(number) = value.get("record").and_then(Value::as_u64) else {
-            self.reading.damage.skipped += 1;
+            self.damage.skipped += 1;
             return;
         };
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let hash = hasher.finish();
-        if self.seen.insert(number, hash) == Some(hash) {
-            self.reading.damage.doubled += 1;
+        if self.is_doubled(number, place, text) {
             return;
         }
-        self.reading.damage.lost_texts += self.texts.restore(number, &mut value);
+        let (places, reread) = (&self.places, &mut self.reread);
+        let most = place.saturating_mul(REREAD).saturating_add(REREAD_AT_LEAST);
+        self.damage.lost_texts += texts::restore(number, &mut value, |record, at| {
+            let named = places.get(record).or_else(|| lines.find(record))?;
+            let line = lines.line_at(named).filter(|_| *reread < most)?;
+            *reread += line.len() as u64;
+            texts::long_text(&line, at)
+        });
         match serde_json::from_value(value) {
-            Ok(record) => {
-                if let Record::Missing { records } = record {
-                    self.reading.damage.missing += records;
-                }
-                self.reading.last = self.reading.last.max(number);
-                self.reading.records.push(record);
-            }
-            Err(_) => self.reading.damage.skipped += 1,
+            Ok(record) => self.keep(number, record),
+            Err(_) => self.damage.skipped += 1,
         }
+    }
+
+    /// Notes where a record stands; tells whether it was there before, and counts it then.
+    fn is_doubled(&mut self, number: u64, place: u64, text: &[u8]) -> bool {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let is_doubled = self.places.insert(number, place, hasher.finish());
+        self.damage.doubled += u64::from(is_doubled);
+        is_doubled
+    }
+
+    fn keep(&mut self, number: u64, record: Record) {
+        if let Record::Missing { records } = record {
+            self.damage.missing += records;
+        }
+        self.last = self.last.max(number);
+        self.ready.push_back(record);
+    }
+}
+
+/// Reads a line as it is usually written, without a way over a value; `None` for every other one.
+fn whole(text: &[u8]) -> Option<(u64, Record)> {
+    let number = number_of(text)?;
+    if memmem::find(text, NAMED).is_some() {
+        return None;
+    }
+    let behind = text.get(MARK.len()..)?;
+    let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let record = if behind.get(digits..)?.starts_with(EVENT) {
+        Record::Event(serde_json::from_slice(text).ok()?)
+    } else {
+        serde_json::from_slice(text).ok()?
+    };
+    Some((number, record))
+}
+
+/// Where each record stands in the file, with what its line was, to know it again.
+#[derive(Default)]
+struct Places {
+    /// By number; nearly all of them.
+    dense: Vec<Option<(u64, u64)>>,
+    /// Numbers far above those before.
+    sparse: HashMap<u64, (u64, u64)>,
+}
+
+impl Places {
+    /// Notes a record; tells whether it is the same as the last one of this number.
+    fn insert(&mut self, number: u64, place: u64, hash: u64) -> bool {
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        let is_near = index <= self.dense.len().saturating_add(GAP);
+        if is_near && index >= self.dense.len() {
+            self.dense.resize(index + 1, None);
+        }
+        let before = match self.dense.get_mut(index) {
+            Some(known) => known.replace((place, hash)),
+            None => self.sparse.insert(number, (place, hash)),
+        };
+        before.is_some_and(|(_, before)| before == hash)
+    }
+
+    fn get(&self, number: u64) -> Option<u64> {
+        let dense = usize::try_from(number).ok().and_then(|index| self.dense.get(index)).copied().flatten();
+        dense.or_else(|| self.sparse.get(&number).copied()).map(|(place, _)| place)
     }
 }

@@ -19,6 +19,13 @@ pub const SCHEMA: u32 = 1;
 /// How every line begins.
 pub(super) const MARK: &[u8] = br#"{"record":"#;
 
+/// Returns the number of the record that a line holds; `None` for a line that is not written as ours are.
+pub(super) fn number_of(line: &[u8]) -> Option<u64> {
+    let rest = line.strip_prefix(MARK)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
+}
+
 /// What one line says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -100,6 +107,16 @@ pub struct Parent {
 }
 
 impl Record {
+    /// Returns what the session is, if this says so.
+    pub fn into_header(self) -> Option<Header> {
+        if let Self::Session(header) = self { Some(header) } else { None }
+    }
+
+    /// Returns the process that begins to write with this record.
+    pub(super) fn writer(&self) -> Option<u32> {
+        if let Self::Run { pid, .. } = self { Some(*pid) } else { None }
+    }
+
     /// Tells whether the session has begun with this record: one in which nobody said anything leaves no file.
     pub(super) fn begins(&self) -> bool {
         match self {

@@ -35,44 +35,55 @@ pub struct Journal {
     trouble: Arc<Mutex<TroubleReporter>>,
     /// True once a text was accepted or a turn began.
     has_begun: Arc<AtomicBool>,
+    /// The number of the last record that another process wrote.
+    earlier: u64,
 }
 
 impl Journal {
     /// Starts the journal of a new session; the file is made with the first thing that somebody says.
     pub fn begin(header: Header, opening: Opening) -> Self {
+        Self::begin_behind(0, header, opening)
+    }
+
+    fn begin_behind(last: u64, header: Header, opening: Opening) -> Self {
         let session = header.session.clone();
-        let journal = Self::start(session, 0, opening);
+        let journal = Self::start(session, Writer::new(opening, last), last);
         journal.push(Record::Session(header));
         journal.push_run();
         journal
     }
 
-    /// Starts the journal of a session that branches from another: these records of that are its beginning.
-    pub fn branch(header: Header, records: &[Record], opening: Opening) -> Self {
-        let journal = Self::begin(header, opening);
+    /// Starts the journal of a session that branches from another, whose last record has this number: these records of
+    /// that are its beginning. Its own numbers are higher.
+    pub fn branch(header: Header, last: u64, records: &[Record], opening: Opening) -> Self {
+        let journal = Self::begin_behind(last, header, opening);
         records.iter().cloned().for_each(|record| journal.push(record));
         journal
     }
 
     /// Goes on with the journal of a session that is resumed, behind its last record.
     pub fn resume(session: SessionId, last: u64, opening: Opening) -> Self {
-        let journal = Self::start(session, last, opening);
+        let journal = Self::start(session, Writer::resuming(opening, last), last);
+        // A session that is resumed has begun before.
+        journal.has_begun.store(true, Ordering::Relaxed);
         journal.push_run();
         journal
     }
 
-    fn start(session: SessionId, last: u64, opening: Opening) -> Self {
+    fn start(session: SessionId, writer: Writer, earlier: u64) -> Self {
         let (jobs, taken) = channel();
-        let (secrets, trouble): (Arc<Mutex<Vec<ApiKey>>>, Arc<Mutex<TroubleReporter>>) = Default::default();
-        let writer = Writer::new(opening, last, Arc::clone(&secrets), Arc::clone(&trouble));
+        let (secrets, trouble) = (Arc::clone(&writer.secrets), Arc::clone(&writer.trouble));
         let name = thread::Builder::new().name("journal".to_owned());
         if let Err(error) = name.spawn(move || writer.run(&taken)) {
             let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
-        // A session that is resumed has begun before.
-        let has_begun = Arc::new(AtomicBool::new(last > 0));
-        Self { session, jobs, secrets, trouble, has_begun }
+        Self { session, jobs, secrets, trouble, has_begun: Arc::default(), earlier }
+    }
+
+    /// Returns how many records there were at most before this process wrote any, and so how many texts.
+    pub fn earlier_records(&self) -> u64 {
+        self.earlier
     }
 
     /// Returns the session's name.

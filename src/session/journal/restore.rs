@@ -1,18 +1,24 @@
 //! A journal's records back into what a session goes on with: the conversation, the transcript, the texts that wait.
 //!
-//! Called once, when a session is resumed. Whatever was open when its program ended is closed as interrupted, and
-//! nothing that waits is sent by itself.
+//! Called when a session is resumed, part by part, so that its whole length is never in memory. Whatever was open when
+//! its program ended is closed as interrupted, and nothing that waits is sent by itself.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::{fmt, io};
 
 use crate::agent::NotRunReason;
 use crate::details::UndoneFile;
 use crate::event::{Decided, Envelope, Event, Outcome, Pending};
-use crate::host::{Closing, Numbers, Resumed};
+use crate::host::{Closing, Earlier, Numbers, Resumed};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::limits;
 use crate::message::Message;
 use crate::protocol::{DraftText, Unfinished};
+use crate::session::journal::SessionFile;
+use crate::session::journal::reader::Records;
 use crate::session::journal::record::Record;
+use crate::steering::{Rule, TextKind};
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
@@ -32,22 +38,52 @@ pub fn restore_left(records: Vec<Record>) -> Resumed {
 
 fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
     let mut fold = Fold::default();
-    for record in records {
-        fold.add(record);
+    let envelopes = records.into_iter().filter_map(|record| fold.add(record)).collect();
+    Resumed { envelopes, ..fold.resumed(why) }
+}
+
+/// A session that goes on, read from its journal part by part.
+pub struct EarlierRun {
+    records: Records<File>,
+    fold: Fold,
+}
+
+impl EarlierRun {
+    /// Reads the journal of a session as far as it is written now.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn of(file: &SessionFile) -> io::Result<Self> {
+        Ok(Self { records: file.records()?, fold: Fold::default() })
     }
-    let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
-    let closing = fold.open.iter().rev().map(|open| open.closing(why)).collect();
-    let mut pending: Vec<Pending> = std::mem::take(&mut fold.waiting).into_iter().map(|(_, entry)| entry).collect();
-    pending.append(&mut fold.returned);
-    let unfinished = Unfinished { drafts: std::mem::take(&mut fold.drafts), pending, agents: interrupted };
-    let Fold { messages, envelopes, undone, numbers, .. } = fold;
-    Resumed { messages, envelopes, closing, unfinished, undone, numbers }
+}
+
+impl fmt::Debug for EarlierRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EarlierRun(up to record {})", self.records.last_number())
+    }
+}
+
+impl Earlier for EarlierRun {
+    fn events(&mut self) -> io::Result<Vec<Envelope>> {
+        let mut events = Vec::new();
+        while events.len() < limits::RETOLD_EVENTS
+            && let Some(record) = self.records.next()
+        {
+            events.extend(self.fold.add(record?));
+        }
+        Ok(events)
+    }
+
+    fn resumed(self: Box<Self>) -> Resumed {
+        let notes = self.records.damage().sentence().into_iter().collect();
+        Resumed { notes, ..self.fold.resumed(INTERRUPTED) }
+    }
 }
 
 #[derive(Default)]
 struct Fold {
     messages: Vec<Message>,
-    envelopes: Vec<Envelope>,
     /// What has begun and not ended, in order.
     open: Vec<Open>,
     waiting: Vec<(AgentId, Pending)>,
@@ -60,11 +96,14 @@ struct Fold {
     listed: HashSet<MessageId>,
     /// Undos behind the last message, with which the model would have been told.
     undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that hold; `None` while none was set.
+    rules: Option<Vec<Rule>>,
     numbers: Numbers,
 }
 
 impl Fold {
-    fn add(&mut self, record: Record) {
+    /// Takes a record; returns what is to be shown of it.
+    fn add(&mut self, record: Record) -> Option<Envelope> {
         match record {
             Record::History { replaced, messages } => {
                 if replaced {
@@ -73,7 +112,7 @@ impl Fold {
                 self.messages.extend(messages);
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
-            Record::Event(envelope) => self.hear(envelope),
+            Record::Event(envelope) => return self.hear(envelope),
             Record::Drafts { texts } => {
                 // What was given back is in the message again, unless that says something else by now.
                 self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
@@ -81,6 +120,18 @@ impl Fold {
             }
             Record::Session(_) | Record::Run { .. } | Record::Missing { .. } | Record::Unknown => {}
         }
+        None
+    }
+
+    /// Returns what the session goes on with after all records; what is open has ended because of this.
+    fn resumed(mut self, why: &str) -> Resumed {
+        let agents = self.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
+        let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
+        let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
+        pending.append(&mut self.returned);
+        let unfinished = Unfinished { drafts: self.drafts, pending, agents };
+        let Self { messages, undone, rules, numbers, .. } = self;
+        Resumed { messages, closing, unfinished, undone, rules, numbers, ..Resumed::default() }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
@@ -95,7 +146,7 @@ impl Fold {
         }
     }
 
-    fn hear(&mut self, envelope: Envelope) {
+    fn hear(&mut self, envelope: Envelope) -> Option<Envelope> {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
         if may_close(event) {
@@ -115,13 +166,18 @@ impl Fold {
                 let next = self.numbers.agents.entry(persona.to_owned()).or_default();
                 *next = (*next).max(number.saturating_add(1));
             }
-        } else if let Event::UserTurn { injection, .. } = event {
+        } else if let Event::UserTurn { content, injection, kind, .. } = event {
             if agent.is_main() {
                 self.undone.clear();
             }
             if let Some(id) = injection {
+                if *kind == TextKind::Rule {
+                    self.set_rule(agent, id, content);
+                }
                 self.settle(id);
             }
+        } else if let Event::Rules { rules } = event {
+            self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
         } else if let Event::Pending { entries } = event {
@@ -132,9 +188,17 @@ impl Fold {
             }
             self.returned.extend(entries.iter().cloned());
             // They come back by themselves, once.
-            return;
+            return None;
         }
-        self.envelopes.push(envelope);
+        Some(envelope)
+    }
+
+    /// Takes a rule that was delivered: the list that follows may be missing.
+    fn set_rule(&mut self, agent: &AgentId, id: &MessageId, text: &str) {
+        let waiting = self.waiting.iter().map(|(_, entry)| entry).find(|entry| entry.id == *id);
+        let scope = waiting.map(|entry| entry.scope).unwrap_or_default();
+        let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
+        self.rules.get_or_insert_default().push(rule);
     }
 
     fn settle(&mut self, id: &MessageId) {

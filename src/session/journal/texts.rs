@@ -4,7 +4,6 @@
 //! stand once. A text that names another begins with a NUL character; one that begins with it anyway gets a second.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -22,9 +21,12 @@ pub(super) const LOST: &str = "[lost: this text was in a damaged line of the ses
 type Place = (u64, usize);
 type Digest = [u8; 32];
 
-/// The texts that a writer has written.
+/// The texts that a writer has written lately.
 #[derive(Default)]
 pub(super) struct Written(HashMap<Digest, Place>);
+
+/// Most texts that a writer knows again: a conversation holds no more, and a session may go on for weeks.
+const KNOWN: usize = 1 << 16;
 
 impl Written {
     /// Takes the secrets out of a line's texts, and names those that were written before.
@@ -42,6 +44,9 @@ impl Written {
                     *text = format!("{NAME}{record}.{at}");
                     return;
                 }
+                if self.0.len() >= KNOWN {
+                    self.0.clear();
+                }
                 self.0.insert(digest, place);
                 place.1 += 1;
             }
@@ -57,35 +62,49 @@ impl Written {
     }
 }
 
-/// The texts that a reader has read.
-#[derive(Default)]
-pub(super) struct Read(HashMap<Place, Arc<str>>);
+/// Puts the texts back that a line names, found by the number of their record and their place in it; returns how many of
+/// them are lost.
+pub(super) fn restore(number: u64, line: &mut Value, mut find: impl FnMut(u64, usize) -> Option<String>) -> u64 {
+    let mut own: Vec<String> = Vec::new();
+    let mut lost = 0;
+    each_text(line, &mut |text| {
+        if let Some(named) = text.strip_prefix(NAME) {
+            if named.starts_with(NAME) {
+                text.remove(0);
+            } else {
+                let named =
+                    named.split_once('.').and_then(|(record, at)| Some((record.parse().ok()?, at.parse().ok()?)));
+                let whole =
+                    named.and_then(
+                        |(record, at)| {
+                            if record == number { own.get::<usize>(at).cloned() } else { find(record, at) }
+                        },
+                    );
+                lost += u64::from(whole.is_none());
+                *text = whole.unwrap_or_else(|| LOST.to_owned());
+                return;
+            }
+        }
+        if text.len() >= LONG {
+            own.push(text.clone());
+        }
+    });
+    lost
+}
 
-impl Read {
-    /// Puts the texts back that a line names; returns how many of them are lost.
-    pub(super) fn restore(&mut self, number: u64, line: &mut Value) -> u64 {
-        let mut place = (number, 0);
-        let mut lost = 0;
-        each_text(line, &mut |text| {
-            if let Some(named) = text.strip_prefix(NAME) {
-                if named.starts_with(NAME) {
-                    text.remove(0);
-                } else {
-                    let named =
-                        named.split_once('.').and_then(|(record, at)| Some((record.parse().ok()?, at.parse().ok()?)));
-                    let whole = named.and_then(|named| self.0.get(&named));
-                    lost += u64::from(whole.is_none());
-                    *text = whole.map_or_else(|| LOST.to_owned(), |whole| whole.as_ref().to_owned());
-                    return;
-                }
-            }
-            if text.len() >= LONG {
-                self.0.insert(place, Arc::from(text.as_str()));
-                place.1 += 1;
-            }
-        });
-        lost
-    }
+/// Returns a long text of a line by its place.
+pub(super) fn long_text(line: &[u8], place: usize) -> Option<String> {
+    // Something may follow it in a damaged line.
+    let mut value = serde_json::Deserializer::from_slice(line).into_iter::<Value>().next()?.ok()?;
+    let (mut next, mut found) = (0, None);
+    each_text(&mut value, &mut |text| {
+        let Some(text) = written_out(text).filter(|text| text.len() >= LONG) else { return };
+        if next == place {
+            found = Some(text.to_owned());
+        }
+        next += 1;
+    });
+    found
 }
 
 /// Returns a text of a line as it was before it was written; `None` for one that names another.

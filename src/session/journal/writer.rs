@@ -81,33 +81,34 @@ pub(super) struct Writer {
     /// Records that found no room in memory.
     lost: u64,
     texts: Written,
-    secrets: Arc<Mutex<Vec<ApiKey>>>,
-    trouble: Arc<Mutex<TroubleReporter>>,
+    pub(super) secrets: Arc<Mutex<Vec<ApiKey>>>,
+    pub(super) trouble: Arc<Mutex<TroubleReporter>>,
 }
 
 impl Writer {
-    pub(super) fn new(
-        opening: Opening,
-        last: u64,
-        secrets: Arc<Mutex<Vec<ApiKey>>>,
-        trouble: Arc<Mutex<TroubleReporter>>,
-    ) -> Self {
+    /// Makes the writer of a new session, whose records are numbered behind this one.
+    pub(super) fn new(opening: Opening, last: u64) -> Self {
         Self {
             opening,
             store: None,
             lines: VecDeque::new(),
             handed: 0,
             bytes: 0,
-            // Another program may have been killed within the last line.
-            is_torn: last > 0,
+            is_torn: false,
             failing_since: None,
-            has_begun: last > 0,
+            has_begun: false,
             number: last,
             lost: 0,
             texts: Written::default(),
-            secrets,
-            trouble,
+            secrets: Arc::default(),
+            trouble: Arc::default(),
         }
+    }
+
+    /// Makes the writer of a session that goes on behind its last record.
+    pub(super) fn resuming(opening: Opening, last: u64) -> Self {
+        // Another program may have been killed within the last line.
+        Self { is_torn: true, has_begun: true, ..Self::new(opening, last) }
     }
 
     /// Works until it is told to end, or until nobody can tell it anything any more.

@@ -7,7 +7,8 @@
 //!
 //! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; stories: `session/replay.rs`
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
+use std::iter;
 
 use jiff::Timestamp;
 
@@ -28,26 +29,31 @@ pub struct Moment {
 }
 
 /// Returns what a screen was told, in order.
-pub fn moments(records: Vec<Record>) -> Vec<Moment> {
-    let mut fold = Fold::default();
-    for record in records {
-        match record {
-            Record::Accepted { to, entry } => fold.accept(to, entry),
-            Record::Event(envelope) => fold.hear(envelope),
-            Record::Session(_)
-            | Record::Run { .. }
-            | Record::History { .. }
-            | Record::Drafts { .. }
-            | Record::Missing { .. }
-            | Record::Unknown => {}
+pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item = Moment> {
+    let (mut records, mut fold) = (records.into_iter(), Fold::default());
+    iter::from_fn(move || {
+        loop {
+            if let Some(moment) = fold.moments.pop_front() {
+                return Some(moment);
+            }
+            match records.next()? {
+                Record::Accepted { to, entry } => fold.accept(to, entry),
+                Record::Event(envelope) => fold.hear(envelope),
+                Record::Session(_)
+                | Record::Run { .. }
+                | Record::History { .. }
+                | Record::Drafts { .. }
+                | Record::Missing { .. }
+                | Record::Unknown => {}
+            }
         }
-    }
-    fold.moments
+    })
 }
 
 #[derive(Default)]
 struct Fold {
-    moments: Vec<Moment>,
+    /// What follows from the last record.
+    moments: VecDeque<Moment>,
     seq: u64,
     queues: Vec<(AgentId, Vec<Pending>)>,
     /// The texts that have left their queue. The record of a text can come behind the event of its delivery.
@@ -58,7 +64,7 @@ struct Fold {
 
 impl Fold {
     fn push(&mut self, at: Timestamp, post: Post) {
-        self.moments.push(Moment { seq: self.seq, at, post });
+        self.moments.push_back(Moment { seq: self.seq, at, post });
     }
 
     fn queue(&mut self, agent: &AgentId) -> Option<&mut Vec<Pending>> {
@@ -76,13 +82,14 @@ impl Fold {
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let at = entry.at;
         let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
+        let (kind, scope) = (entry.kind, entry.scope);
         if !self.left.contains(&entry.id)
             && let Some(queue) = self.queue(&to)
             && queue.iter().all(|known| known.id != entry.id)
         {
             queue.push(entry);
         }
-        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, outcome }));
+        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, kind, scope, outcome }));
         self.push_queues(at);
     }
 

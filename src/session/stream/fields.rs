@@ -1,14 +1,15 @@
 //! What the lines of a stream have beside the events, as types: written by `record.rs`, described by `schema.rs`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::steering::TextKind;
 
 /// What every line has beside its event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineFields {
     /// The session; null where it is not saved.
     pub session: Option<String>,
@@ -19,7 +20,8 @@ pub struct LineFields {
 }
 
 /// What `question` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QuestionFields {
     /// The number that an answer names.
     pub number: u64,
@@ -34,18 +36,20 @@ pub struct QuestionFields {
 }
 
 /// What `answer` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AnswerFields {
     /// The number of the question.
     pub number: u64,
-    /// Who answered: `input`, the name of another client, `nobody`.
+    /// Who answered: `input`, the name of another client, `permission command`, `nobody`.
     pub by: String,
     /// The user's words for the model; the same as `words`.
     pub reason: Option<String>,
 }
 
 /// What `user_turn` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UserTurnFields {
     /// The message; the same as `injection`.
     pub id: Option<MessageId>,
@@ -54,14 +58,16 @@ pub struct UserTurnFields {
 }
 
 /// What `seen` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeenFields {
     /// The messages; the same as `injections`.
     pub ids: Vec<MessageId>,
 }
 
 /// What `agent_spawned` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AgentSpawnedFields {
     /// The new agent; the same as `child`.
     pub agent: AgentId,
@@ -70,7 +76,8 @@ pub struct AgentSpawnedFields {
 }
 
 /// What `agent_finished` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AgentFinishedFields {
     /// The agent that ended; the same as `child`.
     pub agent: AgentId,
@@ -79,14 +86,16 @@ pub struct AgentFinishedFields {
 }
 
 /// What `compacted` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompactedFields {
     /// The summary; the same as `summary`.
     pub text: String,
 }
 
 /// What `tool_result` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolResultFields {
     /// The tool.
     pub name: Option<String>,
@@ -97,17 +106,21 @@ pub struct ToolResultFields {
 }
 
 /// Why a call failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CallError {
     /// The kind of the failure.
     pub kind: CallFault,
 }
 
 /// What `turn_ended` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnEndedFields {
     /// The answer; null without one. Never cut.
     pub answer: Option<String>,
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
+    pub structured: Option<Value>,
     /// Why the last reply ended; null without a reply.
     pub finish: Option<TurnFinish>,
     /// What the turn used: of the main agent with its sub-agents, else of the agent alone.
@@ -119,7 +132,8 @@ pub struct TurnEndedFields {
 }
 
 /// Tokens and money of several rounds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageSum {
     /// Rounds that were counted.
     pub rounds: u64,
@@ -138,7 +152,8 @@ pub struct UsageSum {
 }
 
 /// What one model was used for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelUsage {
     /// The model; null where the server did not name it.
     pub model: Option<String>,
@@ -147,7 +162,8 @@ pub struct ModelUsage {
 }
 
 /// A line of its own: files that a call changed; of a command, those that changed while it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FilesChanged {
     /// The call.
     pub id: CallId,
@@ -158,7 +174,8 @@ pub struct FilesChanged {
 }
 
 /// A file that a call changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangedFile {
     /// Its path, as it is shown.
     pub path: String,
@@ -171,7 +188,8 @@ pub struct ChangedFile {
 }
 
 /// A line of its own: what came of a request of `--input json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplyLine {
     /// The `id` of the request; null where it had none.
     pub id: Value,
@@ -188,7 +206,8 @@ pub struct ReplyLine {
 }
 
 /// A call that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RefusedCall {
     /// The agent; empty for the main agent.
     pub agent: AgentId,
@@ -201,7 +220,8 @@ pub struct RefusedCall {
 }
 
 /// A text that was read and not delivered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnsentText {
     /// Its id.
     pub id: MessageId,
@@ -209,13 +229,17 @@ pub struct UnsentText {
     pub text: String,
     /// Where it was to enter.
     pub delivery: Delivery,
+    /// What it was to be to the agent.
+    #[serde(default)]
+    pub kind: TextKind,
     /// The client that sent it; absent for the one that the run was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ClientId>,
 }
 
 /// How a run ended: what `session_ended` has beside the event, and the object of `--output result`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResult {
     /// The exit code of the program; the same as `code`.
     pub exit_code: u8,
@@ -223,7 +247,7 @@ pub struct RunResult {
     pub outcome: Outcome,
     /// The answer of the last turn; null without one. Never cut.
     pub answer: Option<String>,
-    /// The answer as JSON, where `--output-schema` asked for that and it matches.
+    /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
     pub structured: Option<Value>,
     /// What all agents used.
     pub usage: UsageSum,

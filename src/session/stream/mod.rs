@@ -4,12 +4,16 @@
 //!
 //! - the fold that knows it: `record.rs`; stories: `headless/output.rs`
 //! - the types of what is added: `fields.rs`
+//! - what a question says of itself, and the program that decides: `permission.rs`; stories:
+//!   `headless/permission_command.rs`
 //! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; stories:
 //!   `headless/input.rs`, `headless/schema.rs`
 
 mod fields;
+mod permission;
 mod record;
 mod request;
+#[cfg(test)]
 mod schema;
 
 pub use fields::{
@@ -17,6 +21,6 @@ pub use fields::{
     LineFields, ModelUsage, QuestionFields, RefusedCall, ReplyLine, RunResult, SeenFields, ToolResultFields,
     TurnEndedFields, UnsentText, UsageSum, UserTurnFields,
 };
+pub use permission::{PermissionAnswer, PermissionQuestion};
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use schema::schema;

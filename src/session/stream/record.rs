@@ -11,16 +11,18 @@ use serde_json::{Map, Value};
 
 use super::fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
-    LineFields, ModelUsage, QuestionFields, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields,
-    UnsentText, UsageSum, UserTurnFields,
+    LineFields, ModelUsage, RefusedCall, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UnsentText,
+    UsageSum, UserTurnFields,
 };
+use super::permission::question_fields;
+use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
 use crate::details::Details;
 use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
-use crate::protocol::{Act, ApprovalRequest, Subject};
+use crate::protocol::ApprovalRequest;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]
@@ -31,6 +33,8 @@ pub struct RunRecord {
 struct Inner {
     began: Instant,
     session: Option<String>,
+    /// What the answers of the main agent are to match.
+    schema: Option<Arc<OutputSchema>>,
     /// What was asked; kept until its answer is told, which can be long after it was given.
     requests: HashMap<u64, ApprovalRequest>,
     /// Who answers the questions of these numbers.
@@ -107,6 +111,7 @@ impl Default for RunRecord {
             inner: Arc::new(Mutex::new(Inner {
                 began: Instant::now(),
                 session: None,
+                schema: None,
                 requests: HashMap::new(),
                 answerers: HashMap::new(),
                 agents: HashMap::new(),
@@ -131,6 +136,29 @@ impl RunRecord {
     /// Sets the session that every line names.
     pub fn set_session(&self, session: Option<String>) {
         self.lock().session = session;
+    }
+
+    /// Sets what the answers of the main agent are to match.
+    pub fn set_schema(&self, schema: Option<Arc<OutputSchema>>) {
+        self.lock().schema = schema;
+    }
+
+    /// Returns why the last answer does not match its schema; `None` when it does, and without a schema.
+    pub fn mismatch(&self) -> Option<String> {
+        let inner = self.lock();
+        let schema = inner.schema.as_ref()?;
+        match inner.last.as_ref().and_then(|last| last.answer.as_deref()) {
+            Some(answer) => schema.check(answer).err(),
+            None => Some("there is none".to_owned()),
+        }
+    }
+
+    /// Returns the last answer; where it matches its schema the JSON alone.
+    pub fn answer_text(&self) -> Option<String> {
+        let inner = self.lock();
+        let answer = inner.last.as_ref()?.answer.as_deref()?;
+        let structured = inner.schema.as_ref().and_then(|schema| schema.check(answer).ok());
+        Some(structured.map_or(answer, |structured| structured.text).to_owned())
     }
 
     /// Takes notice of every question from now on.
@@ -186,13 +214,14 @@ impl RunRecord {
             id: entry.id.clone(),
             text: entry.text.clone(),
             delivery: entry.delivery,
+            kind: entry.kind,
             sender: entry.sender.clone(),
         };
         let result = RunResult {
             exit_code,
             outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
-            structured: None,
+            structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),
             usage: inner.total,
             cost_nanos: inner.total.cost_nanos,
             by_model: inner.by_model.iter().map(model).collect(),
@@ -268,6 +297,12 @@ impl Inner {
         }
     }
 
+    /// Returns an answer as JSON when it matches the schema.
+    fn structured(&self, answer: Option<&str>) -> Option<Value> {
+        let answer = self.schema.as_ref()?.check(answer?).ok()?;
+        Some(answer.value)
+    }
+
     /// Returns the answer of the turn that an agent ends; a rescue may have written it.
     fn answer(&self, agent: &AgentId, outcome: Outcome) -> Option<String> {
         let by = match outcome {
@@ -306,9 +341,11 @@ impl Inner {
             }
             Event::TurnEnded { outcome, message, .. } => {
                 let answer = self.answer(&envelope.agent, *outcome);
+                let structured = self.structured(answer.as_deref().filter(|_| envelope.agent.is_main()));
                 let Some(agent) = self.agents.get_mut(&envelope.agent) else { return };
                 let fields = TurnEndedFields {
                     answer,
+                    structured,
                     finish: agent.finish,
                     usage: agent.used,
                     error: agent.fault,
@@ -372,28 +409,6 @@ pub(super) fn insert(members: &mut Map<String, Value>, fields: &impl Serialize) 
 /// Returns the number in the name of a question.
 fn number_of(id: &str) -> u64 {
     id.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
-}
-
-fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
-    let (kind, directory) = match request.map(|request| &request.subject) {
-        Some(Subject::Act { act }) => match act {
-            Act::Command(act) => ("command", Some(act.cwd.as_path())),
-            Act::Write(act) => ("write", act.path.parent()),
-            Act::Fetch(_) => ("fetch", None),
-            Act::Search(_) => ("search", None),
-            Act::Clone(act) => ("clone", act.into.parent()),
-            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
-        },
-        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
-        Some(Subject::Plain { .. }) | None => ("program", None),
-    };
-    QuestionFields {
-        number,
-        kind: kind.to_owned(),
-        directory: directory.map(|directory| directory.display().to_string()),
-        reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
-        text: question.to_owned(),
-    }
 }
 
 fn add(sum: &mut UsageSum, usage: &Usage) {

@@ -3,7 +3,6 @@
 //! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
 //! the events have; the earlier ones (`to`, `words`) are read too.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,9 +11,11 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Arguments;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, Withdrawn};
+use crate::steering::{RuleChange, RuleScope, TextKind};
 
 /// One line of input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InputLine {
     /// Any value; the reply repeats it.
     #[serde(default)]
@@ -25,7 +26,8 @@ pub struct InputLine {
 }
 
 /// What a line asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputRequest {
     /// Put a text into the queue of an agent. The reply names the message.
@@ -35,6 +37,12 @@ pub enum InputRequest {
         /// Where it is to enter.
         #[serde(default)]
         delivery: Delivery,
+        /// What it is to the agent.
+        #[serde(default)]
+        kind: TextKind,
+        /// The agents that it holds for, if it is a rule.
+        #[serde(default)]
+        scope: RuleScope,
         /// The agent; the main agent without one.
         #[serde(default, alias = "to")]
         agent: AgentId,
@@ -66,9 +74,26 @@ pub enum InputRequest {
         /// Where it is to enter from now on; as before without one.
         #[serde(default)]
         delivery: Option<Delivery>,
+        /// What it is from now on; as before without one.
+        #[serde(default)]
+        kind: Option<TextKind>,
         /// The agent whose queue it is in.
         #[serde(default, alias = "to")]
         agent: AgentId,
+    },
+    /// Change a rule that holds, or withdraw it. The agents tell their models before their next requests.
+    Rule {
+        /// The message that set it.
+        rule: MessageId,
+        /// Its new words; as before without them.
+        #[serde(default)]
+        text: Option<String>,
+        /// The agents that it holds for from now on; as before without it.
+        #[serde(default)]
+        scope: Option<RuleScope>,
+        /// True withdraws it.
+        #[serde(default)]
+        withdraw: bool,
     },
     /// Pause an agent before its next call or at its next boundary, or let it go on.
     Pause {
@@ -111,7 +136,7 @@ pub enum InputRequest {
     Budget {
         /// US dollars.
         #[serde(default)]
-        #[schemars(with = "Option<f64>")]
+        #[cfg_attr(test, schemars(with = "Option<f64>"))]
         max_cost: Option<Money>,
         /// Tokens.
         #[serde(default)]
@@ -122,7 +147,8 @@ pub enum InputRequest {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputAnswer {
     /// This once.
@@ -136,7 +162,8 @@ pub enum InputAnswer {
 }
 
 /// How a paused agent goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputDecision {
     /// As it would have.
@@ -170,7 +197,14 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, agent } => Request::Inject { to: agent, text, delivery },
+            Self::Send { text, delivery, kind, scope, agent } => {
+                Request::Inject { to: agent, text, delivery, kind, scope }
+            }
+            Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
+            Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),
+            Self::Rule { rule, text, scope, withdraw: false } => {
+                Request::ChangeRule { id: rule, change: RuleChange::Edit { text, scope } }
+            }
             Self::Answer { question, answer, reason } => {
                 Request::Answer { id: ApprovalId(question), answer: answer.with(reason) }
             }
@@ -178,8 +212,8 @@ impl InputRequest {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
                 Request::Queue { agent, id: message, act }
             }
-            Self::Edit { message, text, delivery, agent } => {
-                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery } }
+            Self::Edit { message, text, delivery, kind, agent } => {
+                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind } }
             }
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }

@@ -1,4 +1,7 @@
-//! JSON Schema of both directions of `exec`, generated from the types: `steersman exec --schema`.
+//! Makes the JSON Schema of both directions of `exec` from the types, to compare it with the one that is kept.
+//!
+//! `STEERSMAN_UPDATE_MANUAL=1 cargo test --lib schema` writes that one anew. The program prints it, and does not have to
+//! carry what makes it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -8,16 +11,31 @@ use super::fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CompactedFields, FilesChanged, LineFields, QuestionFields,
     ReplyLine, RunResult, SeenFields, ToolResultFields, TurnEndedFields, UserTurnFields,
 };
+use super::permission::{PermissionAnswer, PermissionQuestion};
 use super::request::InputLine;
+use crate::assets::EXEC_SCHEMA;
 use crate::event::Envelope;
 
-/// Returns the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
-/// `--output result`.
-pub fn schema() -> Value {
+#[test]
+fn the_schema_that_is_kept_is_made_from_the_types() -> std::io::Result<()> {
+    let made = serde_json::to_string_pretty(&schema())? + "\n";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/schema/exec.json");
+    if std::env::var_os("STEERSMAN_UPDATE_MANUAL").is_some() {
+        return std::fs::write(path, &made);
+    }
+    assert_eq!(made, EXEC_SCHEMA, "see the head of this file");
+    Ok(())
+}
+
+/// Makes the schema: `output` describes a line of `--json`, `input` one of `--input json`, `result` the object of
+/// `--output result`, `permission_question` and `permission_answer` what `--permission-command` gets and prints.
+fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let envelope = generator.subschema_for::<Envelope>().to_value();
     let input = generator.subschema_for::<InputLine>().to_value();
     let result = generator.subschema_for::<RunResult>().to_value();
+    let question = generator.subschema_for::<PermissionQuestion>().to_value();
+    let answer = generator.subschema_for::<PermissionAnswer>().to_value();
     let added = [
         ("question", of::<QuestionFields>(&mut generator)),
         ("answer", of::<AnswerFields>(&mut generator)),
@@ -60,7 +78,13 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "steersman exec",
-        "properties": {"output": envelope, "input": input, "result": result},
+        "properties": {
+            "output": envelope,
+            "input": input,
+            "result": result,
+            "permission_question": question,
+            "permission_answer": answer,
+        },
         "$defs": definitions,
     })
 }

@@ -4,7 +4,7 @@ use ratatui::layout::Position;
 
 use super::{AgentsFacts, AgentsPane, Details};
 use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{Action, LookKey};
+use crate::tui::keymap::{LookKey, Travel};
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region};
 use crate::tui::state::{BROAD, MEDIUM};
@@ -13,7 +13,7 @@ use crate::tui::state::{BROAD, MEDIUM};
 const COLUMNS: i16 = 4;
 
 /// Carries out a key of the sizes; what fills the screen says the focus.
-pub(super) fn act(pane: &mut AgentsPane, key: LookKey, facts: &AgentsFacts<'_>) -> Outcome {
+pub fn look_key(pane: &mut AgentsPane, key: LookKey, facts: &AgentsFacts<'_>) -> Outcome {
     match key {
         LookKey::Zoom => return Outcome::Ignored,
         LookKey::Details => return focus_details(pane, facts),
@@ -66,16 +66,16 @@ pub(super) fn toggle_details(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> 
 }
 
 /// Scrolls the details.
-pub(super) fn scroll_details(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) {
+pub(super) fn scroll_details(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) {
     let area = facts.regions.area_of(&Region::Pane(Pane::Details));
     let page = isize::try_from(area.map_or(1, |area| area.height.saturating_sub(2).max(1))).unwrap_or(1);
-    let lines = match action {
-        Action::Previous => -1,
-        Action::Next => 1,
-        Action::PageUp => -page,
-        Action::PageDown => page,
-        Action::Last => isize::MAX,
-        _ => isize::MIN,
+    let lines = match to {
+        Travel::Previous => -1,
+        Travel::Next => 1,
+        Travel::PageUp => -page,
+        Travel::PageDown => page,
+        Travel::First => isize::MIN,
+        Travel::Last => isize::MAX,
     };
     pane.scroll_details(lines);
 }

@@ -22,10 +22,10 @@ pub mod view;
 mod viewport;
 
 pub use filter::Filter;
-pub use look::{drag_divider, focus_details};
+pub use look::{drag_divider, focus_details, look_key};
 pub use rows::{Row, RowKind, Rows};
 pub use state::{AgentsPane, Details, Fold};
-pub use update::{act, cancel_all, clear_filter, key, press_past, press_row, type_filter};
+pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
 pub use viewport::{AgentsDrawn, Room, Sizes};
 
 use super::facts::Facts;

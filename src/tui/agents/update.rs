@@ -8,43 +8,33 @@ use crate::id::AgentId;
 use crate::protocol::Request;
 use crate::session::fold::agents::Agents;
 use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{Action, Chord, TreeKey};
+use crate::tui::keymap::{Travel, TreeKey};
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Presses;
 
-/// Carries out a key while the list, its filter or the details have the focus.
-pub fn key(pane: &mut AgentsPane, key: Chord, facts: &AgentsFacts<'_>) -> Outcome {
-    let action = facts.facts.keymap.lookup(facts.focus.context(), key);
-    match (action, key.typed()) {
-        (Some(action), _) => act(pane, action, facts),
-        (None, Some(c)) if facts.focus.is_on(Pane::Filter) => type_filter(pane, c.encode_utf8(&mut [0; 4]), facts),
-        (None, _) => Outcome::Ignored,
+/// Moves through the list or the details, whichever has the focus; ignored where neither has.
+pub fn travel(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) -> Outcome {
+    let pages = matches!(to, Travel::PageUp | Travel::PageDown);
+    if facts.focus.is_on(Pane::Details) {
+        look::scroll_details(pane, to, facts);
+        return Outcome::DONE;
     }
+    if pages || !(facts.focus.is_on(Pane::Tree) || facts.focus.is_on(Pane::Filter)) {
+        return Outcome::Ignored;
+    }
+    pane.viewport.follow_selection();
+    match to {
+        Travel::Previous => pane.select_previous(facts.agents),
+        Travel::Next => pane.select_next(facts.agents),
+        Travel::First => pane.select(0, facts.agents),
+        Travel::Last => pane.select(usize::MAX, facts.agents),
+        Travel::PageUp | Travel::PageDown => {}
+    }
+    Outcome::DONE
 }
 
-/// Carries out what a key means; keys of the list and of the sizes mean the same in other panes.
-pub fn act(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) -> Outcome {
-    let travels = matches!(action, Action::Previous | Action::Next | Action::First | Action::Last);
-    match action {
-        Action::Tree(key) => tree_key(pane, key, facts),
-        Action::Look(key) => look::act(pane, key, facts),
-        Action::PageUp | Action::PageDown if facts.focus.is_on(Pane::Details) => {
-            look::scroll_details(pane, action, facts);
-            Outcome::DONE
-        }
-        _ if travels && facts.focus.is_on(Pane::Details) => {
-            look::scroll_details(pane, action, facts);
-            Outcome::DONE
-        }
-        _ if travels && (facts.focus.is_on(Pane::Tree) || facts.focus.is_on(Pane::Filter)) => {
-            travel(pane, action, facts);
-            Outcome::DONE
-        }
-        _ => Outcome::Ignored,
-    }
-}
-
-fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) -> Outcome {
+/// Carries out a key of the list, which means the same in other panes.
+pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) -> Outcome {
     let agents = facts.agents;
     match key {
         TreeKey::Less => pane.fold(agents),
@@ -74,16 +64,6 @@ fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) -> Out
         TreeKey::CancelAll => return cancel_all(pane.selected(), agents),
     }
     Outcome::DONE
-}
-
-fn travel(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) {
-    pane.viewport.follow_selection();
-    match action {
-        Action::Previous => pane.select_previous(facts.agents),
-        Action::Next => pane.select_next(facts.agents),
-        Action::Last => pane.select(usize::MAX, facts.agents),
-        _ => pane.select(0, facts.agents),
-    }
 }
 
 /// Adds typed or pasted text to the filter, its white space as blanks.

@@ -6,12 +6,16 @@
 //! # Where things are
 //!
 //! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
+//! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
 //!   `approval_popups.rs`
 
+mod checkpoints;
 pub mod escape;
 mod settle;
+
+pub use checkpoints::{Checkpoint, Checkpoints};
 
 use std::borrow::Cow;
 
@@ -32,12 +36,12 @@ use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::state::PROMPT_COLUMNS;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::status::Status;
-use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
+use crate::tui::status::Status;
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
@@ -86,6 +90,8 @@ pub struct App {
 pub struct Replay {
     /// Where it stands.
     pub timeline: Timeline,
+    /// The screen as it was at some positions.
+    pub checkpoints: Checkpoints,
     /// The screen of the run that goes on behind it; `None` where there is none.
     pub live: Option<Box<App>>,
 }
@@ -198,10 +204,9 @@ impl App {
         }
         self.status.quiet();
         let agent = self.tree.selected().clone();
-        let reader = self.reader_mut(&agent);
-        reader.transcript.tell(Level::Info, text);
-        let is_in_view =
-            reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
+        self.transcripts.tell(&agent, Level::Info, text);
+        let is_in_view = self.reader_mut(&agent).scroll.is_following()
+            && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {
             self.status.say("the reply is at the end of the transcript", self.facts.now);
         }
@@ -228,11 +233,6 @@ impl App {
     /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
         self.facts.run.agents.get_or_main(self.tree.selected())
-    }
-
-    /// Tells whether the screen is too narrow for more than one pane.
-    pub fn is_narrow(&self) -> bool {
-        self.facts.size.width < MEDIUM
     }
 
     /// Lays the composer's text out for the width of the screen.

@@ -25,7 +25,6 @@ impl App {
             Cause::Unread(id) => asked == Some(*id) && !self.questions.is_read(),
             Cause::Unselected(id) => asked == Some(*id) && self.questions.selected().is_none(),
             Cause::Message(text) => self.message.text() == *text,
-            Cause::SomeMessage => !self.message.is_empty(),
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Escape => self.message.is_empty(),
             Cause::Turn => self.facts.run.is_busy(),

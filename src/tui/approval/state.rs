@@ -13,7 +13,7 @@ use crate::limits;
 use crate::protocol::{ApprovalId, UndoScope};
 use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::keymap::{Action, Answer};
+use crate::tui::keymap::{Answer, Travel};
 use crate::tui::state::cause::QuestionId;
 use crate::tui::switch::Switch;
 
@@ -206,7 +206,7 @@ struct Selected {
 }
 
 /// What is asked, the oldest first, and what arming needs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,
     count: u64,
@@ -408,14 +408,9 @@ impl Questions {
 
     /// Scrolls the detail by what is shown of it, one line excepted, or to its start or end; the next frame keeps it
     /// within its bounds.
-    pub fn page(&mut self, action: Action) {
+    pub fn page(&mut self, to: Travel) {
         let page = usize::from(self.seen.map_or(1, |seen| seen.shown.saturating_sub(1).max(1)));
-        self.top = match action {
-            Action::PageUp => self.top.saturating_sub(page),
-            Action::First => 0,
-            Action::Last => usize::MAX,
-            _ => self.top.saturating_add(page),
-        };
+        self.top = to.from(self.top, page);
     }
 
     /// Returns when the shown question becomes armed, if no key comes before.

@@ -276,12 +276,8 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
             (false, _) => (theme.dim, theme.dim),
         };
         let mark = if is_selected { "▸ " } else { "  " };
-        let what = match answer {
-            Answer::Session if !question.session.is_empty() && form == Answers::Rows => {
-                format!(" {words}: {}", one_line(&question.session))
-            }
-            _ => format!(" {words}"),
-        };
+        let is_named = answer == Answer::Session && !question.session.is_empty() && form == Answers::Rows;
+        let what = if is_named { format!(" {words}: {}", one_line(&question.session)) } else { format!(" {words}") };
         let key = format!("  {}", spell(answer.key()));
         let number = format!("{mark}{}", place + 1);
         // Where it has no room the detail alone says it.

@@ -12,8 +12,8 @@ use crate::session::fold::{ChangedFile, FileChange};
 use crate::target::name_of;
 use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, ChangesKey, Chord, Context};
-use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition, selected_row};
+use crate::tui::keymap::{Action, ChangesKey, Chord, Context, Travel};
+use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -134,13 +134,12 @@ impl Overlay for ChangesPane {
         let last = self.rows(facts).len().saturating_sub(1);
         let page = usize::from(facts.size.height / 3).max(1);
         match facts.keymap.lookup(Context::Changes, key) {
-            Some(Action::PageUp) => self.top = self.top.saturating_sub(page),
-            Some(Action::PageDown) => self.top = self.top.saturating_add(page),
+            Some(Action::Travel(travel @ (Travel::PageUp | Travel::PageDown))) => {
+                self.top = travel.from(self.top, page);
+            }
+            Some(Action::Travel(travel)) => self.select(travel.from(self.selected, page).min(last)),
             Some(Action::InChanges(key)) => return self.act(key, facts),
-            action => match selected_row(action, self.selected, last, page) {
-                Some(row) => self.select(row),
-                None => return Outcome::Ignored,
-            },
+            Some(_) | None => return Outcome::Ignored,
         }
         Outcome::DONE
     }

@@ -24,6 +24,8 @@ pub enum LineVerb {
     FollowUp,
     /// Joins a pending text with the next.
     Join,
+    /// Changes what a pending text is to its agent.
+    Kind,
     /// Delivers a pending text at once.
     Deliver,
     /// Takes the newest pending text back into the line.
@@ -92,6 +94,7 @@ pub const LINE_COMMANDS: &[Command] = &[
     line(LineVerb::Steer, "steer", "/steer N", Text, "deliver pending text N at the next tool boundary"),
     line(LineVerb::FollowUp, "followup", "/followup N", Text, "deliver pending text N after the turn"),
     line(LineVerb::Deliver, "deliver", "/deliver N", Text, "deliver pending text N now, in place of the answer"),
+    line(LineVerb::Kind, "kind", "/kind N KIND", Text, "make pending text N an add, an instead, a note or a rule"),
     line(LineVerb::Join, "join", "/join N", Text, "join pending text N with the next"),
     line(LineVerb::Take, "take", "/take", Nothing, "take the newest pending text back into the line"),
     line(LineVerb::Back, "back", "/back", Nothing, "bring back what was removed last"),

@@ -10,7 +10,7 @@ use super::state::{Help, Leader, ListPlace};
 use super::view;
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Chord, Context, WriteKey};
+use crate::tui::keymap::{Action, Chord, Context, Travel, WriteKey};
 use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
@@ -40,17 +40,7 @@ impl Overlay for Help {
             (Some(Action::Jump), _) => open_entry(self, self.list.selected, facts),
             (Some(Action::Write(WriteKey::RubOut)), _) if self.is_on_page() => self.page = None,
             (Some(Action::Write(key)), _) if !self.is_on_page() => self.delete(key),
-            (
-                Some(
-                    action @ (Action::Previous
-                    | Action::Next
-                    | Action::First
-                    | Action::Last
-                    | Action::PageUp
-                    | Action::PageDown),
-                ),
-                _,
-            ) => travel(self, action, facts),
+            (Some(Action::Travel(to)), _) => travel(self, to, facts),
             (None, Some(c)) if !self.is_on_page() => self.type_text(c.encode_utf8(&mut [0; 4])),
             // On a page there is nothing to write in.
             (None, Some(_)) | (Some(Action::Write(_)), _) => {}
@@ -111,27 +101,20 @@ fn entries(help: &Help, facts: &Facts) -> Vec<Entry> {
 }
 
 /// Selects, or scrolls a page.
-fn travel(help: &mut Help, action: Action, facts: &Facts) {
-    let screenful = isize::try_from(facts.size.height / 2).unwrap_or(1).max(1);
+fn travel(help: &mut Help, to: Travel, facts: &Facts) {
+    let screenful = usize::from(facts.size.height / 2).max(1);
     if let Some(page) = &mut help.page {
-        page.top = match action {
-            Action::Previous => page.top.saturating_sub(1),
-            Action::Next => page.top.saturating_add(1),
-            Action::PageUp => page.top.saturating_add_signed(-screenful),
-            Action::PageDown => page.top.saturating_add_signed(screenful),
-            // The frame knows where the end is.
-            Action::Last => usize::MAX,
-            _ => 0,
-        };
+        // The frame knows where the end is.
+        page.top = to.from(page.top, screenful);
         return;
     }
-    let last = entries(help, facts).len().saturating_sub(1);
-    match action {
-        Action::Previous => select(help, help.list.selected.saturating_sub(1)),
-        Action::Next => select(help, last.min(help.list.selected.saturating_add(1))),
-        Action::PageUp => help.wheel(-screenful),
-        Action::PageDown => help.wheel(screenful),
-        Action::Last => select(help, last),
-        _ => select(help, 0),
+    let lines = isize::try_from(screenful).unwrap_or(1);
+    match to {
+        Travel::PageUp => help.wheel(-lines),
+        Travel::PageDown => help.wheel(lines),
+        Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
+            let last = entries(help, facts).len().saturating_sub(1);
+            select(help, to.from(help.list.selected, screenful).min(last));
+        }
     }
 }

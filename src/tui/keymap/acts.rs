@@ -1,285 +1,232 @@
-//! What keys do within one pane: edits of the composer's text, acts in the agent tree.
+//! What keys do within one pane or in several alike: each enum is one pane's, so that the pane matches all of it.
 //!
-//! Named by the one table of keys in `keymap`; carried out by `update`.
+//! Named by the tables in `keymap`; carried out by the panes.
 
-use super::Action;
+named_keys! {
+    /// One act in the agent tree.
+    pub enum TreeKey {
+        /// Show less of the selected agent's children.
+        Less = "less",
+        /// Show more of them.
+        More = "more",
+        /// Fold, or unfold step by step.
+        Toggle = "toggle",
+        /// Type a filter.
+        Filter = "filter",
+        /// Go back to the tree, filtered.
+        KeepFilter = "keep-filter",
+        /// Delete the filter's last character.
+        RubOut = "rub-out",
+        /// Delete the filter's text.
+        RubOutAll = "rub-out-all",
+        /// Select the next agent with a warning.
+        NextWarned = "next-odd",
+        /// Show or hide the details of the selected agent.
+        Details = "details",
+        /// Cancel the selected agent.
+        Cancel = "cancel-agent",
+        /// Cancel the selected agent and everything beneath it.
+        CancelAll = "cancel-agents",
+    }
+}
 
-impl Action {
-    /// Tells whether it shows something, and neither sends, decides nor changes anything.
-    pub fn only_shows(self) -> bool {
+named_keys! {
+    /// One change of how the screen is divided.
+    pub enum LookKey {
+        /// Let the pane fill the screen above the composer, or end that.
+        Zoom = "zoom",
+        /// Focus the details of the shown agent.
+        Details = "focus-details",
+        /// Give the pane less room.
+        Smaller = "smaller",
+        /// Give the pane more room.
+        Larger = "larger",
+        /// Give the pane its usual room.
+        Usual = "usual-size",
+    }
+}
+
+named_keys! {
+    /// One act on the message beyond its text and cursor, or in the search of what was sent before.
+    pub enum WriteKey {
+        /// Do again what was undone.
+        Redo = "redo",
+        /// Put the text of a chip in its place.
+        Expand = "expand-chip",
+        /// Search what was sent before; in the search: the next match.
+        Search = "search-history",
+        /// Take the chosen text into the message.
+        TakeText = "take-text",
+        /// Delete the last character of the search.
+        RubOut = "rub-out",
+        /// Delete the last word of the search.
+        RubOutWord = "rub-out-word",
+        /// Delete the text of the search.
+        RubOutAll = "rub-out-all",
+    }
+}
+
+named_keys! {
+    /// One act in the list of changed files.
+    pub enum ChangesKey {
+        /// Show the changes of the turn before.
+        EarlierTurn = "earlier-turn",
+        /// Show the changes of the turn after, or of the whole session.
+        LaterTurn = "later-turn",
+        /// Show the changes of the next agent, or of all.
+        NextAgent = "next-agent",
+        /// Open the shown change in the user's editor.
+        Open = "open-change",
+        /// Take back the shown changes of the file, after a question.
+        UndoFile = "undo-file",
+        /// Take back the turn that is shown, after a question.
+        UndoTurn = "undo-turn",
+    }
+}
+
+named_keys! {
+    /// One act in a replay.
+    pub enum ReplayKey {
+        /// Go to the event before.
+        EventBack = "event-back",
+        /// Go to the event after.
+        EventOn = "event-on",
+        /// Go to the round before.
+        RoundBack = "round-back",
+        /// Go to the round after.
+        RoundOn = "round-on",
+        /// Go to the turn before.
+        TurnBack = "turn-back",
+        /// Go to the turn after.
+        TurnOn = "turn-on",
+        /// Go to the mark before.
+        MarkBack = "mark-back",
+        /// Go to the mark after.
+        MarkOn = "mark-on",
+        /// Go to the beginning.
+        First = "first",
+        /// Go to the end.
+        Last = "last",
+        /// Play or pause.
+        Play = "play",
+        /// Play twice as fast.
+        Faster = "faster",
+        /// Play half as fast.
+        Slower = "slower",
+        /// Type a time to go to.
+        Time = "go-to-time",
+        /// End the replay.
+        End = "end-replay",
+    }
+}
+
+named_keys! {
+    /// One edit of the composer's text or cursor.
+    pub enum Edit {
+        /// One character left.
+        Left = "left",
+        /// One character right.
+        Right = "right",
+        /// One row up.
+        Up = "up",
+        /// One row down.
+        Down = "down",
+        /// One word left.
+        WordLeft = "word-left",
+        /// One word right.
+        WordRight = "word-right",
+        /// Start of the line.
+        LineStart = "line-start",
+        /// End of the line.
+        LineEnd = "line-end",
+        /// Delete the character before the cursor.
+        Backspace = "backspace",
+        /// Delete the character under the cursor.
+        Delete = "delete",
+        /// Delete the word before the cursor.
+        DeleteWord = "delete-word",
+        /// Delete the word after the cursor.
+        DeleteNextWord = "delete-next-word",
+        /// Delete to the start of the line.
+        DeleteToStart = "delete-to-start",
+        /// Delete to the end of the line.
+        DeleteToEnd = "delete-to-end",
+        /// Insert what was deleted last.
+        Yank = "yank",
+    }
+}
+
+named_keys! {
+    /// One step through a list or a text.
+    pub enum Travel {
+        /// Select the one before.
+        Previous = "previous",
+        /// Select the one after.
+        Next = "next",
+        /// Select the first, or go to the top.
+        First = "first",
+        /// Select the last, or follow the end.
+        Last = "last",
+        /// One page up.
+        PageUp = "page-up",
+        /// One page down.
+        PageDown = "page-down",
+    }
+}
+
+impl Travel {
+    /// Returns the place to which it leads from another, with so many on a page; behind the last is as good as the last.
+    #[must_use]
+    pub fn from(self, place: usize, page: usize) -> usize {
         match self {
-            Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
-            Self::Read(key) => key.only_shows(),
-            Self::Look(_)
-            | Self::Previous
-            | Self::Next
-            | Self::First
-            | Self::Last
-            | Self::PageUp
-            | Self::PageDown
-            | Self::Fold
-            | Self::FoldAll
-            | Self::Help
-            | Self::Ledger
-            | Self::Changes
-            | Self::Jump
-            | Self::Redraw => true,
-            _ => false,
+            Self::Previous => place.saturating_sub(1),
+            Self::Next => place.saturating_add(1),
+            Self::PageUp => place.saturating_sub(page),
+            Self::PageDown => place.saturating_add(page),
+            Self::First => 0,
+            Self::Last => usize::MAX,
         }
     }
 }
 
-/// One act in the agent tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TreeKey {
-    /// Show less of the selected agent's children.
-    Less,
-    /// Show more of them.
-    More,
-    /// Fold, or unfold step by step.
-    Toggle,
-    /// Type a filter.
-    Filter,
-    /// Go back to the tree, filtered.
-    KeepFilter,
-    /// Delete the filter's last character.
-    RubOut,
-    /// Delete the filter's text.
-    RubOutAll,
-    /// Select the next agent with a warning.
-    NextWarned,
-    /// Show or hide the details of the selected agent.
-    Details,
-    /// Cancel the selected agent.
-    Cancel,
-    /// Cancel the selected agent and everything beneath it.
-    CancelAll,
-}
-
-impl TreeKey {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Less => "less",
-            Self::More => "more",
-            Self::Toggle => "toggle",
-            Self::Filter => "filter",
-            Self::KeepFilter => "keep-filter",
-            Self::RubOut => "rub-out",
-            Self::RubOutAll => "rub-out-all",
-            Self::NextWarned => "next-odd",
-            Self::Details => "details",
-            Self::Cancel => "cancel-agent",
-            Self::CancelAll => "cancel-agents",
-        }
+named_keys! {
+    /// One change of the selected pending text.
+    pub enum PendingKey {
+        /// Edit the selected pending text.
+        Edit = "edit-entry",
+        /// Delete the selected pending text.
+        Delete = "delete-entry",
+        /// Let the selected pending text change places with the one before it.
+        MoveEarlier = "move-earlier",
+        /// Let the selected pending text change places with the one after it.
+        MoveLater = "move-later",
+        /// Make a follow-up of the selected pending text.
+        AsFollowUp = "as-follow-up",
+        /// Make a steer of the selected pending text.
+        AsSteer = "as-steer",
+        /// Let it be of the next kind.
+        NextKind = "next-kind",
+        /// Join the selected pending text with the one after it.
+        Merge = "merge",
+        /// Deliver it at once.
+        DeliverNow = "deliver-now",
     }
 }
 
-/// One change of how the screen is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LookKey {
-    /// Let the pane fill the screen above the composer, or end that.
-    Zoom,
-    /// Focus the details of the shown agent.
-    Details,
-    /// Give the pane less room.
-    Smaller,
-    /// Give the pane more room.
-    Larger,
-    /// Give the pane its usual room.
-    Usual,
-}
-
-impl LookKey {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Zoom => "zoom",
-            Self::Details => "focus-details",
-            Self::Smaller => "smaller",
-            Self::Larger => "larger",
-            Self::Usual => "usual-size",
-        }
-    }
-}
-
-/// One act on the message beyond its text and cursor, or in the search of what was sent before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteKey {
-    /// Do again what was undone.
-    Redo,
-    /// Put the text of a chip in its place.
-    Expand,
-    /// Search what was sent before; in the search: the next match.
-    Search,
-    /// Take the chosen text into the message.
-    TakeText,
-    /// Delete the last character of the search.
-    RubOut,
-    /// Delete the last word of the search.
-    RubOutWord,
-    /// Delete the text of the search.
-    RubOutAll,
-}
-
-impl WriteKey {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Redo => "redo",
-            Self::Expand => "expand-chip",
-            Self::Search => "search-history",
-            Self::TakeText => "take-text",
-            Self::RubOut => "rub-out",
-            Self::RubOutWord => "rub-out-word",
-            Self::RubOutAll => "rub-out-all",
-        }
-    }
-}
-
-/// One act in the list of changed files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangesKey {
-    /// Show the changes of the turn before.
-    EarlierTurn,
-    /// Show the changes of the turn after, or of the whole session.
-    LaterTurn,
-    /// Show the changes of the next agent, or of all.
-    NextAgent,
-    /// Open the shown change in the user's editor.
-    Open,
-    /// Take back the shown changes of the file, after a question.
-    UndoFile,
-    /// Take back the turn that is shown, after a question.
-    UndoTurn,
-}
-
-impl ChangesKey {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::EarlierTurn => "earlier-turn",
-            Self::LaterTurn => "later-turn",
-            Self::NextAgent => "next-agent",
-            Self::Open => "open-change",
-            Self::UndoFile => "undo-file",
-            Self::UndoTurn => "undo-turn",
-        }
-    }
-}
-
-/// One act in a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplayKey {
-    /// Go to the event before.
-    EventBack,
-    /// Go to the event after.
-    EventOn,
-    /// Go to the round before.
-    RoundBack,
-    /// Go to the round after.
-    RoundOn,
-    /// Go to the turn before.
-    TurnBack,
-    /// Go to the turn after.
-    TurnOn,
-    /// Go to the mark before.
-    MarkBack,
-    /// Go to the mark after.
-    MarkOn,
-    /// Go to the beginning.
-    First,
-    /// Go to the end.
-    Last,
-    /// Play or pause.
-    Play,
-    /// Play twice as fast.
-    Faster,
-    /// Play half as fast.
-    Slower,
-    /// Type a time to go to.
-    Time,
-    /// End the replay.
-    End,
-}
-
-impl ReplayKey {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::EventBack => "event-back",
-            Self::EventOn => "event-on",
-            Self::RoundBack => "round-back",
-            Self::RoundOn => "round-on",
-            Self::TurnBack => "turn-back",
-            Self::TurnOn => "turn-on",
-            Self::MarkBack => "mark-back",
-            Self::MarkOn => "mark-on",
-            Self::First => "first",
-            Self::Last => "last",
-            Self::Play => "play",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Time => "go-to-time",
-            Self::End => "end-replay",
-        }
-    }
-}
-
-/// One edit of the composer's text or cursor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edit {
-    /// One character left.
-    Left,
-    /// One character right.
-    Right,
-    /// One row up.
-    Up,
-    /// One row down.
-    Down,
-    /// One word left.
-    WordLeft,
-    /// One word right.
-    WordRight,
-    /// Start of the line.
-    LineStart,
-    /// End of the line.
-    LineEnd,
-    /// Delete the character before the cursor.
-    Backspace,
-    /// Delete the character under the cursor.
-    Delete,
-    /// Delete the word before the cursor.
-    DeleteWord,
-    /// Delete the word after the cursor.
-    DeleteNextWord,
-    /// Delete to the start of the line.
-    DeleteToStart,
-    /// Delete to the end of the line.
-    DeleteToEnd,
-    /// Insert what was deleted last.
-    Yank,
-}
-
-impl Edit {
-    /// Returns the name that it has in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Right => "right",
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::WordLeft => "word-left",
-            Self::WordRight => "word-right",
-            Self::LineStart => "line-start",
-            Self::LineEnd => "line-end",
-            Self::Backspace => "backspace",
-            Self::Delete => "delete",
-            Self::DeleteWord => "delete-word",
-            Self::DeleteNextWord => "delete-next-word",
-            Self::DeleteToStart => "delete-to-start",
-            Self::DeleteToEnd => "delete-to-end",
-            Self::Yank => "yank",
-        }
+named_keys! {
+    /// One act on the agent that is shown: it is paused or goes on, and its next call is decided about.
+    pub enum PauseKey {
+        /// Hold the agent that is shown, or let it go on.
+        PauseOrGoOn = "hold-or-go-on",
+        /// Let the agent that is shown go on.
+        GoOn = "go-on",
+        /// Focus the panel of the held agent.
+        Focus = "focus-gate",
+        /// Let the paused agent go on to where it next comes by.
+        Step = "step",
+        /// Edit the arguments of the call before which the agent waits.
+        EditCall = "edit-call",
+        /// Skip that call, with a reason.
+        SkipCall = "skip-call",
     }
 }

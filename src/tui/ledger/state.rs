@@ -8,7 +8,7 @@ use crate::session::fold::Receipts;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context};
-use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition, selected_row};
+use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -45,17 +45,18 @@ impl Overlay for LedgerPane {
         let page = usize::from(facts.size.height / 2).max(1);
         let receipts = facts.run.receipts.list();
         let last = receipts.len().saturating_sub(1);
-        let action = facts.keymap.lookup(Context::Ledger, key);
-        if let Some(row) = selected_row(action, self.selected, last, page) {
-            self.selected = row;
-            return Outcome::DONE;
+        match facts.keymap.lookup(Context::Ledger, key) {
+            Some(Action::Travel(travel)) => {
+                self.selected = travel.from(self.selected, page).min(last);
+                Outcome::DONE
+            }
+            Some(Action::Jump) => {
+                let shown = receipts.get(self.selected);
+                let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
+                Outcome::Consumed(shown.into_iter().collect())
+            }
+            Some(_) | None => Outcome::Ignored,
         }
-        if action != Some(Action::Jump) {
-            return Outcome::Ignored;
-        }
-        let shown = receipts.get(self.selected);
-        let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
-        Outcome::Consumed(shown.into_iter().collect())
     }
 
     fn press(&mut self, row: usize, _: Presses, _: &Facts) {

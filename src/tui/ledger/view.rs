@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 
 use super::LedgerPane;
 use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_words};
+use crate::steering::TextKind;
 use crate::summary::tokens as count;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
@@ -29,8 +30,9 @@ struct Column {
 }
 
 /// Behind the text, in the order in which they stand.
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column { title: "to", width: 14, word: |row| row.to.clone() },
+    Column { title: "kind", width: 7, word: |row| row.kind.clone() },
     Column { title: "waited", width: 7, word: |row| row.waited.clone() },
     Column { title: "boundary", width: 16, word: |row| where_it_is(row).to_owned() },
     Column { title: "seen", width: 8, word: |row| row.seen.clone() },
@@ -39,7 +41,7 @@ const COLUMNS: [Column; 6] = [
 ];
 
 /// The columns in the order in which they are left out.
-const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
+const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
 
 /// Draws the ledger; returns the position as they were shown.
 pub fn draw(
@@ -114,7 +116,9 @@ fn draw_row(facts: &Facts, receipt: &Receipt, chosen: Chosen, shown: &[&Column],
     let second = row(area, 1);
     if second.is_empty() {
         let (text, mut x) = split(shown, line);
-        put(buffer, text, &one_line(&words.text), text_style);
+        let has_kind = shown.iter().any(|column| column.title == "kind");
+        let kind = if has_kind || receipt.kind == TextKind::Add { String::new() } else { format!("{}: ", words.kind) };
+        put(buffer, text, &format!("{kind}{}", one_line(&words.text)), text_style);
         for column in shown {
             put(buffer, Rect { x, width: column.width, ..line }, &(column.word)(&words), theme.dim);
             x += column.width + 1;
@@ -137,7 +141,8 @@ fn where_it_is(words: &LedgerRow) -> &str {
 
 /// Returns as many facts as fit, the most telling first.
 fn summary(words: &LedgerRow, room: u16) -> String {
-    let mut line = words.to.clone();
+    let mut line =
+        if words.kind == TextKind::Add.name() { words.to.clone() } else { format!("{} · {}", words.to, words.kind) };
     let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
     for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
         let longer = format!("{line} · {fact}");
@@ -158,7 +163,8 @@ fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer
         (Some(tokens), cost) => format!("{} tokens, {cost}", count(tokens)),
     };
     let told = receipt_words(receipt);
-    put(buffer, row(area, 0), &format!("{} to {}: {}", words.id, words.to, told.line()), theme.text);
+    let kind = if receipt.kind == TextKind::Add { String::new() } else { format!(", {},", receipt.kind) };
+    put(buffer, row(area, 0), &format!("{}{kind} to {}: {}", words.id, words.to, told.line()), theme.text);
     let until = "until the next change of tool or the end of the turn";
     let full = format!("{spent} {until}");
     let second = row(area, 1);

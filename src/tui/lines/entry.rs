@@ -4,6 +4,7 @@
 
 use super::page::Page;
 use super::speech::Speech;
+use crate::steering::TextKind;
 use crate::summary::{count, took};
 use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
 use crate::tui::transcript::result::Shown;
@@ -35,14 +36,20 @@ pub fn asked_for(call: &CallCell) -> &str {
     call.summary.strip_prefix("$ ").unwrap_or(&call.summary)
 }
 
+/// Names the user, with the kind of the text where that is not the usual one.
+fn you(kind: TextKind) -> String {
+    if kind == TextKind::Add { "you".to_owned() } else { format!("you, {kind}") }
+}
+
 /// Tells an entry that has ended, except answers, which are told while they come.
 pub fn tell(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     let more = format!("say /show {number}");
     match cell.body() {
-        Body::User { text, mid_loop, receipt } => {
+        Body::User { text, kind, mid_loop, receipt } => {
             let told = receipt.as_ref().and_then(|told| told.parts.first()).filter(|_| *mid_loop);
-            let word = told.map_or_else(|| "you".to_owned(), |told| format!("you, {told}"));
+            let you = you(*kind);
+            let word = told.map_or_else(|| you.clone(), |told| format!("{you}, {told}"));
             page.text(&word, text, TEXT, &more);
         }
         Body::Thinking { text, .. } => {
@@ -68,8 +75,8 @@ pub fn tell(cell: &Cell, page: &mut Page) {
 pub fn whole(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     match cell.body() {
-        Body::User { text, receipt, .. } => {
-            page.text(&format!("{number}, you"), text, usize::MAX, "");
+        Body::User { text, kind, receipt, .. } => {
+            page.text(&format!("{number}, {}", you(*kind)), text, usize::MAX, "");
             if let Some(told) = receipt {
                 page.say("receipt", &told.parts.join(", "));
             }
@@ -113,7 +120,7 @@ pub fn head(cell: &Cell) -> String {
     let number = number(cell);
     let first = |text: &str| super::page::named(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
     match cell.body() {
-        Body::User { text, .. } => format!("{number}, you: {}", first(text)),
+        Body::User { text, kind, .. } => format!("{number}, {}: {}", you(*kind), first(text)),
         Body::Thinking { text, .. } => format!("{number}, thinking: {}", first(text)),
         Body::Assistant { text, .. } => format!("{number}, answer: {}", first(text)),
         Body::Call(call) => {

@@ -29,7 +29,7 @@ use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus};
-use crate::session::fold::{PausePlace, WaitingAgent};
+use crate::session::fold::{PausePlace, RuleList, WaitingAgent, rule_scope_words};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
@@ -38,7 +38,7 @@ use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
-use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::status::{HostState, ModelSource};
 use asks::Asked;
 use page::{Page, named};
 use pending::Known;
@@ -73,6 +73,7 @@ pub struct Printer {
     paused: bool,
     said: usize,
     models: Vec<String>,
+    rules: RuleList,
     host: HostState,
     /// The name of the model that was told last; empty while nothing needs to be told.
     model: String,
@@ -102,6 +103,7 @@ impl Printer {
         self.model(app);
         self.reading.look(app, &mut self.page);
         self.known.look(app, &mut self.page);
+        self.rules(app);
         if let Some((said, sentence)) = app.status.last_said()
             && said != self.said
         {
@@ -115,6 +117,21 @@ impl Printer {
         self.question(app);
         self.pause(app);
         self.line(app);
+    }
+
+    /// Tells which rules hold that did not, which have changed, and which hold no more.
+    fn rules(&mut self, app: &App) {
+        let now = &app.facts.run.rules;
+        for rule in now.all().iter().filter(|rule| self.rules.get(&rule.id) != Some(*rule)) {
+            let id = pending::number(&rule.id);
+            self.page.say(&format!("rule {id}"), &format!("holds {}: {}", rule_scope_words(rule), named(&rule.text)));
+        }
+        for gone in self.rules.all().iter().filter(|rule| now.get(&rule.id).is_none()) {
+            self.page.say(&format!("rule {}", pending::number(&gone.id)), "holds no more");
+        }
+        if self.rules != *now {
+            self.rules.clone_from(now);
+        }
     }
 
     /// Tells what an event says about the run as a whole and about agents that are not read; the state has it already.

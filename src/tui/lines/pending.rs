@@ -6,6 +6,7 @@ use super::page::{Page, named};
 use crate::event::Delivery;
 use crate::id::MessageId;
 use crate::session::fold::{PendingStage, PendingText};
+use crate::steering::TextKind;
 use crate::target::name_of;
 use crate::tui::state::App;
 use crate::tui::view::forecast;
@@ -35,7 +36,7 @@ impl Known {
             }
             let is_same = before.is_some_and(|known| {
                 let (known, now) = (&known.message, &entry.message);
-                known.text == now.text && known.delivery == now.delivery
+                known.text == now.text && known.delivery == now.delivery && known.kind == now.kind
             });
             if is_waiting && !is_same {
                 page.say(&word(entry), &line(app, entry));
@@ -81,31 +82,40 @@ fn word(entry: &PendingText) -> String {
 
 fn line(app: &App, entry: &PendingText) -> String {
     let text = named(&entry.message.text);
-    let kind = match entry.message.delivery {
+    let delivery = match entry.message.delivery {
         Delivery::Steer => "",
         Delivery::FollowUp => "follow-up, ",
         Delivery::Now => "now, ",
+    };
+    let kind = match entry.message.kind {
+        TextKind::Add => String::new(),
+        kind @ (TextKind::Instead | TextKind::Note | TextKind::Rule) => format!("{kind}, "),
     };
     let when = match entry.stage {
         PendingStage::Delivering => "is being delivered".to_owned(),
         PendingStage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
         PendingStage::Waiting if entry.message.stale => "held for its age".to_owned(),
-        PendingStage::Waiting if app.facts.run.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
+        PendingStage::Waiting
+            if app.facts.run.pending.paused && entry.agent.is_main() && entry.message.starts_turn() =>
+        {
+            "waits for you".to_owned()
+        }
         PendingStage::Waiting => {
-            let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery);
+            let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery, entry.message.kind);
             let forecast = forecast.into_iter().next().unwrap_or_default();
             if forecast.starts_with("after ") { format!("goes in {forecast}") } else { forecast }
         }
     };
-    format!("{text} ({kind}{when})")
+    format!("{text} ({kind}{delivery}{when})")
 }
 
 /// Tells whether a text starts a turn by itself: then its delivery is told and nothing before.
 fn enters_at_once(app: &App, entry: &PendingText) -> bool {
-    let is_ready = app.status.host == crate::tui::state::status::HostState::Ready;
+    let is_ready = app.status.host == crate::tui::status::HostState::Ready;
     entry.agent.is_main()
         && is_ready
         && !app.facts.run.agents.main().running()
         && !app.facts.run.pending.paused
         && !entry.message.stale
+        && entry.message.starts_turn()
 }

@@ -8,13 +8,14 @@ use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
 use crate::session::fold::agents::{AgentNode, AgentStatus};
 use crate::session::fold::{budget_sentence, ledger_row};
+use crate::steering::TextKind;
 use crate::summary::count;
 use crate::target::name_of;
 use crate::tui::agents::view::{money, share};
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
-use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::status::{HostState, ModelSource};
 
 /// Tells one report.
 pub fn tell(app: &App, report: &Report, page: &mut Page) {
@@ -171,7 +172,8 @@ fn ledger(app: &App, page: &mut Page) {
     for receipt in list.iter().skip(hidden) {
         let row = ledger_row(receipt);
         let to = if receipt.agent == AgentId::main() { String::new() } else { format!(" to {}", row.to) };
-        let mut parts = vec![row.state];
+        let kind = (receipt.kind != TextKind::Add).then_some(row.kind);
+        let mut parts: Vec<String> = kind.into_iter().chain([row.state]).collect();
         let more = [
             ("", row.boundary),
             ("waited ", row.waited),

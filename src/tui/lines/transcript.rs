@@ -172,7 +172,12 @@ fn more(cell: &Cell, is_last: Last, told: &mut Told, now: Timestamp, page: &mut 
         }
         // The question tells it, and its answer.
         Body::Notice { level: Level::Warning, text } if text.starts_with("asks: ") => false,
-        _ => {
+        Body::User { .. }
+        | Body::Thinking { .. }
+        | Body::Call(_)
+        | Body::Child(_)
+        | Body::Compaction { .. }
+        | Body::Notice { .. } => {
             entry::tell(cell, page);
             false
         }
@@ -183,6 +188,6 @@ fn is_open(cell: &Cell) -> bool {
     match cell.body() {
         Body::Assistant { stage, .. } | Body::Thinking { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => matches!(call.state, CallState::Running { .. }),
-        _ => false,
+        Body::User { .. } | Body::Child(_) | Body::Compaction { .. } | Body::Notice { .. } => false,
     }
 }

@@ -83,9 +83,11 @@ pub fn stopped(message: &mut Message, entries: &[Pending], known: &Known<'_>) ->
         1 => Some("cancelled; the pending text is back in the message".to_owned()),
         count => Some(format!("cancelled; {count} pending texts are back in the message")),
     };
-    let mut effects: Vec<PaneEffect> = sentence.map(PaneEffect::Say).into_iter().collect();
-    effects.extend(given_back(message, entries, known));
-    effects
+    let back = given_back(message, entries, known);
+    let kind =
+        (!in_lines && message.has_lost_kind(entries)).then(|| format!("; one text now, sent as {}", message.kind()));
+    let sentence = sentence.map(|sentence| sentence + kind.as_deref().unwrap_or_default());
+    sentence.map(PaneEffect::Say).into_iter().chain(back).collect()
 }
 
 /// Forgets texts that another client took out of their queues.

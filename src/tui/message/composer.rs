@@ -19,10 +19,12 @@ use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use crate::limits;
+use crate::steering::TextKind;
 use crate::text::is_blank;
 use crate::tui::keymap::Edit;
 use chips::Chips;
 use clean::clean;
+use steps::Way;
 
 /// What an empty composer shows, the longest first.
 const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
@@ -39,6 +41,8 @@ pub struct Composer {
     area: TextArea<'static>,
     rows: u16,
     chips: Chips,
+    /// What the text is to be to its agent.
+    kind: TextKind,
     /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
     halves: HashSet<u64>,
 }
@@ -74,7 +78,7 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
-        Self { area, rows: 1, chips: Chips::default(), halves: HashSet::new() }
+        Self { area, rows: 1, chips: Chips::default(), kind: TextKind::default(), halves: HashSet::new() }
     }
 }
 
@@ -192,14 +196,15 @@ impl Composer {
             Edit::Up => moved(CursorMove::Up),
             Edit::Down => moved(CursorMove::Down),
             Edit::WordLeft | Edit::WordRight => {
-                self.move_word(edit);
+                self.move_word(if edit == Edit::WordLeft { Way::Left } else { Way::Right });
                 false
             }
             Edit::LineStart => moved(CursorMove::Head),
             Edit::LineEnd => moved(CursorMove::End),
             Edit::Backspace => area.delete_char(),
             Edit::Delete => area.delete_next_char(),
-            Edit::DeleteWord | Edit::DeleteNextWord => self.delete_word(edit),
+            Edit::DeleteWord => self.delete_word(Way::Left),
+            Edit::DeleteNextWord => self.delete_word(Way::Right),
             Edit::DeleteToStart => area.delete_line_by_head(),
             Edit::DeleteToEnd => area.delete_line_by_end(),
             Edit::Yank => area.paste(),
@@ -246,6 +251,17 @@ impl Composer {
     /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
     pub fn forget(&mut self) {
         self.set("", (0, 0));
+        self.kind = TextKind::default();
+    }
+
+    /// Returns what the text is to be to its agent.
+    pub fn kind(&self) -> TextKind {
+        self.kind
+    }
+
+    /// Says what the text is to be to its agent.
+    pub fn set_kind(&mut self, kind: TextKind) {
+        self.kind = kind;
     }
 
     /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.

@@ -5,6 +5,7 @@
 use super::Message;
 use super::composer::Composer;
 use crate::id::AgentId;
+use crate::steering::TextKind;
 
 /// The drafts that are set aside, with whom they are for.
 #[derive(Debug, Default)]
@@ -33,8 +34,8 @@ impl Drafts {
     }
 
     /// Returns all drafts that are set aside, with whom they are for.
-    pub(super) fn each(&self) -> impl Iterator<Item = (&AgentId, String)> {
-        self.kept.iter().map(|(agent, composer)| (agent, composer.text()))
+    pub(super) fn each(&self) -> impl Iterator<Item = (&AgentId, String, TextKind)> {
+        self.kept.iter().map(|(agent, composer)| (agent, composer.text(), composer.kind()))
     }
 
     /// Returns the texts of all drafts that are set aside.

@@ -35,22 +35,26 @@ impl Message {
         let entry = known.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
         let Some(entry) = entry.cloned() else {
             let kept = if text.is_some() { "; what you had written is in the message" } else { "" };
-            let sentence = match outcome {
-                QueueOutcome::Ended => format!("{id} cannot be edited, its agent has ended{kept}"),
-                _ => format!("{id} was delivered before it could be edited{kept}"),
+            let sentence = if *outcome == QueueOutcome::Ended {
+                format!("{id} cannot be edited, its agent has ended{kept}")
+            } else {
+                format!("{id} was delivered before it could be edited{kept}")
             };
             self.put_before(text.map(std::slice::from_ref).unwrap_or_default());
             return vec![PaneEffect::Say(sentence)];
         };
         let text = text.unwrap_or(&entry.message.text).clone();
+        let kind = entry.message.kind;
         self.begin(Purpose::Edit(Editing { agent: entry.agent, entry: entry.message }), &text);
+        self.top_mut().set_kind(kind);
         vec![PaneEffect::Focus(Pane::Composer)]
     }
 
     /// Asks for the end of the edit with the new text in the old place.
     pub fn commit_edit(&self, delivery: Option<Delivery>) -> Vec<PaneEffect> {
         let Some(editing) = self.editing() else { return Vec::new() };
-        let act = QueueAct::Commit { text: self.text(), delivery };
+        let kind = Some(self.kind()).filter(|kind| *kind != editing.entry.kind);
+        let act = QueueAct::Commit { text: self.text(), delivery, kind };
         vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
     }
 

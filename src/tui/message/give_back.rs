@@ -23,6 +23,7 @@ impl Message {
     /// Puts texts that left their queue undelivered before the draft, in order. One that is being edited stays as it is
     /// now, and becomes a draft between the others.
     pub fn give_back(&mut self, entries: &[Pending]) {
+        self.take_kind_of(entries);
         let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
         match entries.iter().position(|entry| self.is_edited(&entry.id)) {
             Some(index) => {
@@ -31,6 +32,19 @@ impl Message {
             }
             None => self.put_before_draft(&texts),
         }
+    }
+
+    /// Lets the draft be what texts are that come back to it, where it is empty and they are all the same.
+    pub(super) fn take_kind_of(&mut self, entries: &[Pending]) {
+        let kind = entries.first().map(|entry| entry.kind).unwrap_or_default();
+        if self.draft.is_empty() && entries.iter().all(|entry| entry.kind == kind) {
+            self.draft.set_kind(kind);
+        }
+    }
+
+    /// Tells whether texts that came back are part of a draft of another kind now.
+    pub(super) fn has_lost_kind(&self, entries: &[Pending]) -> bool {
+        entries.iter().any(|entry| entry.kind != self.draft.kind())
     }
 
     /// Puts texts before the draft, also while something else is written first.

@@ -11,7 +11,7 @@ use super::history::Sent;
 use super::{Known, Message};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
-use crate::tui::keymap::{Action, WriteKey};
+use crate::tui::keymap::{Travel, WriteKey};
 use crate::tui::state::pane::Pane;
 
 /// A history search that is open.
@@ -133,12 +133,12 @@ pub fn act(message: &mut Message, key: WriteKey) -> Vec<PaneEffect> {
 }
 
 /// Goes to another match.
-pub fn travel(message: &mut Message, action: Action) {
+pub fn travel(message: &mut Message, to: Travel) {
     let Some(search) = &mut message.search else { return };
-    match action {
-        Action::Previous => search.previous(),
-        Action::Next => search.next(),
-        _ => {}
+    match to {
+        Travel::Previous => search.previous(),
+        Travel::Next => search.next(),
+        Travel::PageUp | Travel::PageDown | Travel::First | Travel::Last => {}
     }
 }
 

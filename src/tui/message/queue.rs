@@ -15,6 +15,7 @@ impl Message {
                 match to {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
                     Withdrawn::Message => {
+                        self.take_kind_of(std::slice::from_ref(entry));
                         self.put_before_draft(std::slice::from_ref(&entry.text));
                         self.set_aside(Removed::TakenBack(taken));
                     }
@@ -27,7 +28,7 @@ impl Message {
             }
             (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
                 let text = format!("{}\n\n{}", first.text, second.text);
-                let (first, second) = (first.clone(), second.clone());
+                let (first, second) = (first.clone(), second.as_ref().clone());
                 self.set_aside(Removed::Merged { agent: agent.clone(), first, second, text });
             }
             _ => {}

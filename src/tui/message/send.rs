@@ -10,12 +10,13 @@ use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::Request;
+use crate::steering::{RuleScope, TextKind};
 use crate::target;
-use crate::tui::commands::{self, Draft, LineVerb, Verb};
+use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::keymap::Edit;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 
 /// Carries out Enter.
 pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
@@ -79,9 +80,14 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
             let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
-            send(message, &draft, text, delivery, known)
+            send(message, (&draft, text), delivery, message.kind(), known)
         }
-        Draft::Command(command, text) if command.verb == Verb::Now => send(message, &draft, text, Delivery::Now, known),
+        Draft::Command(Command { verb: Verb::Now, .. }, text) => {
+            send(message, (&draft, text), Delivery::Now, message.kind(), known)
+        }
+        Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
+            send(message, (&draft, text), delivery, kind, known)
+        }
         Draft::Command(command, argument) => {
             let argument = message.whole(argument);
             let mut effects = remember(message.sent());
@@ -91,8 +97,10 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
         Draft::Misfit(command) => {
             vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), command.misfit())]
         }
-        Draft::Escaped(text) | Draft::Text(text) => send(message, &draft, text, delivery, known),
-        Draft::NoCommand { .. } if message.was_refused(&draft) => send(message, &draft, &draft, delivery, known),
+        Draft::Escaped(text) | Draft::Text(text) => send(message, (&draft, text), delivery, message.kind(), known),
+        Draft::NoCommand { .. } if message.was_refused(&draft) => {
+            send(message, (&draft, &draft), delivery, message.kind(), known)
+        }
         Draft::NoCommand { word } => {
             let again = if known.in_lines() {
                 format!("/{word} sends it as text")
@@ -110,12 +118,23 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> V
     }
 }
 
-fn send(message: &mut Message, draft: &str, text: &str, delivery: Delivery, known: &Known<'_>) -> Vec<PaneEffect> {
+fn send(
+    message: &mut Message,
+    (draft, text): (&str, &str),
+    delivery: Delivery,
+    kind: TextKind,
+    known: &Known<'_>,
+) -> Vec<PaneEffect> {
     match message.address(text, known) {
-        Ok(address) => {
+        Ok(mut address) => {
+            if kind == TextKind::Rule && address.to.len() > 1 {
+                // For all it is one rule of the whole tree.
+                address.to = vec![AgentId::main()];
+            }
             message.goes_out(draft.to_owned());
             let text = message.whole(address.text);
-            address.to.into_iter().map(|to| Request::Inject { to, text: text.clone(), delivery }.into()).collect()
+            let inject = |to| Request::Inject { to, text: text.clone(), delivery, kind, scope: RuleScope::default() };
+            address.to.into_iter().map(|to| inject(to).into()).collect()
         }
         Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],
         Err(Unaddressed::Unknown(agent)) => {

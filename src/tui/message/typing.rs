@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::Message;
 use super::composer::{Expanded, Pasted};
+use crate::steering::TextKind;
 use crate::tui::keymap::Edit;
 
 impl Message {
@@ -21,6 +22,18 @@ impl Message {
     /// Returns what a part of the shown text stands for.
     pub fn whole(&self, shown: &str) -> String {
         self.top().whole(shown)
+    }
+
+    /// Returns what the text is to be to its agent.
+    pub fn kind(&self) -> TextKind {
+        self.top().kind()
+    }
+
+    /// Takes the next kind for the text.
+    pub fn next_kind(&mut self) -> TextKind {
+        let next = self.kind().next();
+        self.top_mut().set_kind(next);
+        next
     }
 
     /// Tells whether there is no character at all.

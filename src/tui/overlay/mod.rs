@@ -19,7 +19,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Chord, Context};
+use crate::tui::keymap::{Chord, Context};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 
@@ -84,20 +84,6 @@ pub enum OverlayPosition {
         /// The first row that is shown.
         top: usize,
     },
-}
-
-/// Returns the row that a key of a list selects, of rows up to `last` with so many on a page; `None` for other keys.
-pub fn selected_row(action: Option<Action>, selected: usize, last: usize, page: usize) -> Option<usize> {
-    let row = match action? {
-        Action::Previous => selected.saturating_sub(1),
-        Action::Next => selected.saturating_add(1),
-        Action::PageUp => selected.saturating_sub(page),
-        Action::PageDown => selected.saturating_add(page),
-        Action::First => 0,
-        Action::Last => last,
-        _ => return None,
-    };
-    Some(row.min(last))
 }
 
 /// What lies over the panes, the uppermost last.

@@ -12,4 +12,4 @@ pub mod view;
 
 pub use arguments::{editable, read_arguments};
 pub use state::{PauseDrawn, PausePane};
-pub use update::{Panel, act, all, begin, decide, enter, focus, panel, paused};
+pub use update::{Panel, act, all, begin, decide, enter, focus, panel, paused, travel};

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::session::fold::WaitingAgent;
 
 /// The panel of a paused agent.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct PausePane {
     /// The first row of the shown call's arguments that is shown.
     pub top: usize,

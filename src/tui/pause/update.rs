@@ -11,7 +11,7 @@ use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{PauseKey, Travel};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::pane::Pane;
 
@@ -30,16 +30,15 @@ pub fn panel(agent: &AgentId, run: &RunState) -> Panel {
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
-pub fn act(pane: &mut PausePane, action: Action, shown: &AgentId, facts: &Facts) -> Outcome {
+pub fn act(pane: &mut PausePane, key: PauseKey, shown: &AgentId, facts: &Facts) -> Outcome {
     let pause = |state| Outcome::request(Request::Pause { agent: Some(shown.clone()), state });
-    match action {
-        Action::HoldOrGoOn if panel(shown, &facts.run) == Panel::Hidden => pause(PauseState::Paused),
-        Action::HoldOrGoOn | Action::GoOn => pause(PauseState::Running),
-        Action::Step => step(pane, shown, facts),
-        Action::EditCall => write(pane, shown, CallText::Arguments, facts),
-        Action::SkipCall => write(pane, shown, CallText::Reason, facts),
-        Action::FocusGate => focus(shown, facts),
-        _ => travel(pane, action, facts),
+    match key {
+        PauseKey::PauseOrGoOn if panel(shown, &facts.run) == Panel::Hidden => pause(PauseState::Paused),
+        PauseKey::PauseOrGoOn | PauseKey::GoOn => pause(PauseState::Running),
+        PauseKey::Step => step(pane, shown, facts),
+        PauseKey::EditCall => write(pane, shown, CallText::Arguments, facts),
+        PauseKey::SkipCall => write(pane, shown, CallText::Reason, facts),
+        PauseKey::Focus => focus(shown, facts),
     }
 }
 
@@ -58,18 +57,8 @@ pub fn all(pauses: &Pauses) -> Request {
 }
 
 /// Scrolls the arguments.
-fn travel(pane: &mut PausePane, action: Action, facts: &Facts) -> Outcome {
-    let page = usize::from(facts.size.height / 4).max(1);
-    pane.top = match action {
-        Action::Previous => pane.top.saturating_sub(1),
-        Action::Next => pane.top.saturating_add(1),
-        Action::PageUp => pane.top.saturating_sub(page),
-        Action::PageDown => pane.top.saturating_add(page),
-        Action::Last => usize::MAX,
-        Action::First => 0,
-        _ => return Outcome::Ignored,
-    };
-    Outcome::DONE
+pub fn travel(pane: &mut PausePane, to: Travel, facts: &Facts) {
+    pane.top = to.from(pane.top, usize::from(facts.size.height / 4).max(1));
 }
 
 /// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.

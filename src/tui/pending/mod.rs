@@ -10,4 +10,4 @@ mod update;
 pub mod view;
 
 pub use state::PendingPane;
-pub use update::{Turn, act, answered, delete, deliver_now, focus, take_back};
+pub use update::{Turn, act, answered, delete, deliver_now, focus, take_back, travel};

@@ -7,7 +7,7 @@ use crate::id::MessageId;
 use crate::session::fold::{PendingText, PendingTexts};
 
 /// The list of pending texts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct PendingPane {
     selection: Option<Selection>,
     /// Texts that the user has already, before the queue has returned them.
@@ -86,20 +86,12 @@ impl PendingPane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Delivery, Pending};
+    use crate::event::Pending;
     use crate::id::AgentId;
 
     fn texts(ids: &[&str]) -> PendingTexts {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let pending = |id: &&str| Pending {
-            id: (*id).into(),
-            text: "same".to_owned(),
-            delivery: Delivery::Steer,
-            held: false,
-            stale: false,
-            at,
-            sender: None,
-        };
+        let pending = |id: &&str| Pending::new((*id).into(), "same", at);
         let mut texts = PendingTexts::default();
         texts.snapshot(&[(AgentId::main(), ids.iter().map(pending).collect())], false);
         texts

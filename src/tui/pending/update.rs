@@ -11,7 +11,7 @@ use crate::session::fold::{PendingStage, PendingText, PendingTexts};
 use crate::target::name_of;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{PendingKey, Travel};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::pane::Pane;
 
@@ -27,62 +27,49 @@ pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {
 }
 
 /// Carries out a key of the list; `edited` is the text that is being edited.
-pub fn act(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
-    match action {
-        Action::Previous | Action::Next | Action::First | Action::Last => {
-            travel(pane, action, &facts.run.pending);
-            Outcome::DONE
-        }
-        Action::EditEntry
-        | Action::DeleteEntry
-        | Action::MoveEarlier
-        | Action::MoveLater
-        | Action::AsFollowUp
-        | Action::AsSteer
-        | Action::Merge
-        | Action::DeliverNow => Outcome::Consumed(vec![change(pane, action, edited, &facts.run.pending)]),
-        _ => Outcome::Ignored,
-    }
+pub fn act(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
+    Outcome::one(change(pane, key, edited, &facts.run.pending))
 }
 
 /// Selects another text.
-fn travel(pane: &mut PendingPane, action: Action, texts: &PendingTexts) {
-    let lost = pane.lost().is_some();
-    let index = match (action, pane.place()) {
-        (Action::First, _) => 0,
-        (Action::Last, _) | (_, None) => usize::MAX,
-        (Action::Previous, Some(place)) => place.saturating_sub(1),
+pub fn travel(pane: &mut PendingPane, to: Travel, texts: &PendingTexts) {
+    let index = match (to, pane.place()) {
+        (Travel::First, _) => 0,
+        (Travel::Last, _) | (_, None) => usize::MAX,
         // Behind the one that has left stands now the one at its place.
-        (Action::Next, Some(place)) if lost => place,
-        (_, Some(place)) => place.saturating_add(1),
+        (Travel::Next, Some(place)) if pane.lost().is_some() => place,
+        (to, Some(place)) => to.from(place, 1),
     };
     pane.select(index, texts);
 }
 
 /// Asks for a change of the selected text, or says why not.
-fn change(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, texts: &PendingTexts) -> PaneEffect {
+fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, texts: &PendingTexts) -> PaneEffect {
     let Some(PendingText { agent, message, stage }) = pane.selected(texts).cloned() else {
         return PaneEffect::Say(select_next(pane, texts));
     };
-    let id = message.id;
+    let (id, kind) = (message.id, message.kind);
     if stage == PendingStage::Delivering {
         return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
     }
     let is_edited = edited == Some(&id);
-    let act = match action {
-        Action::EditEntry => return PaneEffect::EditEntry(agent, id),
-        Action::DeleteEntry | Action::Merge | Action::DeliverNow if is_edited => return PaneEffect::EndFirst,
-        Action::DeleteEntry => withdrawal(texts, &id, Withdrawn::Removed),
-        Action::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
-        Action::MoveLater => QueueAct::Move { shift: Shift::Later },
-        Action::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
-        Action::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
-        Action::Merge => match texts.behind(&id) {
+    let act = match key {
+        PendingKey::Edit => return PaneEffect::EditEntry(agent, id),
+        PendingKey::Delete | PendingKey::Merge | PendingKey::DeliverNow | PendingKey::NextKind if is_edited => {
+            return PaneEffect::EndFirst;
+        }
+        PendingKey::Delete => withdrawal(texts, &id, Withdrawn::Removed),
+        PendingKey::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
+        PendingKey::MoveLater => QueueAct::Move { shift: Shift::Later },
+        PendingKey::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
+        PendingKey::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
+        PendingKey::NextKind => QueueAct::SetKind { kind: kind.next(), scope: message.scope },
+        PendingKey::DeliverNow => QueueAct::Deliver { delivery: Delivery::Now },
+        PendingKey::Merge => match texts.behind(&id) {
             None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
             Some(next) if edited == Some(&next.message.id) => return PaneEffect::EndFirst,
             Some(_) => QueueAct::Merge,
         },
-        _ => QueueAct::Deliver { delivery: Delivery::Now },
     };
     Request::Queue { agent, id, act }.into()
 }
@@ -161,7 +148,10 @@ pub fn answered(
             Some(format!("{name} has ended: {} is back in the message", second.id))
         }
         (QueueAct::Hold { .. } | QueueAct::Commit { .. } | QueueAct::Release, _)
-        | (QueueAct::Move { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm, QueueOutcome::Done) => None,
+        | (
+            QueueAct::Move { .. } | QueueAct::SetKind { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm,
+            QueueOutcome::Done,
+        ) => None,
         (act, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(act))),
         (act, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(act))),
         (QueueAct::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
@@ -197,6 +187,7 @@ fn past(act: &QueueAct) -> &'static str {
         QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
         QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
         QueueAct::Move { .. } => "moved",
+        QueueAct::SetKind { .. } => "given another kind",
         QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
         QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
         QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use super::PendingPane;
 use crate::event::Delivery;
 use crate::session::fold::{PendingStage, PendingText};
+use crate::steering::TextKind;
 use crate::target::name_of;
 use crate::tui::facts::Facts;
 use crate::tui::state::pane::Pane;
@@ -77,8 +78,12 @@ pub fn draw(
             if entry.agent.is_main() { String::new() } else { format!("@{} ", one_line(&name_of(&entry.agent))) };
         let sender = facts.from_elsewhere(entry.message.sender.as_ref());
         let whom = sender.map_or_else(|| whom.clone(), |sender| format!("{whom}({}) ", one_line(sender)));
+        let kind = match entry.message.kind {
+            TextKind::Add => String::new(),
+            kind @ (TextKind::Instead | TextKind::Note | TextKind::Rule) => format!("{kind}: "),
+        };
         let text = one_line(&entry.message.text);
-        put(buffer, line, &format!("{cursor}{} {} {whom}{text}", mark(entry), entry.message.id), style);
+        put(buffer, line, &format!("{cursor}{} {} {whom}{kind}{text}", mark(entry), entry.message.id), style);
         y += 1;
     }
     if fits < entries.len() && usize::from(y) < rows {

@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::event::Envelope;
 use crate::id::ClientId;
 use crate::price::Prices;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
-use crate::tui::state::status::ModelSource;
+use crate::tui::status::ModelSource;
 use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::Steps;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +57,8 @@ pub struct ScreenOptions {
     pub client: Option<ClientId>,
     /// A recorded session to be shown instead of a run.
     pub replay: Option<Recorded>,
+    /// The last events of the session, to be shown while the whole of it is read; none of a short one.
+    pub session_end: Vec<Envelope>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
 }
@@ -64,7 +67,7 @@ pub struct ScreenOptions {
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     /// What it told its screen.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// The name of its directory (untrusted).
     pub place: String,
     /// The branch that was checked out (untrusted); empty without one.

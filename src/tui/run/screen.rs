@@ -66,7 +66,8 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self> {
         let terminal = Terminal::open(written, options.mouse, options.titled)?;
         let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
-        let app = new_app(&options, terminal.size(), Medium::Screen);
+        let mut app = new_app(&options, terminal.size(), Medium::Screen);
+        app.transcripts.show_end(&options.session_end);
         Ok(Self {
             core: Core::new(&options, app, client, files),
             terminal,

@@ -1,6 +1,7 @@
 //! The saved sessions as rows of a list to choose from. Reads every journal, so it takes a moment.
 
 use std::path::Path;
+use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
@@ -8,7 +9,7 @@ use crate::session::journal::{Outline, Record, SessionFiles};
 use crate::session::replay::{Moment, moments};
 use crate::summary::{count, tokens};
 use crate::tui::switch::Choice;
-use crate::tui::timeline::Step;
+use crate::tui::timeline::{Step, Steps};
 
 /// Most sessions that are listed, the newest.
 const MOST: usize = 500;
@@ -29,16 +30,27 @@ pub fn list(state: Option<&Path>) -> Result<Vec<Choice>, String> {
 ///
 /// # Errors
 /// A sentence, when the session cannot be read.
-pub fn steps(state: Option<&Path>, name: &str) -> Result<Vec<Step>, String> {
+pub fn steps(state: Option<&Path>, name: &str) -> Result<Steps, String> {
     let state = state.ok_or("no session is saved: there is no directory for them")?;
-    let reading = SessionFiles::within(state).find(name)?.read();
-    let reading = reading.map_err(|error| format!("the session cannot be read: {error}"))?;
-    Ok(steps_of(reading.records))
+    let records = SessionFiles::within(state).find(name)?.records();
+    records.and_then(steps_of).map_err(|error| format!("the session cannot be read: {error}"))
 }
 
 /// Returns what a screen was told, from the records of a journal.
-pub fn steps_of(records: Vec<Record>) -> Vec<Step> {
-    moments(records).into_iter().map(|Moment { seq, at, post }| Step { seq, at, post }).collect()
+///
+/// # Errors
+/// What stops the records.
+pub fn steps_of(mut records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Steps> {
+    let mut failed = Ok(());
+    let whole = iter::from_fn(|| match records.next()? {
+        Ok(record) => Some(record),
+        Err(error) => {
+            failed = Err(error);
+            None
+        }
+    });
+    let steps = moments(whole).map(|Moment { seq, at, post }| Step { seq, at, post }).collect();
+    failed.map(|()| steps)
 }
 
 fn row(outline: &Outline) -> Choice {

@@ -142,16 +142,15 @@ pub(super) trait Surface<'a>: Sized {
 
     /// Folds a message and carries out what is wanted then.
     fn tell(&mut self, msg: Msg) {
-        let event = match &msg {
-            Msg::Post(Post::Envelope(envelope)) => {
-                // A turn may have switched the branch.
-                if let Event::TurnEnded { .. } = envelope.event {
-                    let core = self.core();
-                    core.memory.find_branch(&core.files);
-                }
-                (Self::wants_events() && !is_piece(&envelope.event)).then(|| envelope.clone())
+        let event = if let Msg::Post(Post::Envelope(envelope)) = &msg {
+            // A turn may have switched the branch.
+            if let Event::TurnEnded { .. } = envelope.event {
+                let core = self.core();
+                core.memory.find_branch(&core.files);
             }
-            _ => None,
+            (Self::wants_events() && !is_piece(&envelope.event)).then(|| envelope.clone())
+        } else {
+            None
         };
         let core = self.core();
         core.drafts.heard(&msg, Instant::now());

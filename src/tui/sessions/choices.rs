@@ -9,7 +9,7 @@ use super::view;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context};
-use crate::tui::overlay::{FilterText, Overlay, OverlayDrawn, OverlayPosition, selected_row};
+use crate::tui::overlay::{FilterText, Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
 use crate::tui::switch::{Choice, ChoiceSubject};
@@ -85,12 +85,11 @@ impl Overlay for Choices {
         let page = usize::from(facts.size.height / 2).max(1);
         let (found, selected) = self.found();
         let last = found.len().saturating_sub(1);
-        let action = facts.keymap.lookup(Context::Choices, key);
-        if let Some(row) = selected_row(action, selected, last, page) {
-            self.selected = row;
-            return Outcome::DONE;
-        }
-        match (action, key.typed()) {
+        match (facts.keymap.lookup(Context::Choices, key), key.typed()) {
+            (Some(Action::Travel(travel)), _) => {
+                self.selected = travel.from(selected, page).min(last);
+                return Outcome::DONE;
+            }
             (Some(Action::Jump), _) => {
                 let chosen = found.get(selected).map(|row| PaneEffect::Chosen(self.subject, (*row).clone()));
                 return Outcome::Consumed(chosen.into_iter().collect());

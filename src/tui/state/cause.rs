@@ -27,8 +27,6 @@ pub enum Cause {
     Unselected(QuestionId),
     /// The message holds exactly this text.
     Message(String),
-    /// The message holds some text.
-    SomeMessage,
     /// The message holds something else than a draft.
     NoDraft,
     /// An Esc that did nothing else.

@@ -4,6 +4,7 @@
 //! overlay or a question covers what lies beneath it.
 
 use ratatui::layout::{Position, Rect};
+use serde::{Deserialize, Serialize};
 
 use super::pane::Pane;
 use crate::id::{AgentId, MessageId};
@@ -53,7 +54,7 @@ pub enum Divider {
 }
 
 /// One cell of a transcript; ids rise with the position and are never used again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellId(usize);
 
 impl CellId {
@@ -133,10 +134,10 @@ impl Regions {
 
     /// Returns the point of the transcript's text that is nearest to a place: for a drag that may lead out of the pane.
     pub fn nearest_point(&self, place: Position) -> Option<Point> {
-        let lines = self.spots.iter().filter_map(|(area, region)| match region {
-            Region::Line(line) => Some((area, line)),
-            _ => None,
-        });
+        let lines = self
+            .spots
+            .iter()
+            .filter_map(|(area, region)| if let Region::Line(line) = region { Some((area, line)) } else { None });
         let (area, line) = lines.min_by_key(|(area, _)| area.y.abs_diff(place.y))?;
         let column = place.x.saturating_sub(area.x.saturating_add(line.indent)).min(area.width);
         Some(Point { cell: line.cell, line: line.line, column })

@@ -5,11 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - the steps, the marks, the jumps, the clock: `state.rs`; how it is drawn: `view.rs`; stories: `session/timeline.rs`
+//! - the steps and the marks: `steps.rs`; the jumps, the clock: `state.rs`; how it is drawn: `view.rs`; stories: `session/timeline.rs`
 //! - what its keys do: `src/tui/update/replay.rs`; stories: `session/timeline.rs`, `tests/pty/sessions.rs`
 
 mod state;
+mod steps;
 mod view;
 
-pub use state::{Direction, Jump, Mark, Step, Timeline};
+pub use state::{Direction, Jump, Timeline};
+pub use steps::{Mark, Step, Steps};
 pub use view::{draw, hints};

@@ -2,44 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::event::{Event, Outcome};
-use crate::protocol::Post;
+use crate::tui::timeline::steps::{Mark, Step, Steps};
 
 /// The fastest that a replay plays.
 const FASTEST: u32 = 64;
-
-/// One thing that the run said.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// The number of the event, or of the one before.
-    pub seq: u64,
-    /// When.
-    pub at: Timestamp,
-    /// What.
-    pub post: Post,
-}
-
-/// What is marked on the timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// A message of the user.
-    Message,
-    /// A call or a turn that failed.
-    Error,
-    /// An agent that began.
-    Agent,
-}
-
-impl Mark {
-    /// Returns its sign.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::Message => "›",
-            Self::Error => "!",
-            Self::Agent => "+",
-        }
-    }
-}
 
 /// Where a key goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,12 +36,9 @@ pub enum Direction {
 /// The steps of a session, and the position among them.
 #[derive(Debug)]
 pub struct Timeline {
-    steps: Vec<Step>,
+    steps: Steps,
     /// How many steps the screen has taken.
     position: usize,
-    rounds: Vec<usize>,
-    turns: Vec<usize>,
-    marks: Vec<(usize, Mark)>,
     /// How many times as fast as it was.
     speed: u32,
     /// While it plays: a moment, and the time of the session then.
@@ -86,24 +49,8 @@ pub struct Timeline {
 
 impl Timeline {
     /// Makes the timeline of a session that is recorded, at its beginning.
-    pub fn new(steps: Vec<Step>) -> Self {
-        let (mut rounds, mut turns, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, step) in steps.iter().enumerate() {
-            let Post::Envelope(envelope) = &step.post else { continue };
-            let position = index + 1;
-            let is_main = envelope.agent.is_main();
-            match &envelope.event {
-                Event::TurnStarted { .. } if is_main => turns.push(position),
-                Event::RoundStarted { .. } if is_main => rounds.push(position),
-                Event::UserTurn { .. } => marks.push((position, Mark::Message)),
-                Event::ToolResult { is_error: true, .. } | Event::TurnEnded { outcome: Outcome::Failed, .. } => {
-                    marks.push((position, Mark::Error));
-                }
-                Event::AgentSpawned { .. } => marks.push((position, Mark::Agent)),
-                _ => {}
-            }
-        }
-        Self { steps, position: 0, rounds, turns, marks, speed: 1, playing: None, typed: None }
+    pub fn new(steps: impl Into<Steps>) -> Self {
+        Self { steps: steps.into(), position: 0, speed: 1, playing: None, typed: None }
     }
 
     /// Returns how many steps the screen has taken, and how many there are.
@@ -116,34 +63,32 @@ impl Timeline {
         self.position = position.min(self.steps.len());
     }
 
-    /// Returns the steps from one position to another.
-    pub fn between(&self, from: usize, to: usize) -> Vec<Step> {
-        self.steps.get(from..to.min(self.steps.len())).unwrap_or_default().to_vec()
+    /// Returns the next steps from one position on the way to another.
+    pub fn next_steps(&self, from: usize, to: usize) -> Vec<Step> {
+        self.steps.part(from, to)
     }
 
     /// Returns the marks with their positions.
     pub fn marks(&self) -> &[(usize, Mark)] {
-        &self.marks
+        &self.steps.marks
     }
 
     /// Returns the time of the session at the position; the beginning of the session before the first step.
     pub fn time(&self) -> Timestamp {
-        self.step().or(self.steps.first()).map(|step| step.at).unwrap_or_default()
+        self.steps.at(self.position.saturating_sub(1)).unwrap_or_default()
     }
 
     /// Returns how long the session had gone on at the position, and how long it went on.
     pub fn elapsed(&self) -> (SignedDuration, SignedDuration) {
-        let Some((first, last)) = self.steps.first().zip(self.steps.last()) else { return Default::default() };
-        (self.time().duration_since(first.at), last.at.duration_since(first.at))
+        let (first, last) = (self.steps.at(0), self.steps.at(self.steps.len().saturating_sub(1)));
+        let Some((first, last)) = first.zip(last) else { return Default::default() };
+        (self.time().duration_since(first), last.duration_since(first))
     }
 
     /// Returns the number of the event at the position, and of the last one.
     pub fn events(&self) -> (u64, u64) {
-        (self.step().map_or(0, |step| step.seq), self.steps.last().map_or(0, |step| step.seq))
-    }
-
-    fn step(&self) -> Option<&Step> {
-        self.steps.get(self.position.checked_sub(1)?)
+        let before = |position: usize| position.checked_sub(1).and_then(|index| self.steps.seq(index)).unwrap_or(0);
+        (before(self.position), before(self.steps.len()))
     }
 
     /// Returns the position that a jump leads to; the present one where there is none further.
@@ -153,14 +98,13 @@ impl Timeline {
             Jump::Last => self.steps.len(),
             Jump::Event(Direction::Forward) => self.whole(self.position + 1),
             Jump::Event(Direction::Back) => {
-                let here = self.step().map(|step| step.seq);
-                let seq_of =
-                    |position: &usize| position.checked_sub(1).and_then(|at| self.steps.get(at)).map(|step| step.seq);
-                (0..self.position).rev().find(|position| seq_of(position) != here).unwrap_or(0)
+                let seq_of = |position: usize| position.checked_sub(1).and_then(|index| self.steps.seq(index));
+                let here = seq_of(self.position);
+                (0..self.position).rev().find(|position| seq_of(*position) != here).unwrap_or(0)
             }
-            Jump::Round(direction) => self.next(self.rounds.iter().copied(), direction),
-            Jump::Turn(direction) => self.next(self.turns.iter().copied(), direction),
-            Jump::Mark(direction) => self.next(self.marks.iter().map(|(position, _)| *position), direction),
+            Jump::Round(direction) => self.next(self.steps.rounds.iter().copied(), direction),
+            Jump::Turn(direction) => self.next(self.steps.turns.iter().copied(), direction),
+            Jump::Mark(direction) => self.next(self.steps.marks.iter().map(|(position, _)| *position), direction),
         }
     }
 
@@ -178,17 +122,16 @@ impl Timeline {
 
     /// Returns a position behind everything that belongs to its event.
     fn whole(&self, position: usize) -> usize {
-        let Some(step) = position.checked_sub(1).and_then(|at| self.steps.get(at)) else {
+        let Some(seq) = position.checked_sub(1).and_then(|index| self.steps.seq(index)) else {
             return position.min(self.steps.len());
         };
-        let same = self.steps.iter().skip(position).take_while(|next| next.seq == step.seq).count();
-        position + same
+        (position..self.steps.len()).find(|index| self.steps.seq(*index) != Some(seq)).unwrap_or(self.steps.len())
     }
 
     /// Returns the position at a time since the beginning.
     pub fn at(&self, elapsed: SignedDuration) -> usize {
-        let Some(first) = self.steps.first() else { return 0 };
-        self.steps.partition_point(|step| step.at.duration_since(first.at) <= elapsed)
+        let at = self.steps.at(0).and_then(|first| first.checked_add(elapsed).ok());
+        at.map_or(self.steps.len(), |at| self.steps.behind(at))
     }
 
     /// Plays from the position on, or pauses.
@@ -236,8 +179,8 @@ impl Timeline {
     /// Returns the position that playing has come to at this moment; pauses at the end.
     pub fn due(&mut self, now: Timestamp) -> usize {
         let clock = self.clock(now);
-        let due =
-            self.steps.get(self.position..).unwrap_or_default().iter().take_while(|step| step.at <= clock).count();
+        let is_due = |index: &usize| self.steps.at(*index).is_some_and(|at| at <= clock);
+        let due = (self.position..self.steps.len()).take_while(is_due).count();
         let position = self.position + if self.playing.is_some() { due } else { 0 };
         if position == self.steps.len() {
             self.playing = None;
@@ -248,7 +191,7 @@ impl Timeline {
     /// Returns when the next step is due; none while it is paused.
     pub fn next_due(&self) -> Option<Timestamp> {
         let (since, from) = self.playing?;
-        let wait = self.steps.get(self.position)?.at.duration_since(from);
+        let wait = self.steps.at(self.position)?.duration_since(from);
         since.checked_add(wait / i32::try_from(self.speed).unwrap_or(1)).ok()
     }
 

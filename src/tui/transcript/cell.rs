@@ -4,26 +4,30 @@
 //! its kind, and its revision rises with every visible change.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
+use crate::steering::TextKind;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
 pub use crate::tui::state::regions::CellId;
+use crate::tui::transcript::cells::{CellGroup, CellOutline};
 use crate::tui::transcript::result::Shown;
 
 /// Whether a cell that can fold shows its head only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fold {
     /// The head only.
+    #[default]
     Folded,
     /// Everything.
     Open,
 }
 
 /// How far a text of the model has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Deltas still come.
     Live,
@@ -34,9 +38,10 @@ pub enum Stage {
 }
 
 /// How far a tool call has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallState {
     /// It runs; the output so far, its older part cut at a limit.
+    #[serde(skip)]
     Running {
         /// What it has printed.
         progress: Box<CommandOutputReader>,
@@ -73,7 +78,7 @@ pub enum CallStatus {
 }
 
 /// How a sub-agent stands, as its spawner sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChildState {
     /// It works.
     Running,
@@ -103,7 +108,7 @@ impl ChildState {
 }
 
 /// How much a notice matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Level {
     /// Good to know.
     Info,
@@ -114,7 +119,7 @@ pub enum Level {
 }
 
 /// A tool call with all that is known of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallCell {
     /// The call's id, not sanitised: compared, never shown.
     pub id: CallId,
@@ -139,7 +144,7 @@ pub struct CallCell {
 }
 
 /// A question that a call waited for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The question's id, not sanitised: compared, never shown.
     pub id: String,
@@ -152,7 +157,7 @@ pub struct Asked {
 }
 
 /// The answer to a question, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     /// Whether the call went on.
     pub went_on: WentOn,
@@ -161,7 +166,7 @@ pub struct Answered {
 }
 
 /// Whether a call went on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WentOn {
     /// It was approved.
     Yes,
@@ -247,7 +252,7 @@ impl CallCell {
 }
 
 /// One sub-agent, seen from its spawner.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildCell {
     /// The sub-agent's id, not sanitised: compared, never shown.
     pub id: AgentId,
@@ -260,12 +265,14 @@ pub struct ChildCell {
 }
 
 /// The content of a cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Body {
     /// Words of the user.
     User {
         /// The text.
         text: String,
+        /// What they were to the agent.
+        kind: TextKind,
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
@@ -306,6 +313,25 @@ pub enum Body {
 }
 
 impl Body {
+    /// Returns what stands before the user's words: their kind, where that is not the usual one, and that a turn ran.
+    pub fn label(&self) -> String {
+        let Self::User { kind, mid_loop, .. } = self else { return String::new() };
+        let kind = (*kind != TextKind::Add).then(|| kind.name());
+        let when = mid_loop.then_some("while it worked");
+        kind.into_iter().chain(when).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns what it has in common with what it stands beside without a blank row.
+    pub fn group(&self) -> CellGroup {
+        match self {
+            Self::Call(_) | Self::Child(_) => CellGroup::Work,
+            Self::Notice { .. } => CellGroup::Notice,
+            Self::User { .. } | Self::Thinking { .. } | Self::Assistant { .. } | Self::Compaction { .. } => {
+                CellGroup::Text
+            }
+        }
+    }
+
     /// Returns the call, if it is one.
     pub fn call(&self) -> Option<&CallCell> {
         if let Self::Call(call) = self { Some(call) } else { None }
@@ -328,7 +354,7 @@ impl Body {
 }
 
 /// One block of a transcript.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     id: CellId,
     revision: u32,
@@ -337,6 +363,7 @@ pub struct Cell {
     at: i64,
     /// How long its text took, milliseconds; 0 when that is not known.
     took: u32,
+    #[serde(skip)]
     fold: Fold,
     body: Body,
 }
@@ -429,20 +456,34 @@ impl Cell {
         }
     }
 
-    /// Returns roughly how many bytes of text are shown; enough to guess a height.
-    pub fn weight(&self) -> usize {
-        match (&self.body, self.fold()) {
-            (Body::Thinking { .. } | Body::Compaction { .. } | Body::Call(_), Fold::Folded) => 1,
-            (
-                Body::User { text, .. }
-                | Body::Thinking { text, .. }
-                | Body::Assistant { text, .. }
-                | Body::Notice { text, .. },
-                _,
-            ) => text.len(),
-            (Body::Compaction { head, summary }, Fold::Open) => head.len() + summary.len(),
-            (Body::Call(call), Fold::Open) => call.output().len(),
-            (Body::Child(child), _) => child.task.len(),
+    /// Folds it as it was before it was put away.
+    pub(super) fn restore_fold(&mut self, fold: Fold) {
+        if self.can_fold() {
+            self.fold = fold;
         }
+    }
+
+    /// Tells whether nothing more is expected of it.
+    pub(super) fn is_settled(&self) -> bool {
+        match &self.body {
+            Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage != Stage::Live,
+            Body::Call(call) => !matches!(call.state, CallState::Running { .. }),
+            Body::User { .. } | Body::Compaction { .. } | Body::Child(_) | Body::Notice { .. } => true,
+        }
+    }
+
+    /// Returns what a layout has to know of it.
+    pub fn outline(&self) -> CellOutline {
+        let bytes = match &self.body {
+            Body::User { text, .. }
+            | Body::Thinking { text, .. }
+            | Body::Assistant { text, .. }
+            | Body::Notice { text, .. } => text.len(),
+            Body::Compaction { head, summary } => head.len() + summary.len(),
+            Body::Call(call) => call.output().len(),
+            Body::Child(child) => child.task.len(),
+        };
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        CellOutline { fold: self.fold(), group: self.body.group(), can_fold: self.can_fold(), bytes }
     }
 }

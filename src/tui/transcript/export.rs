@@ -37,8 +37,9 @@ fn when(cell: &Cell, zone: &TimeZone) -> String {
 fn block(cell: &Cell, zone: &TimeZone) -> String {
     let when = when(cell, zone);
     match cell.body() {
-        Body::User { text, mid_loop, receipt } => {
-            let how = if *mid_loop { " (while it worked)" } else { "" };
+        Body::User { text, receipt, .. } => {
+            let how = cell.body().label();
+            let how = if how.is_empty() { how } else { format!(" ({how})") };
             let receipt = receipt.as_ref().map(|receipt| format!("{}\n\n", plain(&receipt.line()))).unwrap_or_default();
             format!("## User{how}{when}\n\n{receipt}{}", tamed(text))
         }
@@ -95,7 +96,9 @@ fn agent(child: &ChildCell) -> String {
         ChildState::Ended { message: Some(message), .. } => {
             format!("{}: {}", child.state.words(), text::visible_line(message))
         }
-        state => state.words().to_owned(),
+        state @ (ChildState::Running | ChildState::Interrupted | ChildState::Ended { message: None, .. }) => {
+            state.words().to_owned()
+        }
     };
     format!("{} ({})", plain(&child.name), plain(&state))
 }

@@ -18,6 +18,7 @@ use crate::session::fold::ReceiptWords;
 use crate::summary;
 use crate::text;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::transcript::cells::Cells;
 use crate::tui::transcript::fold::pieces::Live;
 
 /// A request that is being tried again.
@@ -28,13 +29,24 @@ struct Retry {
     reason: String,
 }
 
+/// Whether a transcript is whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// It begins with the session.
+    #[default]
+    Whole,
+    /// It is the end of one that is still being read.
+    End,
+}
+
 /// The cells of one agent.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     agent: AgentId,
     /// The moment of the last envelope.
     now: Option<Timestamp>,
-    cells: Vec<Cell>,
+    cells: Cells,
+    extent: Extent,
     /// Cells that something is still expected for.
     open: Vec<CellId>,
     thinking: Option<Live>,
@@ -67,8 +79,23 @@ impl Transcript {
     }
 
     /// Returns the cells, oldest first.
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &Cells {
         &self.cells
+    }
+
+    /// Tells whether it is whole.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Takes this for the end of a transcript.
+    pub(super) fn mark_as_end(&mut self) {
+        self.extent = Extent::End;
+    }
+
+    /// Puts older cells away that were looked at.
+    pub(super) fn put_away(&mut self) {
+        self.cells.put_away();
     }
 
     /// Returns the call that printed something last.
@@ -103,10 +130,10 @@ impl Transcript {
                 self.retried();
                 self.settle_texts()
             }
-            Event::UserTurn { content, mid_loop, injection, .. } => {
+            Event::UserTurn { content, mid_loop, injection, kind, .. } => {
                 self.settle_texts();
                 let text = text::visible(content).into_owned();
-                let cell = self.push(Body::User { text, mid_loop: *mid_loop, receipt: None });
+                let cell = self.push(Body::User { text, kind: *kind, mid_loop: *mid_loop, receipt: None });
                 if let Some(id) = injection {
                     self.said.insert(id.clone(), cell);
                 }
@@ -191,6 +218,7 @@ impl Transcript {
                 }
                 !files.is_empty()
             }
+            Event::RuleTold { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false
@@ -201,6 +229,7 @@ impl Transcript {
             | Event::StepLimit { .. }
             | Event::Tokens(_)
             | Event::Pending { .. }
+            | Event::Rules { .. }
             | Event::Seen { .. }
             | Event::Returned { .. }
             | Event::Parked { .. }
@@ -245,11 +274,9 @@ impl Transcript {
 
     /// Folds all cells when any that can fold is open, else opens all.
     pub fn toggle_all(&mut self) {
-        let any_open = self.cells.iter().any(|cell| cell.can_fold() && cell.fold() == Fold::Open);
-        let fold = if any_open { Fold::Folded } else { Fold::Open };
-        for cell in &mut self.cells {
-            cell.set_fold(fold);
-        }
+        let mut outlines = (0..self.cells.len()).filter_map(|index| self.cells.outline(index));
+        let any_open = outlines.any(|outline| outline.can_fold && outline.fold == Fold::Open);
+        self.cells.set_folds(if any_open { Fold::Folded } else { Fold::Open });
         self.refolds += 1;
     }
 
@@ -318,11 +345,10 @@ impl Transcript {
     }
 
     fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
-        let is_it = |cell: &&mut Cell| cell.body().child().is_some_and(|link| link.id == *child);
-        let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
-            return false;
-        };
-        let id = cell.id();
+        let is_it = |cell: &&Cell| cell.body().child().is_some_and(|link| link.id == *child);
+        let open = self.open.iter().filter_map(|open| self.get(*open));
+        let Some(id) = open.chain(self.cells.recent().rev()).find(is_it).map(Cell::id) else { return false };
+        let Some(cell) = self.cells.get_mut(id.index()) else { return false };
         let message = message.map(|message| text::visible(message).into_owned());
         cell.ended(self.now);
         if let Some(link) = cell.change().child_mut() {

@@ -12,7 +12,7 @@ use crate::id::AgentId;
 use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::export::{ExportRequest, Form, Subject};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, ReadKey};
+use crate::tui::keymap::{ReadKey, Travel};
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Part, Region, Regions};
 
@@ -30,39 +30,22 @@ pub struct TranscriptFacts<'a> {
 }
 
 /// Carries out one key.
-pub fn key(pane: &mut TranscriptPane, action: Action, facts: &TranscriptFacts<'_>) -> Outcome {
+pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
     let reader = pane.reader_mut(facts.agent);
-    match action {
-        Action::Read(key) => return read(pane, key, facts),
-        Action::FocusTranscript => return focus(reader, facts.regions),
-        Action::Fold => {
+    match key {
+        ReadKey::Focus => return focus(reader, facts.regions),
+        ReadKey::Fold => {
             if let Some(cell) = reader.selected {
                 reader.transcript.toggle(cell);
                 reader.scroll.ask(ScrollRequest::Reveal(cell));
             }
         }
-        Action::FoldAll => reader.transcript.toggle_all(),
-        action => return travel(reader, action),
-    }
-    Outcome::DONE
-}
-
-fn read(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
-    let reader = pane.reader_mut(facts.agent);
-    match key {
+        ReadKey::FoldAll => reader.transcript.toggle_all(),
         ReadKey::Search => return search::begin(pane, facts.agent, facts.focus),
         ReadKey::NextFound => return search::step(pane, facts, 1),
         ReadKey::PreviousFound => return search::step(pane, facts, -1),
         ReadKey::KeepSearch => return search::keep(pane, facts.agent),
-        ReadKey::RubOut
-        | ReadKey::RubOutWord
-        | ReadKey::RubOutAll
-        | ReadKey::Left
-        | ReadKey::Right
-        | ReadKey::Start
-        | ReadKey::End
-        | ReadKey::EarlierSearch
-        | ReadKey::LaterSearch => return search::edit(pane, facts.agent, key),
+        ReadKey::Type(key) => return search::edit(pane, facts.agent, key),
         ReadKey::PreviousMessage => return jump(reader, Way::Back, is_message, "message of yours"),
         ReadKey::NextMessage => return jump(reader, Way::On, is_message, "message of yours"),
         ReadKey::PreviousFailure => return jump(reader, Way::Back, is_failure, "failure"),
@@ -83,44 +66,36 @@ fn read(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) ->
 }
 
 /// Selects a block or scrolls; while lines are selected it moves their end.
-fn travel(reader: &mut Reader, action: Action) -> Outcome {
+pub fn travel(reader: &mut Reader, to: Travel) {
     if reader.selection.is_some() {
-        reader.requests.push(match action {
-            Action::Previous => SelectionRequest::Lines(-1),
-            Action::Next => SelectionRequest::Lines(1),
-            Action::PageUp => SelectionRequest::Pages(-1),
-            Action::PageDown => SelectionRequest::Pages(1),
-            Action::First => SelectionRequest::First,
-            Action::Last => SelectionRequest::Last,
-            _ => return Outcome::Ignored,
+        return reader.requests.push(match to {
+            Travel::Previous => SelectionRequest::Lines(-1),
+            Travel::Next => SelectionRequest::Lines(1),
+            Travel::PageUp => SelectionRequest::Pages(-1),
+            Travel::PageDown => SelectionRequest::Pages(1),
+            Travel::First => SelectionRequest::First,
+            Travel::Last => SelectionRequest::Last,
         });
-        return Outcome::DONE;
     }
-    match action {
-        Action::Previous | Action::Next => {
-            reader.selected = match action {
-                Action::Previous => reader.transcript.previous(reader.selected),
-                _ => reader.transcript.next(reader.selected),
-            };
-            if let Some(cell) = reader.selected {
-                reader.scroll.ask(ScrollRequest::Reveal(cell));
-            }
-            Outcome::DONE
-        }
-        action => scroll(reader, action),
+    reader.selected = match to {
+        Travel::Previous => reader.transcript.previous(reader.selected),
+        Travel::Next => reader.transcript.next(reader.selected),
+        Travel::PageUp | Travel::PageDown | Travel::First | Travel::Last => return scroll(reader, to),
+    };
+    if let Some(cell) = reader.selected {
+        reader.scroll.ask(ScrollRequest::Reveal(cell));
     }
 }
 
-/// Scrolls; a key that does not scroll is ignored.
-pub fn scroll(reader: &mut Reader, action: Action) -> Outcome {
-    reader.scroll.ask(match action {
-        Action::PageUp => ScrollRequest::PageUp,
-        Action::PageDown => ScrollRequest::PageDown,
-        Action::First => ScrollRequest::Top,
-        Action::Last => ScrollRequest::Bottom,
-        _ => return Outcome::Ignored,
+/// Scrolls by a page or to an end.
+pub fn scroll(reader: &mut Reader, to: Travel) {
+    reader.scroll.ask(match to {
+        Travel::PageUp => ScrollRequest::PageUp,
+        Travel::PageDown => ScrollRequest::PageDown,
+        Travel::First => ScrollRequest::Top,
+        Travel::Last => ScrollRequest::Bottom,
+        Travel::Previous | Travel::Next => return,
     });
-    Outcome::DONE
 }
 
 /// Gives the transcript the focus with a block selected that is in view: nothing jumps.
@@ -133,13 +108,6 @@ fn focus(reader: &mut Reader, regions: &Regions) -> Outcome {
         Position::Bottom => reader.transcript.previous(None),
         Position::Anchor(_) => top.or(reader.transcript.previous(None)),
     });
-    Outcome::one(PaneEffect::Focus(Pane::Transcript))
-}
-
-/// Selects a cell that is to come into view, with the focus on the transcript.
-pub fn go_to(reader: &mut Reader, cell: CellId) -> Outcome {
-    reader.selected = Some(cell);
-    reader.scroll.ask(ScrollRequest::Reveal(cell));
     Outcome::one(PaneEffect::Focus(Pane::Transcript))
 }
 
@@ -189,8 +157,8 @@ fn jump(reader: &mut Reader, way: Way, is_it: fn(&Cell) -> bool, what: &str) -> 
     let top = reader.scroll.top().map(|top| top.cell);
     let here = head.or(reader.selected).or(top).map_or(cells.len(), CellId::index);
     let found = match way {
-        Way::Back => cells.get(..here.min(cells.len())).unwrap_or_default().iter().rev().find(|cell| is_it(cell)),
-        Way::On => cells.get(here + 1..).unwrap_or_default().iter().find(|cell| is_it(cell)),
+        Way::Back => cells.range(0..here).rev().find(|cell| is_it(cell)),
+        Way::On => cells.range(here.saturating_add(1)..cells.len()).find(|cell| is_it(cell)),
     };
     let Some(cell) = found.map(Cell::id) else {
         let order = if way == Way::Back { "earlier" } else { "later" };

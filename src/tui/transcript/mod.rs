@@ -4,6 +4,8 @@
 //!
 //! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories: `transcript.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
+//! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`
+//! - the end of a session that is still being read: `end.rs`; stories: `session/opening.rs`
 //! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
 //! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
 //!   `reading.rs`, `tests/pty/reading.rs`
@@ -13,6 +15,8 @@
 //! - the transcript on the screen: `view/mod.rs`
 
 pub mod cell;
+pub mod cells;
+mod end;
 mod export;
 pub mod fold;
 mod keys;
@@ -26,6 +30,6 @@ mod source;
 pub mod view;
 
 pub use export::transcript_markdown;
-pub use keys::{TranscriptFacts, go_to, key, looked, scroll};
+pub use keys::{TranscriptFacts, key, looked, scroll, travel};
 pub use pane::{Copying, Looked, Reader, Rest, Times, TranscriptDrawn, TranscriptPane};
 pub use search_keys::{begin as begin_search, cancel as cancel_search, find, type_text as type_search};

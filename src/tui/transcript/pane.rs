@@ -11,14 +11,17 @@ use super::scroll::{Point, Position, Scroll};
 use super::search::{Search, SearchProgress};
 use super::selection::{Selection, SelectionRequest};
 use crate::event::{Envelope, Event};
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::session::fold::ReceiptWords;
 use crate::tui::highlight::{Colours, Job};
 
 /// The transcripts of all agents.
 #[derive(Debug)]
 pub struct TranscriptPane {
-    readers: HashMap<AgentId, Reader>,
+    pub(super) readers: HashMap<AgentId, Reader>,
+    /// The same of the whole session, while that is still being read and only its end is shown.
+    pub(super) arriving: Option<HashMap<AgentId, Reader>>,
     /// What was searched for in this session, the newest last.
     pub(super) searches: Vec<String>,
     /// Whether the times of the blocks are shown.
@@ -111,9 +114,9 @@ pub struct TranscriptDrawn {
 
 impl Default for TranscriptPane {
     fn default() -> Self {
-        let main = AgentId::main();
         Self {
-            readers: HashMap::from([(main.clone(), Reader::new(main))]),
+            readers: main_alone(),
+            arriving: None,
             searches: Vec::new(),
             times: Times::default(),
             copied: None,
@@ -123,7 +126,7 @@ impl Default for TranscriptPane {
 }
 
 impl Reader {
-    fn new(agent: AgentId) -> Self {
+    pub(super) fn new(agent: AgentId) -> Self {
         Self { transcript: Transcript::new(agent), ..Self::default() }
     }
 
@@ -160,31 +163,53 @@ impl TranscriptPane {
 
     /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
     pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
-        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+        entry(&mut self.readers, agent)
     }
 
     /// Folds one envelope in.
     pub fn envelope(&mut self, envelope: &Envelope) {
-        self.reader_mut(&envelope.agent).transcript.apply(envelope);
+        self.arriving(&envelope.agent).apply(envelope);
         if let Some(copy) = answer_for_spawner(envelope) {
-            self.reader_mut(&copy.agent).transcript.apply(&copy);
+            self.arriving(&copy.agent).apply(&copy);
         }
+    }
+
+    /// Writes at a text of the user where it is.
+    pub fn set_receipt(&mut self, agent: &AgentId, id: &MessageId, words: ReceiptWords) {
+        self.arriving(agent).set_receipt(id, words);
     }
 
     /// Adds a sentence of the program to the transcript of an agent.
     pub fn tell(&mut self, agent: &AgentId, level: Level, sentence: &str) {
-        self.reader_mut(agent).transcript.tell(level, sentence);
+        for readers in [Some(&mut self.readers), self.arriving.as_mut()].into_iter().flatten() {
+            entry(readers, agent).transcript.tell(level, sentence);
+        }
+    }
+
+    /// Returns the transcript of an agent that events go to.
+    fn arriving(&mut self, agent: &AgentId) -> &mut Transcript {
+        &mut entry(self.arriving.as_mut().unwrap_or(&mut self.readers), agent).transcript
+    }
+
+    /// Returns a copy that nobody has read yet.
+    #[must_use]
+    pub fn unread(&self) -> Self {
+        let unread = |reader: &Reader| Reader { transcript: reader.transcript.clone(), ..Reader::default() };
+        let readers = self.readers.iter().map(|(agent, reader)| (agent.clone(), unread(reader))).collect();
+        Self { readers, ..Self::default() }
     }
 
     /// Forgets all transcripts: a new conversation begins.
     pub fn begin_again(&mut self) {
-        let main = AgentId::main();
-        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+        self.arriving = self.arriving.as_ref().map(|_| main_alone());
+        self.readers = main_alone();
     }
 
     /// Takes over what a frame resolved; returns the code whose colours are to be found out now.
     pub fn drawn(&mut self, drawn: TranscriptDrawn) -> Option<Vec<Job>> {
-        self.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
+        let reader = self.reader_mut(&drawn.agent);
+        reader.scroll.settle(drawn.position, drawn.top, drawn.cells);
+        reader.transcript.put_away();
         self.colours.want(drawn.wanted)
     }
 
@@ -209,6 +234,17 @@ impl TranscriptPane {
             self.searches.remove(0);
         }
     }
+}
+
+/// Returns the reader of the main agent alone.
+pub(super) fn main_alone() -> HashMap<AgentId, Reader> {
+    let main = AgentId::main();
+    HashMap::from([(main.clone(), Reader::new(main))])
+}
+
+/// Returns the reader of an agent; makes one for a new agent.
+pub(super) fn entry<'a>(readers: &'a mut HashMap<AgentId, Reader>, agent: &AgentId) -> &'a mut Reader {
+    readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
 }
 
 /// Returns the answer of a rescue as its spawner's: it is the answer to what the user asked there.

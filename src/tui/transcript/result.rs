@@ -3,13 +3,15 @@
 //! Made of the details that a tool tells. Always holds: words are sanitised; lines of a diff are not, they pass the
 //! sanitiser when they are drawn, as arguments do.
 
+use serde::{Deserialize, Serialize};
+
 use crate::details::Details;
 use crate::summary;
 use crate::text::visible_line;
 use crate::tui::widgets::diff::Diff;
 
 /// What there is to see.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shown {
     /// The change of a file.
     Diff(Diff),

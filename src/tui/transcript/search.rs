@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::limits;
 use crate::text::is_invisible;
-use crate::tui::keymap::ReadKey;
+use crate::tui::keymap::SearchKey;
 use crate::tui::state::pane::Pane;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::{Point, Position};
@@ -124,6 +124,25 @@ pub enum SearchAnswer {
 }
 
 impl Search {
+    /// Takes up the search in a transcript that has so many cells more at its beginning.
+    pub(super) fn begin_behind(&mut self, earlier: usize) {
+        let later = |cell: CellId| CellId::new(cell.index() + earlier);
+        let moved = |point: Point| Point { cell: later(point.cell), ..point };
+        let origin = self.origin;
+        self.origin = Origin {
+            position: match origin.position {
+                Position::Bottom => Position::Bottom,
+                Position::Anchor(point) => Position::Anchor(moved(point)),
+            },
+            top: moved(origin.top),
+            selected: origin.selected.map(later),
+            pane: origin.pane,
+        };
+        self.at = self.at.map(|at| MatchPlace { cell: later(at.cell), ..at });
+        self.opened = self.opened.map(later);
+        self.count = Count::default();
+    }
+
     /// Makes a search for nothing yet.
     pub fn new(origin: Origin) -> Self {
         Self {
@@ -167,31 +186,17 @@ impl Search {
 
     /// Carries out a key of the search line, of which earlier searches are brought back; tells whether a key that deletes
     /// one character has.
-    pub(super) fn edit(&mut self, key: ReadKey, searches: &[String]) -> bool {
+    pub(super) fn edit(&mut self, key: SearchKey, searches: &[String]) -> bool {
         match key {
-            ReadKey::RubOut => return self.rub_out(),
-            ReadKey::RubOutWord => self.rub_out_word(),
-            ReadKey::RubOutAll => self.rub_out_all(),
-            ReadKey::Left => self.left(),
-            ReadKey::Right => self.right(),
-            ReadKey::Start => self.cursor = 0,
-            ReadKey::End => self.cursor = self.text.len(),
-            ReadKey::EarlierSearch => self.earlier(searches),
-            ReadKey::LaterSearch => self.later(searches),
-            ReadKey::Search
-            | ReadKey::NextFound
-            | ReadKey::PreviousFound
-            | ReadKey::KeepSearch
-            | ReadKey::PreviousMessage
-            | ReadKey::NextMessage
-            | ReadKey::PreviousFailure
-            | ReadKey::NextFailure
-            | ReadKey::Select
-            | ReadKey::Copy
-            | ReadKey::Open
-            | ReadKey::Write
-            | ReadKey::Times
-            | ReadKey::Branch => {}
+            SearchKey::RubOut => return self.rub_out(),
+            SearchKey::RubOutWord => self.rub_out_word(),
+            SearchKey::RubOutAll => self.rub_out_all(),
+            SearchKey::Left => self.left(),
+            SearchKey::Right => self.right(),
+            SearchKey::Start => self.cursor = 0,
+            SearchKey::End => self.cursor = self.text.len(),
+            SearchKey::EarlierSearch => self.earlier(searches),
+            SearchKey::LaterSearch => self.later(searches),
         }
         false
     }
@@ -350,9 +355,9 @@ mod tests {
         search.right();
         search.rub_out();
         assert_eq!((search.text(), search.before_cursor()), ("ab", "ab"));
-        search.edit(ReadKey::Start, &[]);
+        search.edit(SearchKey::Start, &[]);
         assert!(!search.rub_out());
-        search.edit(ReadKey::End, &[]);
+        search.edit(SearchKey::End, &[]);
         search.rub_out_all();
         assert!(!search.is_active());
     }

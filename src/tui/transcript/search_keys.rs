@@ -10,7 +10,7 @@ use super::scroll::ScrollRequest;
 use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest};
 use crate::id::AgentId;
 use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::ReadKey;
+use crate::tui::keymap::SearchKey;
 use crate::tui::state::pane::Pane;
 
 fn focus(pane: Pane) -> Outcome {
@@ -52,14 +52,14 @@ pub fn type_text(pane: &mut TranscriptPane, agent: &AgentId, text: &str) {
 }
 
 /// Carries out a key of the search line.
-pub(super) fn edit(pane: &mut TranscriptPane, agent: &AgentId, key: ReadKey) -> Outcome {
+pub(super) fn edit(pane: &mut TranscriptPane, agent: &AgentId, key: SearchKey) -> Outcome {
     let searches = std::mem::take(&mut pane.searches);
     let reader = pane.reader_mut(agent);
     let is_cancelled = match &mut reader.search {
         None => true,
         Some(search) => {
             let deleted = search.edit(key, &searches);
-            key == ReadKey::RubOut && !deleted && !search.is_active()
+            key == SearchKey::RubOut && !deleted && !search.is_active()
         }
     };
     let is_empty = reader.search.as_ref().is_some_and(|search| !search.is_active());

@@ -11,7 +11,7 @@ use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
 use crate::tui::effect::PaneEffect;
 use crate::tui::help::Help;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::PauseKey;
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
@@ -22,7 +22,7 @@ use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, sessions, transcript,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -92,7 +92,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
-        Verb::Rules => return carry_out_outcome(app, approval::rules(argument)),
+        Verb::Rules => {
+            let outcome = rules::command(&app.facts, argument).unwrap_or_else(|| approval::rules(argument));
+            return carry_out_outcome(app, outcome);
+        }
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());
@@ -106,7 +109,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
-        Verb::Now => {}
+        Verb::Now | Verb::Send(_) => {}
     }
     carry_out(app, wanted)
 }
@@ -193,7 +196,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
 
 fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
     match whom {
-        "" => with_pause(app, Action::HoldOrGoOn),
+        "" => with_pause(app, PauseKey::PauseOrGoOn),
         ALL => vec![Effect::Request(pause::all(&app.facts.run.pauses))],
         other => {
             app.reply(&format!("/hold takes nothing or {ALL}, not {other}"));

@@ -8,12 +8,12 @@ use super::{
     transcript, with_agents, with_pause, with_pending,
 };
 use crate::protocol::{ModeChoice, Request, UndoScope};
-use crate::tui::agents::{act as agents_act, key as agents_key};
+use crate::tui::agents::{self, type_filter};
 use crate::tui::approval::Subject;
 use crate::tui::commands::Verb;
 use crate::tui::effect::Outcome;
 use crate::tui::help::Help;
-use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
+use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey};
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::{Expanded, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
@@ -23,7 +23,7 @@ use crate::tui::pending as pending_pane;
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
-use crate::tui::transcript::scroll;
+use crate::tui::transcript::{self as transcripts, scroll};
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -63,7 +63,8 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     }
     if let Some(c) = chord.typed() {
         if app.focus.is_on(Pane::Filter) {
-            return with_agents(app, |pane, facts| agents_key(pane, chord, facts)).unwrap_or_default();
+            return with_agents(app, |pane, facts| type_filter(pane, c.encode_utf8(&mut [0; 4]), facts))
+                .unwrap_or_default();
         }
         if app.focus.is_on(Pane::Search) {
             transcript::type_search(app, c.encode_utf8(&mut [0; 4]));
@@ -133,7 +134,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::QuitOrDelete => return quit_or_delete(app),
         Action::TakeBack => return take_back(app),
         Action::ChooseModel => return command::choose_model(app),
-        Action::Prefill(words) => command::prefill(app, words),
+        Action::Prefill(words) => command::prefill(app, words.0),
         Action::NextTheme => command::next_theme(app),
         Action::New => return command::ask(app, Subject::New),
         Action::Reset => return command::ask(app, Subject::Reset),
@@ -156,55 +157,47 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return command::mouse(app, ""),
         Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
-        Action::Tree(_) | Action::Look(_) => {
-            return with_agents(app, |pane, facts| agents_act(pane, action, facts)).unwrap_or_default();
+        Action::Tree(key) => {
+            return with_agents(app, |pane, facts| agents::tree_key(pane, key, facts)).unwrap_or_default();
+        }
+        Action::Look(key) => {
+            return with_agents(app, |pane, facts| agents::look_key(pane, key, facts)).unwrap_or_default();
         }
         Action::Read(ReadKey::Branch) => {
             let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.facts);
             return carry_out(app, vec![wanted]);
         }
-        Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
-            return transcript::key(app, action);
-        }
+        Action::Read(key) => return transcript::key(app, key),
         Action::Newline => app.message.newline(),
         Action::Undo => return message::with(app, bring_back::undo),
         Action::BringBack => return message::with(app, bring_back::newest),
-        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return deliver_now(app),
-        Action::EditEntry
-        | Action::DeleteEntry
-        | Action::MoveEarlier
-        | Action::MoveLater
-        | Action::AsFollowUp
-        | Action::AsSteer
-        | Action::Merge
-        | Action::DeliverNow => return with_pending(app, action),
+        Action::DeliverNow => return deliver_now(app),
+        Action::Pending(key) => return with_pending(app, key),
+        Action::NextKind => next_kind(app),
         Action::FocusPending => {
             let outcome = pending_pane::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
         }
         Action::Edit(edit) => {
             let changed = app.message.edit(edit);
-            match edit {
-                // On the first row, and only there, older texts come; on the last newer ones.
-                Edit::Up if !changed && app.focus.is_on(Pane::Composer) => app.message.older(),
-                Edit::Down if !changed && app.focus.is_on(Pane::Composer) => app.message.newer(),
-                _ => {}
+            // On the first row, and only there, older texts come; on the last newer ones.
+            let recalls = !changed && app.focus.is_on(Pane::Composer);
+            if recalls && edit == Edit::Up {
+                app.message.older();
+            } else if recalls && edit == Edit::Down {
+                app.message.newer();
             }
         }
         Action::Write(key) => return write(app, key),
         Action::FocusTree => app.focus.go(Pane::Tree),
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Help => app.focus.overlays.toggle(Help::default),
-        Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
-            return with_pause(app, action);
-        }
+        Action::Pause(key) => return with_pause(app, key),
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
         // Nothing without the overlay or the replay that it is for.
         Action::Jump | Action::InChanges(_) | Action::InReplay(_) => {}
-        Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
-            return travel(app, action);
-        }
+        Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
 }
@@ -230,6 +223,15 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
             carry_out_outcome(app, outcome)
         }
     }
+}
+
+/// Takes the next kind for what is written, where that goes to an agent as a text.
+fn next_kind(app: &mut App) {
+    if app.message.about_call().is_some() || app.message.declining().is_some() {
+        app.status.say("this is about a call, it has no kind", app.facts.now);
+        return;
+    }
+    app.message.next_kind();
 }
 
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
@@ -288,26 +290,31 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 }
 
 /// Selects or scrolls, according to the focus.
-fn travel(app: &mut App, action: Action) -> Vec<Effect> {
-    if let Some(effects) = with_agents(app, |pane, facts| agents_act(pane, action, facts)) {
+fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
+    if let Some(effects) = with_agents(app, |pane, facts| agents::travel(pane, to, facts)) {
         return effects;
     }
-    match (app.focus.context(), action) {
-        (Context::Gate, action) => {
-            with_pause(app, action);
-        }
-        (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
-            if app.questions.is_shown() =>
-        {
-            app.questions.page(action);
-        }
-        (Context::Transcript, action) => return transcript::key(app, action),
-        (_, Action::PageUp | Action::PageDown) => _ = scroll(shown(app), action),
-        (Context::History, action) => history_search::travel(&mut app.message, action),
-        (Context::Pending, action) => {
-            with_pending(app, action);
-        }
-        (_, action) => _ = scroll(shown(app), action),
+    let scrolls = !matches!(to, Travel::Previous | Travel::Next);
+    let pages = matches!(to, Travel::PageUp | Travel::PageDown);
+    match app.focus.context() {
+        Context::Gate => pause::travel(&mut app.pause, to, &app.facts),
+        Context::Composer if app.questions.is_shown() && scrolls => app.questions.page(to),
+        Context::Transcript => transcripts::travel(shown(app), to),
+        Context::History if !pages => history_search::travel(&mut app.message, to),
+        Context::Pending if !pages => pending_pane::travel(&mut app.pending, to, &app.facts.run.pending),
+        Context::Global
+        | Context::Composer
+        | Context::History
+        | Context::Tree
+        | Context::Filter
+        | Context::Search
+        | Context::Pending
+        | Context::Help
+        | Context::Ledger
+        | Context::Details
+        | Context::Choices
+        | Context::Changes
+        | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()
 }

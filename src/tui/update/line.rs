@@ -11,11 +11,12 @@ use super::{
 };
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
+use crate::steering::TextKind;
 use crate::tui::agents::cancel_all;
 use crate::tui::approval::{self as approval_pane, Offer, Subject};
 use crate::tui::commands::{LineVerb, Verb};
 use crate::tui::effect::Outcome;
-use crate::tui::keymap::{Action, Answer};
+use crate::tui::keymap::{Answer, PauseKey, PendingKey};
 use crate::tui::message::{bring_back, line as typed};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -101,13 +102,14 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
             app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.facts.now);
         }
         LineVerb::Edit => return edit(app, argument),
-        LineVerb::Delete => return act(app, Action::DeleteEntry, argument),
-        LineVerb::Up => return act(app, Action::MoveEarlier, argument),
-        LineVerb::Down => return act(app, Action::MoveLater, argument),
-        LineVerb::Steer => return act(app, Action::AsSteer, argument),
-        LineVerb::FollowUp => return act(app, Action::AsFollowUp, argument),
-        LineVerb::Deliver => return act(app, Action::DeliverNow, argument),
-        LineVerb::Join => return act(app, Action::Merge, argument),
+        LineVerb::Delete => return act(app, PendingKey::Delete, argument),
+        LineVerb::Up => return act(app, PendingKey::MoveEarlier, argument),
+        LineVerb::Down => return act(app, PendingKey::MoveLater, argument),
+        LineVerb::Steer => return act(app, PendingKey::AsSteer, argument),
+        LineVerb::FollowUp => return act(app, PendingKey::AsFollowUp, argument),
+        LineVerb::Deliver => return act(app, PendingKey::DeliverNow, argument),
+        LineVerb::Join => return act(app, PendingKey::Merge, argument),
+        LineVerb::Kind => return kind(app, argument),
         LineVerb::Take => return take_back(app),
         LineVerb::Back => return message::with(app, bring_back::newest),
         LineVerb::Drop => return message::with(app, |message, _| typed::drop_kept(message)),
@@ -116,11 +118,11 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Always => return answer(app, Answer::Always, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
-        LineVerb::Step => return with_pause(app, Action::Step),
+        LineVerb::Step => return with_pause(app, PauseKey::Step),
         LineVerb::EditCall if argument.is_empty() => return vec![Effect::Tell(Report::Arguments)],
-        LineVerb::EditCall => return about_call(app, Action::EditCall, argument),
-        LineVerb::Skip => return about_call(app, Action::SkipCall, argument),
-        LineVerb::Go => return with_pause(app, Action::GoOn),
+        LineVerb::EditCall => return about_call(app, PauseKey::EditCall, argument),
+        LineVerb::Skip => return about_call(app, PauseKey::SkipCall, argument),
+        LineVerb::Go => return with_pause(app, PauseKey::GoOn),
         LineVerb::Agent => read(app, argument),
         LineVerb::CancelAgent => return cancel(app, argument),
         LineVerb::More => return vec![Effect::Tell(Report::More)],
@@ -155,8 +157,23 @@ fn select(app: &mut App, number: &str) -> bool {
     place.is_some()
 }
 
-fn act(app: &mut App, action: Action, number: &str) -> Vec<Effect> {
-    if select(app, number) { with_pending(app, action) } else { Vec::new() }
+fn act(app: &mut App, key: PendingKey, number: &str) -> Vec<Effect> {
+    if select(app, number) { with_pending(app, key) } else { Vec::new() }
+}
+
+/// Changes what a pending text is to its agent.
+fn kind(app: &mut App, argument: &str) -> Vec<Effect> {
+    let (number, name) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let Some(kind) = TextKind::named(name.trim()) else {
+        app.status.say("write /kind N KIND, with add, instead, note or rule", app.facts.now);
+        return Vec::new();
+    };
+    if !select(app, number) {
+        return Vec::new();
+    }
+    let Some(entry) = app.pending.selected(&app.facts.run.pending) else { return Vec::new() };
+    let act = QueueAct::SetKind { kind, scope: entry.message.scope };
+    vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), act })]
 }
 
 /// Begins an edit in the line, or makes it with the text behind the number at once.
@@ -165,13 +182,13 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     if !select(app, number) {
         return Vec::new();
     }
-    let mut effects = with_pending(app, Action::EditEntry);
+    let mut effects = with_pending(app, PendingKey::Edit);
     let text = text.trim_start();
     if let ([Effect::Request(Request::Queue { agent, id, act })], false) = (&mut effects[..], text.is_empty())
         && matches!(act, QueueAct::Hold { .. })
     {
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None };
+        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None, kind: None };
         let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }
@@ -228,8 +245,8 @@ fn name(answer: Answer) -> &'static str {
 }
 
 /// Decides about the call that is waited for, in one step.
-fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
-    with_pause(app, action);
+fn about_call(app: &mut App, key: PauseKey, text: &str) -> Vec<Effect> {
+    with_pause(app, key);
     if app.message.about_call().is_none() {
         // Why not is said.
         return Vec::new();

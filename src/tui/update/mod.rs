@@ -28,6 +28,7 @@ mod pending;
 mod post;
 mod question;
 mod replay;
+mod rules;
 mod sessions;
 mod transcript;
 
@@ -36,7 +37,7 @@ use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
 use crate::tui::alerts::{self, AlertFacts, Alerts};
 use crate::tui::app::App;
 use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{PauseKey, PendingKey};
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::palette;
@@ -253,14 +254,14 @@ fn carry_out_outcome(app: &mut App, outcome: Outcome) -> Vec<Effect> {
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
-fn with_pause(app: &mut App, action: Action) -> Vec<Effect> {
-    let outcome = pause::act(&mut app.pause, action, app.tree.selected(), &app.facts);
+fn with_pause(app: &mut App, key: PauseKey) -> Vec<Effect> {
+    let outcome = pause::act(&mut app.pause, key, app.tree.selected(), &app.facts);
     carry_out_outcome(app, outcome)
 }
 
 /// Carries out a key of the list of pending texts.
-fn with_pending(app: &mut App, action: Action) -> Vec<Effect> {
-    let outcome = pending::act(&mut app.pending, action, &app.message, &app.facts);
+fn with_pending(app: &mut App, key: PendingKey) -> Vec<Effect> {
+    let outcome = pending::act(&mut app.pending, key, &app.message, &app.facts);
     carry_out_outcome(app, outcome)
 }
 

@@ -12,7 +12,7 @@ use super::{carry_out, carry_out_outcome, message, transcript, with_agents};
 use crate::id::AgentId;
 use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
 use crate::tui::effect::Outcome;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::ReadKey;
 use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
 use crate::tui::palette;
@@ -127,7 +127,7 @@ fn go(app: &mut App, pane: Pane) {
         }
         Pane::Transcript | Pane::Search => {
             // It asks for nothing outside the screen.
-            transcript::key(app, Action::FocusTranscript);
+            transcript::key(app, ReadKey::Focus);
         }
         Pane::Details => {
             with_agents(app, focus_details);

@@ -4,13 +4,13 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::PendingKey;
 use crate::tui::message::{Known, Message};
 use crate::tui::pending::{self, PendingPane, Turn};
 
 /// Carries out a key of the list.
-pub fn act(pane: &mut PendingPane, action: Action, message: &Message, facts: &Facts) -> Outcome {
-    pending::act(pane, action, edited(message), facts)
+pub fn act(pane: &mut PendingPane, key: PendingKey, message: &Message, facts: &Facts) -> Outcome {
+    pending::act(pane, key, edited(message), facts)
 }
 
 /// Delivers what is pending at once.
@@ -41,6 +41,7 @@ pub fn answered(
         QueueAct::Confirm
         | QueueAct::Deliver { .. }
         | QueueAct::Move { .. }
+        | QueueAct::SetKind { .. }
         | QueueAct::Merge
         | QueueAct::Release
         | QueueAct::Restore { .. }

@@ -1,7 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, sessions, with_alerts,
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, sessions,
+    with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -14,7 +15,7 @@ use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
-use crate::tui::state::status::{HostState, Status};
+use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{pause, pending};
 
@@ -59,7 +60,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.transcripts.envelope(envelope);
     for id in app.facts.run.apply(envelope) {
         if let Some(receipt) = app.facts.run.receipts.get(&id) {
-            app.transcripts.reader_mut(&receipt.agent).transcript.set_receipt(&id, receipt_words(receipt));
+            app.transcripts.set_receipt(&receipt.agent, &id, receipt_words(receipt));
         }
     }
     let wanted = hold::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
@@ -145,6 +146,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()
         }
         Reply::Budget(_) => vec![budget::set(facts)],
+        Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };
     carry_out(app, wanted)
 }
@@ -162,6 +164,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
     match notice {
         Notice::Ready => app.status.host = HostState::Ready,
         Notice::BuildFailed(error) => {
+            app.transcripts.end_arriving();
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.status.host = HostState::Failed(reason);
@@ -176,6 +179,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
         Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
         Notice::Unfinished(left) => {
+            app.transcripts.end_arriving();
             let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
             return carry_out(app, wanted);
         }

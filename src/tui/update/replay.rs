@@ -8,20 +8,20 @@ use jiff::Timestamp;
 use super::post::{self, Told};
 use super::{carry_out, fold};
 use crate::tui::alerts::AlertWhen;
-use crate::tui::app::{App, Replay};
+use crate::tui::app::{App, Checkpoint, Checkpoints, Replay};
 use crate::tui::effect::PaneEffect;
 use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::{HostState, Status};
-use crate::tui::timeline::{Direction, Jump, Step, Timeline};
+use crate::tui::status::{HostState, Status};
+use crate::tui::timeline::{Direction, Jump, Step, Steps, Timeline};
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
 const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
 /// Begins a replay at the end of the session. The screen of a run that is saved is kept behind it.
-pub fn begin(app: &mut App, steps: Vec<Step>) {
+pub fn begin(app: &mut App, steps: Steps) {
     if steps.is_empty() {
         app.status.say("nothing is recorded yet", app.facts.now);
         return;
@@ -29,7 +29,9 @@ pub fn begin(app: &mut App, steps: Vec<Step>) {
     let is_live = app.facts.session.is_some();
     let shown = fresh(app);
     let behind = std::mem::replace(app, shown);
-    app.replay = Some(Replay { timeline: Timeline::new(steps), live: is_live.then(|| Box::new(behind)) });
+    let checkpoints = Checkpoints::new(steps.len());
+    let live = is_live.then(|| Box::new(behind));
+    app.replay = Some(Replay { timeline: Timeline::new(steps), checkpoints, live });
     jump(app, Jump::Last);
 }
 
@@ -152,10 +154,7 @@ fn press(app: &mut App, chord: Chord, now: Timestamp) -> Option<Vec<Effect>> {
 
 /// Returns whether an action has its usual meaning in a replay.
 fn is_reading(action: Action) -> bool {
-    let focuses = matches!(
-        action,
-        Action::FocusTree | Action::FocusTranscript | Action::FocusPending | Action::FocusComposer | Action::Escape
-    );
+    let focuses = matches!(action, Action::FocusTree | Action::FocusPending | Action::FocusComposer | Action::Escape);
     let reads = matches!(action, Action::Changes | Action::Read(ReadKey::Copy | ReadKey::Open | ReadKey::Write));
     let ends = matches!(action, Action::Quit | Action::QuitOrDelete | Action::Suspend);
     focuses || reads || ends || matches!(action, Action::NextTheme | Action::Mouse) || action.only_shows()
@@ -238,7 +237,7 @@ fn jump(app: &mut App, to: Jump) {
     go(app, position);
 }
 
-/// Brings the screen to a position: on from where it is, or from the beginning.
+/// Brings the screen to a position: on from where it is, or from where it was kept before.
 fn go(app: &mut App, position: usize) {
     let Some(replay) = &app.replay else { return };
     let mut here = replay.timeline.position().0;
@@ -247,18 +246,25 @@ fn go(app: &mut App, position: usize) {
     }
     let shown = app.tree.selected().clone();
     if position < here {
-        here = 0;
         let mut fresh = fresh(app);
+        here = replay.checkpoints.before(position).map_or(0, |kept| restore(&mut fresh, kept));
         fresh.replay = app.replay.take();
         std::mem::swap(&mut fresh.focus, &mut app.focus);
         *app = fresh;
     }
-    let steps = app.replay.as_ref().map(|replay| replay.timeline.between(here, position)).unwrap_or_default();
-    for Step { at, post, .. } in steps {
-        app.facts.now = at;
-        // What comes back would be done outside, and was done then.
-        if let Told::Changed(_) = post::told(app, post) {
-            app.pending.follow(&app.facts.run.pending);
+    while here < position {
+        let steps = app.replay.as_ref().map(|replay| replay.timeline.next_steps(here, position)).unwrap_or_default();
+        if steps.is_empty() {
+            break;
+        }
+        for Step { at, post, .. } in steps {
+            app.facts.now = at;
+            // What comes back would be done outside, and was done then.
+            if let Told::Changed(_) = post::told(app, post) {
+                app.pending.follow(&app.facts.run.pending);
+            }
+            here += 1;
+            keep(app, here);
         }
     }
     with_timeline(app, |timeline| timeline.set_position(position));
@@ -270,6 +276,27 @@ fn go(app: &mut App, position: usize) {
         app.tree.select_agent(&shown, &app.facts.run.agents);
     }
     app.settle_panes();
+}
+
+/// Brings an empty screen as far as one was kept; returns how far that is.
+fn restore(fresh: &mut App, kept: &Checkpoint) -> usize {
+    fresh.facts.now = kept.now;
+    fresh.facts.run = kept.run.clone();
+    fresh.transcripts = kept.transcripts.unread();
+    fresh.pending = kept.pending.clone();
+    fresh.pause = kept.pause.clone();
+    fresh.questions = kept.questions.clone();
+    fresh.status = kept.status.clone();
+    kept.position
+}
+
+/// Keeps the screen at a position, where it is to be kept.
+fn keep(app: &mut App, position: usize) {
+    let Some(mut replay) = app.replay.take() else { return };
+    if replay.checkpoints.is_due(position) {
+        replay.checkpoints.keep(position, app);
+    }
+    app.replay = Some(replay);
 }
 
 /// Ends the replay: the screen of the run comes back, or the program ends.

@@ -1,16 +1,16 @@
 //! What the root does for the transcripts: hands them their keys with the facts, and carries out what comes of it.
 
 use crate::tui::effect::Outcome;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::ReadKey;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::transcript::{self, Looked, Reader, TranscriptFacts};
 
 /// Carries out a key in the transcript that is shown.
-pub fn key(app: &mut App, action: Action) -> Vec<Effect> {
+pub fn key(app: &mut App, key: ReadKey) -> Vec<Effect> {
     let facts =
         TranscriptFacts { facts: &app.facts, agent: app.tree.selected(), focus: app.focus.pane, regions: &app.regions };
-    let outcome = transcript::key(&mut app.transcripts, action, &facts);
+    let outcome = transcript::key(&mut app.transcripts, key, &facts);
     finish(app, outcome)
 }
 

@@ -11,7 +11,7 @@ use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 use crate::tui::timeline;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
@@ -129,6 +129,7 @@ fn keys(app: &App) -> &'static [&'static str] {
     match app.focus.pane {
         Pane::Details => &["Up/Down scroll · z zooms · i folds", "Up/Down scroll"],
         Pane::Pending => &[
+            "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · v kind · m joins · F5 now",
             "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · m joins · F5 now",
             "Enter edits · d deletes · u back · J/K · f/s · m · F5",
             "Enter edits · d deletes · F1 keys",
@@ -160,9 +161,12 @@ fn keys(app: &App) -> &'static [&'static str] {
         {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
-        Pane::Composer if app.facts.run.agents.main().running() => {
-            &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
-        }
+        Pane::Composer if app.facts.run.agents.main().running() => &[
+            "Tab after the turn · F5 now · Alt+V kind · Alt+Up takes back · F2 pending",
+            "Tab after the turn · F5 now · Alt+Up takes back · F2 pending",
+            "Tab after the turn · F5 now",
+            "F1 keys",
+        ],
         Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]

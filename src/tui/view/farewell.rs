@@ -13,7 +13,7 @@ const LINES: usize = 5;
 /// Returns the lines to leave behind; none when nothing was said.
 pub fn farewell(app: &App) -> Vec<String> {
     let cells = app.reader_of(&AgentId::main()).map(|reader| reader.transcript.cells()).unwrap_or_default();
-    if !cells.iter().any(|cell| matches!(cell.body(), Body::User { .. })) {
+    if !app.transcripts.is_arriving() && !cells.iter().any(|cell| matches!(cell.body(), Body::User { .. })) {
         return Vec::new();
     }
     let answer = cells.iter().rev().find_map(|cell| match cell.body() {

@@ -8,10 +8,11 @@ use crate::event::{Delivery, Outcome};
 use crate::id::{AgentId, MessageId};
 use crate::session::fold::agents::{Activity, AgentNode};
 use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
+use crate::steering::TextKind;
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
@@ -30,6 +31,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if let Some(editing) = app.message.editing() {
         let what = format!("editing {} for {}", editing.entry.id, one_line(&agent_name(&editing.agent)));
         let short = format!("editing {}", editing.entry.id);
+        let kind = app.message.kind();
+        let what = if kind == TextKind::Add { what } else { format!("{what} as {kind}") };
+        let short = if kind == TextKind::Add { short } else { format!("{short} as {kind}") };
         return vec![
             format!("{what}: Enter puts it back in its place · Esc leaves it as it was · F5 delivers it now"),
             format!("{what}: Enter puts it back in its place"),
@@ -56,25 +60,27 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     }
     let target = app.message.draft_target(&app.known());
     let running = app.facts.run.agents.get(&target).is_some_and(AgentNode::running);
-    if target.is_main() && app.facts.run.pending.paused && !running {
+    if target.is_main() && app.facts.run.pending.paused && !running && app.message.kind().asks_for_work() {
         return held_back(app);
     }
-    let when = of_text(app, &target, Delivery::Steer);
+    let kind = app.message.kind();
+    let when = of_text(app, &target, Delivery::Steer, kind);
+    let kind = if kind == TextKind::Add { String::new() } else { format!("{kind}, ") };
     if !running || app.status.host != HostState::Ready {
-        return when.into_iter().map(|when| format!("→ {when}")).collect();
+        return when.into_iter().map(|when| format!("→ {kind}{when}")).collect();
     }
     let name = one_line(&agent_name(&target));
-    let mut words: Vec<String> = when.iter().map(|when| format!("→ {name}, {when}")).collect();
+    let mut words: Vec<String> = when.iter().map(|when| format!("→ {name}, {kind}{when}")).collect();
     if target.is_main() {
-        words.extend(when.iter().map(|when| format!("→ {when}")));
+        words.extend(when.iter().map(|when| format!("→ {kind}{when}")));
     } else {
-        words.push(format!("→ {name}"));
+        words.push(format!("→ {kind}{name}"));
     }
     words
 }
 
 /// Returns when a text for this agent would be delivered, the longest words first.
-pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
+pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
     match &app.status.host {
         HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
@@ -85,6 +91,11 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         return words(&["at the next tool boundary", "next boundary"]);
     };
     match (delivery, &node.activity) {
+        (Delivery::Steer | Delivery::FollowUp, Activity::Idle | Activity::Ended(..))
+            if agent.is_main() && !kind.asks_for_work() =>
+        {
+            words(&["with your next text, it starts no turn", "with your next text", "next text"])
+        }
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
         (Delivery::FollowUp, _) if agent.is_main() => words(&["after this turn", "after turn"]),
@@ -128,7 +139,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     }
     let node = app.facts.run.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
-    if entry.agent.is_main() && app.facts.run.pending.paused && idle {
+    if entry.agent.is_main() && app.facts.run.pending.paused && idle && entry.message.starts_turn() {
         return match node.map(|node| &node.activity) {
             Some(Activity::Ended(Outcome::Failed, _)) => {
                 words(&["waits: the last turn failed; Enter sends", "Enter sends"])
@@ -149,7 +160,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
         (Delivery::FollowUp, count @ 1..) if entry.agent.is_main() => {
             vec![format!("after this turn and the {count} before it"), format!("after turn +{count}")]
         }
-        _ => of_text(app, &entry.agent, entry.message.delivery),
+        _ => of_text(app, &entry.agent, entry.message.delivery, entry.message.kind),
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Demand {
     pub composer: u16,
     /// Rows of the question that is asked.
     pub question: u16,
+    /// Rows of the rules that hold.
+    pub rules: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
     /// What the list of them is for at the moment.
@@ -93,6 +95,8 @@ pub struct Panes {
     pub details_divider: Rect,
     /// The transcript.
     pub transcript: Rect,
+    /// The rules that hold.
+    pub rules: Rect,
     /// The texts that wait.
     pub pending: Rect,
     /// The panel of a paused agent.
@@ -132,6 +136,7 @@ impl Panes {
         panes.composer = take_bottom(&mut rest, composer);
         panes.rule = take_bottom(&mut rest, rule);
         panes.question = take_bottom(&mut rest, demand.question);
+        panes.rules = take_bottom(&mut rest, demand.rules);
         panes.pending = take_bottom(&mut rest, 0);
         panes.gate = panes.pending;
         if let Some(pane) = demand.zoom {
@@ -180,6 +185,7 @@ impl Panes {
             details: none,
             details_divider: none,
             transcript: none,
+            rules: none,
             pending: none,
             gate: none,
             question: none,

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff as Comparison, InternedInput};
 use ratatui::style::Style;
+use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::details::FileDiff;
@@ -21,7 +22,7 @@ use crate::tui::widgets::wrap::Line;
 const NEAR: usize = 3;
 
 /// The change of one file, line by line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     /// In a few words: `+3 −1`.
     pub words: String,
@@ -32,7 +33,7 @@ pub struct Diff {
 }
 
 /// One line of a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
     /// Its number: in the file as it is now, or was for a line that went.
     pub number: Option<u32>,
@@ -43,7 +44,7 @@ pub struct DiffLine {
 }
 
 /// What a line of a diff is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LineKind {
     /// It came.
     Added,

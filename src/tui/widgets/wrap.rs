@@ -91,12 +91,6 @@ impl Line {
         }
     }
 
-    /// Appends blanks until the line is as wide as asked.
-    pub fn pad(&mut self, width: usize, style: Style) {
-        let missing = width.saturating_sub(self.width());
-        self.push(&" ".repeat(missing), style);
-    }
-
     /// Says of which code the line is, from a byte of it on to its end.
     pub(crate) fn set_code(&mut self, code: Code) {
         self.code = Some(Box::new(code));

@@ -8,9 +8,10 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::limits;
+use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
-use crate::workspace::{Confinement, Job, Network, programs, with_spawn_lock};
+use crate::workspace::{Confinement, Job, Network, programs};
 
 /// Returns a job that does nothing.
 pub(super) fn job(cwd: &Path) -> Job {

@@ -233,13 +233,11 @@ impl Snapshot {
         let moved = self.moved(&found);
         let mut all = Vec::new();
         for (path, (watch, before)) in &self.entries {
-            let after = match self.grounds.look(path, &mut KeepLimits::for_one()) {
-                // What was not kept for want of room is the same by its identity.
-                PathContent::File { .. } if matches!(before, PathContent::Unkept { .. }) => {
-                    self.grounds.look(path, &mut KeepLimits { bytes: 0, entries: 0 })
-                }
-                after => after,
-            };
+            let mut after = self.grounds.look(path, &mut KeepLimits::for_one());
+            // What was not kept for want of room is the same by its identity.
+            if matches!((&after, before), (PathContent::File { .. }, PathContent::Unkept { .. })) {
+                after = self.grounds.look(path, &mut KeepLimits { bytes: 0, entries: 0 });
+            }
             if is_changed(*watch, before, &after) && !self.is_gone(path, &after) {
                 all.push(Difference { path: path.clone(), watch: *watch, before: before.clone(), after });
             }

@@ -32,7 +32,7 @@ fn provider(card: Option<Card>) -> HttpProvider {
 }
 
 /// Writes the body of a request; checks it as the server would.
-fn body(messages: &[Message]) -> Value {
+pub fn body(messages: &[Message]) -> Value {
     body_with(messages, &[], Answering::default(), None)
 }
 

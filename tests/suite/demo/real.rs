@@ -118,7 +118,8 @@ async fn text_typed_while_a_tool_runs_is_acted_upon_in_the_next_reply() {
         let mut rig = rig(60, Some((tool, "count TODO"))).await;
         rig.agent.run_loop("look around").await.unwrap();
         let messages = rig.agent.history().messages();
-        let at = messages.iter().position(|message| *message == Message::user("count TODO")).unwrap();
+        let is_it = |message: &Message| matches!(message, Message::User { content, .. } if content == "count TODO");
+        let at = messages.iter().position(is_it).unwrap();
         let Some(Message::Assistant(reply)) = messages.get(at + 1) else { panic!("a reply follows") };
         assert!(reply.content.starts_with("> count TODO\n"), "{}", reply.content);
         let report = rig.agent.last_assistant_content().unwrap();

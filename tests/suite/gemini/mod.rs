@@ -47,7 +47,7 @@ fn body_with(
     body
 }
 
-fn body(messages: &[Message]) -> Value {
+pub fn body(messages: &[Message]) -> Value {
     body_with("m", None, messages, &[], Answering::default())
 }
 

@@ -274,3 +274,22 @@ fn what_stands_behind_the_end_is_returned() {
     assert_eq!((&result["exit_code"], &result["unsent"][0]["text"]), (&json!(0), &json!("too late")), "{result}");
     assert_eq!(server.chats()[0].texts("user"), ["first"]);
 }
+
+#[test]
+fn an_agent_that_the_input_leaves_paused_ends_the_run_and_its_call_does_not_run() {
+    for end in ["{\"type\":\"end\"}\n", ""] {
+        let call = Reply::calls(&[("c1", "write", r#"{"path":"made","content":"x"}"#)]);
+        let server = Server::start([call, Reply::text("never")]);
+        let mut run = requests(&server, &[]);
+        ask(&mut run, &json!({"id": 1, "type": "pause"}));
+        run.write(&format!("{}\n", json!({"id": 2, "type": "send", "text": "hello"})));
+        wait_for(&mut run, "parked");
+        run.write(end);
+        run.close_stdin();
+        let (ended, home) = run.end_with_home();
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("keeps an agent paused"), "{}", ended.stderr);
+        assert_eq!(result(&ended)["reason"], "the input has ended, and it keeps an agent paused");
+        assert!(!home.path().join("work/made").exists());
+    }
+}

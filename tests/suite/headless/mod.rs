@@ -1,9 +1,12 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
 mod files;
+mod fold;
 mod input;
 mod names;
 mod output;
+mod output_schema;
+mod permission_command;
 mod schema;
 mod sessions;
 

@@ -34,6 +34,7 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
                 step: 0,
                 after: None,
                 sender: None,
+                kind: steersman::steering::TextKind::Add,
             },
             &[("text", "content"), ("id", "injection")],
         ),

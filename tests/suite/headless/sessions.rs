@@ -16,7 +16,7 @@ fn within(home: TempDir, server: &Server) -> Program {
     Program::within(home).args(["exec", "--base-url", &server.url(), "--model", "m", "--sandbox", "off"])
 }
 
-fn saved(home: &TempDir) -> Vec<SessionFile> {
+pub fn saved(home: &TempDir) -> Vec<SessionFile> {
     SessionFiles::within(&home.path().join(".local/state/steersman")).list().unwrap()
 }
 

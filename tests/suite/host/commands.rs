@@ -254,7 +254,7 @@ async fn a_compaction_is_made_at_once_while_nothing_runs_and_what_is_typed_meanw
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(compactions(&ship), 1);
     let conversation = conversation(&ship);
-    assert!(conversation[0].ends_with("What was said."), "{conversation:?}");
+    assert!(conversation[0].contains(">\na\n<") && conversation[1].ends_with("What was said."), "{conversation:?}");
     assert_eq!(conversation.last().unwrap(), "user: d");
 }
 

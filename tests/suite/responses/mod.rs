@@ -44,7 +44,7 @@ fn body_with(provider: &HttpProvider, messages: &[Message], tools: &[ToolSchema]
     body
 }
 
-fn body(messages: &[Message]) -> Value {
+pub fn body(messages: &[Message]) -> Value {
     body_with(&provider(Thinking::Unknown), messages, &[], Answering::default())
 }
 

@@ -32,6 +32,7 @@ fn user(id: &str, text: &str, mid_loop: bool) -> Event {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     }
 }
 
@@ -108,7 +109,7 @@ fn the_journal_of_a_branch_names_its_parent_and_stands_for_itself() {
     let disk = Disk::default();
     let from = Parent { session: parent.header().unwrap().session.clone(), before: Some("m3".into()) };
     let header = steersman::session::journal::Header { parent: Some(from.clone()), ..header() };
-    let journal = Journal::branch(header, &records, disk.opening());
+    let journal = Journal::branch(header, 0, &records, disk.opening());
     journal.accepted(&AgentId::main(), entry("m5", "another way"));
     journal.close();
     let reading = read(disk.bytes().as_slice()).unwrap();

@@ -26,7 +26,7 @@ fn run() -> Handle {
 }
 
 fn inject(text: &str) -> Request {
-    Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer }
+    Request::inject(AgentId::main(), text, Delivery::Steer)
 }
 
 fn texts(handle: &Handle) -> Vec<String> {
@@ -156,7 +156,7 @@ fn every_request_is_the_same_behind_json() {
         Request::Reset,
         queue(QueueAct::Hold { text: Some("half".to_owned()) }),
         queue(QueueAct::Release),
-        queue(QueueAct::Commit { text: "new".to_owned(), delivery: Some(Delivery::FollowUp) }),
+        queue(QueueAct::Commit { text: "new".to_owned(), delivery: Some(Delivery::FollowUp), kind: None }),
         queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
         queue(QueueAct::Restore { entry: entry.clone(), before: Vec::new() }),
         queue(QueueAct::Move { shift: Shift::Earlier }),
@@ -181,14 +181,20 @@ fn every_request_is_the_same_behind_json() {
         Request::ListModels,
         Request::Retry,
         Request::PreviewRewind { to: "m1".into() },
-        Request::KeepDrafts { drafts: vec![DraftText { to: "a 0".into(), text: "half".to_owned() }] },
+        Request::KeepDrafts {
+            drafts: vec![DraftText {
+                to: "a 0".into(),
+                text: "half".to_owned(),
+                kind: steersman::steering::TextKind::Add,
+            }],
+        },
     ];
     for request in requests {
         assert_eq!(through_json(&request), request);
     }
     insta::assert_snapshot!(
         serde_json::to_string(&Numbered { client: ClientId::new("a"), number: 7, request: inject("text") }).unwrap(),
-        @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer"}}"#
+        @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer","kind":"add"}}"#
     );
 }
 

@@ -8,6 +8,7 @@ mod equality;
 mod export;
 pub mod journal;
 mod killed;
+mod opening;
 mod outside;
 mod read_only;
 mod replay;

@@ -18,13 +18,13 @@ fn a_session_that_another_program_writes_is_shown_and_takes_nothing() {
     written.accepted(&AgentId::main(), entry("m1", "waits there"));
     written.close();
     let recorded = restore(read(disk.bytes().as_slice()).unwrap().records);
-    let client = RecordedClient::new(recorded, "process 7 writes it".to_owned());
+    let client = RecordedClient::new(Box::new(recorded), "process 7 writes it".to_owned());
     let events = client.events();
     assert!(matches!(&events[0], Post::Envelope(envelope) if envelope.seq == 1), "{events:?}");
     assert!(matches!(&events[1], Post::Notice(Notice::BuildFailed(why)) if why.to_string() == "process 7 writes it"));
     let queues = client.answers();
     assert!(matches!(&queues[0], Post::Queues { queues, .. } if queues[0].1[0].text == "waits there"), "{queues:?}");
-    let inject = |text: &str| Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer };
+    let inject = |text: &str| Request::inject(AgentId::main(), text, Delivery::Steer);
     client.send(inject("mine"));
     let answers = client.answers();
     assert!(

@@ -26,7 +26,7 @@ fn screen_at(saved: &Saved, at: u64) -> String {
         model: "test-model".to_owned(),
     };
     let mut screen = ReplayScreen::new(replayed);
-    for moment in moments(file.read().unwrap().records).into_iter().take_while(|moment| moment.seq <= at) {
+    for moment in moments(file.read().unwrap().records).take_while(|moment| moment.seq <= at) {
         screen.take(moment.at, moment.post);
     }
     screen.rows().join("\n")
@@ -59,11 +59,12 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     };
     written.on_event(&event(1, turn));
     written.accepted(&AgentId::main(), entry("m1", "at once"));
     written.close();
-    let told = moments(read(disk.bytes().as_slice()).unwrap().records);
+    let told: Vec<_> = moments(read(disk.bytes().as_slice()).unwrap().records).collect();
     let is_pending = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
     assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.post)), "{told:?}");
 }

@@ -61,8 +61,9 @@ async fn the_next_request_is_the_one_that_would_have_been_sent() {
     assert_eq!((resumed.numbers.turns, resumed.closing.as_slice()), (2, [].as_slice()));
     agent.resume(&resumed.messages, resumed.numbers.turns);
     agent.run_loop("third").await.unwrap();
-    let expected: Vec<Message> = messages.into_iter().chain([Message::user("third")]).collect();
-    assert_eq!(rig.last_request().messages, expected);
+    let request = rig.last_request();
+    assert_eq!(request.messages[..messages.len()], messages);
+    assert_eq!(request.lines()[messages.len()..], ["user: third"]);
     assert!(rig.events().contains(&Event::TurnStarted { turn: 3 }));
 }
 
@@ -126,6 +127,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     };
     journal.accepted(&main, entry("m1", "delivered"));
     journal.on_event(&event(1, user("m1", "delivered")));
@@ -156,7 +158,11 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
 fn what_was_being_written_comes_back_unless_it_was_sent_since() {
     let disk = Disk::default();
     let journal = journal(&disk);
-    let draft = |to: &str, text: &str| DraftText { to: to.into(), text: text.to_owned() };
+    let draft = |to: &str, text: &str| DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman::steering::TextKind::Add,
+    };
     let left = |disk: &Disk| {
         let unfinished = restored(&disk.bytes()).unfinished;
         let texts = |all: Vec<String>| all.join(", ");
@@ -228,7 +234,7 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     written.close();
 
     let (rig, dir) = (Rig::new([Played::text("Here."), Played::text("And here.")]), TempDir::new().unwrap());
-    let setup = Setup { resumed: Some(restored(&disk.bytes())), ..crate::host::setup(&rig, &dir) };
+    let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::host::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
     let main = AgentId::main();

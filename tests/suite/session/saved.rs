@@ -1,6 +1,8 @@
 //! A saved session for the stories of search, export, import and replay: two rounds, a sub-agent, a text sent while a tool
 //! ran, and hostile texts.
 
+use std::time::{Duration, Instant};
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use steersman::details::{Details, FileDiff};
@@ -42,7 +44,11 @@ impl Saved {
         let at = "2026-11-22T20:35:08Z".parse().unwrap();
         let mut playing = Play { journal, at, seq: 0 };
         play(&mut playing);
-        assert_eq!(playing.journal.close(), None);
+        // A long one takes its time; an end is waited for only so long.
+        let began = Instant::now();
+        while let Some(missing) = playing.journal.close() {
+            assert!(began.elapsed() < Duration::from_mins(2), "{missing}");
+        }
         self.files().find(header.session.as_str()).unwrap()
     }
 
@@ -70,7 +76,18 @@ impl Play {
 
     pub fn accepted(&mut self, id: &str, text: &str) -> &mut Self {
         let (text, delivery) = (text.to_owned(), Delivery::Steer);
-        let entry = Pending { id: id.into(), text, delivery, held: false, stale: false, at: self.at, sender: None };
+        let entry = Pending {
+            id: id.into(),
+            text,
+            delivery,
+            held: false,
+            stale: false,
+            at: self.at,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+            scope: steersman::steering::RuleScope::Tree,
+            during: None,
+        };
         self.journal.accepted(&AgentId::main(), entry);
         self
     }
@@ -88,6 +105,7 @@ impl Play {
             step: if after.is_some() { 2 } else { 0 },
             after: after.map(str::to_owned),
             sender: None,
+            kind: steersman::steering::TextKind::Add,
         };
         self.event("", event).message(&Message::user(text))
     }
@@ -179,7 +197,15 @@ fn child(play: &mut Play, tools: Vec<String>) {
     let task = "Look at the tests".to_owned();
     play.event(
         name,
-        Event::UserTurn { content: task, mid_loop: false, injection: None, step: 0, after: None, sender: None },
+        Event::UserTurn {
+            content: task,
+            mid_loop: false,
+            injection: None,
+            step: 0,
+            after: None,
+            sender: None,
+            kind: steersman::steering::TextKind::Add,
+        },
     );
     play.event(name, Event::RoundStarted { turn: 1, round: 1 }).tokens(name, 50, 5);
     play.call(name, "k1", "read", "not json").result(name, "k1", "Error: the arguments are no object");

@@ -17,7 +17,7 @@ use crate::support::stage::Stage;
 const QUIET: i64 = 350;
 
 fn draft(to: &str, text: &str) -> DraftText {
-    DraftText { to: to.into(), text: text.to_owned() }
+    DraftText { to: to.into(), text: text.to_owned(), kind: steersman::steering::TextKind::Add }
 }
 
 /// A session that was resumed with these texts waiting and this many agents interrupted.

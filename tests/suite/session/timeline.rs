@@ -21,6 +21,7 @@ fn session() -> Vec<Step> {
         step: 0,
         after: None,
         sender: None,
+        kind: steersman::steering::TextKind::Add,
     };
     let call = |id: &str| Event::ToolCall {
         id: id.into(),
@@ -71,7 +72,7 @@ fn session() -> Vec<Step> {
 
 fn replay(width: u16, height: u16) -> Stage {
     let mut stage = Stage::new(width, height);
-    stage.tell(Msg::Replayed(Ok(session())));
+    stage.tell(Msg::Replayed(Ok(session().into())));
     stage
 }
 
@@ -94,6 +95,52 @@ fn it_begins_at_its_end_and_goes_by_events_rounds_turns_and_marks() {
     assert!(screen.contains("event 0 of 14") && !screen.contains("first question"), "{screen}");
     let screen = stage.keys("<end>").screen();
     assert!(screen.contains("event 14 of 14") && screen.contains("0:13 of 0:13"), "{screen}");
+}
+
+/// The same session so many times, one after the other, with agents of their own.
+fn long(times: u64) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let length = session().len() as u64;
+    for time in 0..times {
+        for step in session() {
+            let Step { seq, at, post: Post::Envelope(mut envelope) } = step else { panic!("an event") };
+            let worker: AgentId = format!("worker {time}").as_str().into();
+            if let Event::AgentSpawned { child, .. } = &mut envelope.event {
+                *child = worker.clone();
+            }
+            let (seq, at) =
+                (seq + time * length, at + SignedDuration::from_secs(i64::try_from(time * length).unwrap()));
+            envelope.seq = seq;
+            envelope.at = at;
+            let says = Event::AssistantDelta { text: format!("{worker} says {time}") };
+            let said = Envelope { agent: worker, parent: Some(AgentId::main()), event: says, ..envelope.clone() };
+            let spawned = matches!(envelope.event, Event::AgentSpawned { .. });
+            steps.push(Step { seq, at, post: Post::Envelope(envelope) });
+            steps.extend(spawned.then(|| Step { seq, at, post: Post::Envelope(said) }));
+        }
+    }
+    steps
+}
+
+#[test]
+fn going_back_in_a_long_session_shows_what_going_on_from_its_beginning_shows() {
+    let times = 500;
+    let mut stage = Stage::new(100, 30);
+    stage.tell(Msg::Replayed(Ok(long(times).into())));
+    stage.screen();
+    let go = |stage: &mut Stage, seconds: u64| {
+        stage.keys(&format!("g{seconds}<enter>"));
+        stage.screen()
+    };
+    // Back over several checkpoints, on within one, and right beside one.
+    let places = [6_990, 6_989, 5_300, 5_301, 2_050, 960, 957, 955, 3_333, 3_330, 1, 6_999];
+    let seen: Vec<String> = places.into_iter().map(|place| go(&mut stage, place)).collect();
+    assert!(seen[0].contains("event 6991 of 7000"), "{}", seen[0]);
+    for (place, seen) in places.into_iter().zip(seen) {
+        // From the beginning there is no way back.
+        stage.keys("<home>").screen();
+        assert_eq!(go(&mut stage, place), seen, "at {place}");
+    }
 }
 
 #[test]
@@ -138,7 +185,7 @@ fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     let mut stage = Stage::new(100, 30);
     stage.app.facts.session = Some("0198".to_owned());
     stage.turn("").keys("half a thought");
-    stage.tell(Msg::Replayed(Ok(session())));
+    stage.tell(Msg::Replayed(Ok(session().into())));
     stage.effects.clear();
     assert_eq!(stage.app.unsent()[0].text, "half a thought", "a draft behind it is kept on");
     stage.keys("what?<enter><f5><c-up>").paste("text").keys("<a-z>");
@@ -178,7 +225,7 @@ fn a_session_that_is_not_saved_or_empty_is_not_replayed() {
     let mut stage = Stage::new(100, 30);
     stage.keys("/replay<enter>");
     assert!(stage.screen().contains("not saved"), "{}", stage.screen());
-    stage.tell(Msg::Replayed(Ok(Vec::new())));
+    stage.tell(Msg::Replayed(Ok(Vec::new().into())));
     assert!(stage.app.replay.is_none() && stage.screen().contains("nothing is recorded yet"), "{}", stage.screen());
     stage.app.facts.session = Some("0198".to_owned());
     stage.keys("/replay<enter>");
@@ -218,7 +265,7 @@ fn jumps_keep_what_belongs_to_one_event_together() {
 fn in_no_pane_of_a_replay_is_anything_written_or_stopped() {
     let mut stage = Stage::new(100, 30);
     stage.app.facts.session = Some("0198".to_owned());
-    stage.tell(Msg::Replayed(Ok(session())));
+    stage.tell(Msg::Replayed(Ok(session().into())));
     // A turn runs there.
     stage.keys("<left><c-o>x");
     assert!(stage.screen().contains("this is a replay"), "{}", stage.screen());

@@ -48,7 +48,7 @@ pub fn lines(messages: &[Message]) -> Vec<String> {
         .iter()
         .map(|message| match message {
             Message::System { content } => format!("system: {content}"),
-            Message::User { content } => format!("user: {content}"),
+            Message::User { content, .. } => format!("user: {content}"),
             Message::Assistant(reply) => {
                 let mut line = format!("assistant: {}", reply.content);
                 for call in &reply.tool_calls {
@@ -114,7 +114,7 @@ impl Model {
 
 fn fits(messages: &[Message], key: &str) -> bool {
     messages.iter().take(2).any(|message| match message {
-        Message::System { content } | Message::User { content } => content.contains(key),
+        Message::System { content } | Message::User { content, .. } => content.contains(key),
         Message::Assistant(_) | Message::Tool { .. } => false,
     })
 }

@@ -302,6 +302,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::ChangesUndone { .. }
         | Event::Guards { .. }
         | Event::Pending { .. }
+        | Event::Rules { .. }
+        | Event::RuleTold { .. }
         | Event::Seen { .. }
         | Event::Returned { .. }
         | Event::History { .. }

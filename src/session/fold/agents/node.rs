@@ -340,7 +340,15 @@ impl AgentNode {
                 self.since = Some(at);
                 self.ended = self.ended.or(Some(at));
             }
-            before => self.set(before, at),
+            before @ (Activity::Waiting
+            | Activity::Retrying { .. }
+            | Activity::Compacting(_)
+            | Activity::Thinking
+            | Activity::Writing
+            | Activity::Tools
+            | Activity::Paused(_)
+            | Activity::Rescue
+            | Activity::Cancelling) => self.set(before, at),
         }
     }
 

@@ -1,17 +1,17 @@
 //! The keys of the list of changed files.
 
-use crate::tui::keymap::{Action as A, Binding, ChangesKey as C, NONE, also, row};
+use crate::tui::keymap::{Action as A, Binding, ChangesKey as C, NONE, Travel, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down  k/j", "select a file"),
-    also(NONE, K::Down, A::Next),
-    also(NONE, K::Char('k'), A::Previous),
-    also(NONE, K::Char('j'), A::Next),
-    row(NONE, K::Home, A::First, "Home/End", "first or last file"),
-    also(NONE, K::End, A::Last),
-    row(NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the change"),
-    also(NONE, K::PageDown, A::PageDown),
+    row(NONE, K::Up, A::Travel(Travel::Previous), "Up/Down  k/j", "select a file"),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
+    also(NONE, K::Char('k'), A::Travel(Travel::Previous)),
+    also(NONE, K::Char('j'), A::Travel(Travel::Next)),
+    row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "first or last file"),
+    also(NONE, K::End, A::Travel(Travel::Last)),
+    row(NONE, K::PageUp, A::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the change"),
+    also(NONE, K::PageDown, A::Travel(Travel::PageDown)),
     row(NONE, K::Left, A::InChanges(C::EarlierTurn), "Left/Right  h/l", "one turn, or the whole session"),
     also(NONE, K::Right, A::InChanges(C::LaterTurn)),
     also(NONE, K::Char('h'), A::InChanges(C::EarlierTurn)),

@@ -1,13 +1,13 @@
 //! The keys of a list of sessions or messages; letters filter it.
 
-use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, WriteKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, Travel, WriteKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down  PageUp/PageDown", "select a session or a message"),
-    also(NONE, K::Down, A::Next),
-    row(NONE, K::Home, A::First, "Home/End", "first or last"),
-    also(NONE, K::End, A::Last),
+    row(NONE, K::Up, A::Travel(Travel::Previous), "Up/Down  PageUp/PageDown", "select a session or a message"),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
+    row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "first or last"),
+    also(NONE, K::End, A::Travel(Travel::Last)),
     row(NONE, K::Enter, A::Jump, "Enter", "go on with the session; branch from just before the message"),
     row(
         NONE,

@@ -1,15 +1,15 @@
 //! The keys of the details of the shown agent.
 
-use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, TreeKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, Travel, TreeKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down  k/j", "scroll"),
-    also(NONE, K::Down, A::Next),
-    also(NONE, K::Char('k'), A::Previous),
-    also(NONE, K::Char('j'), A::Next),
-    row(NONE, K::Home, A::First, "Home/End", "first or last line"),
-    also(NONE, K::End, A::Last),
+    row(NONE, K::Up, A::Travel(Travel::Previous), "Up/Down  k/j", "scroll"),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
+    also(NONE, K::Char('k'), A::Travel(Travel::Previous)),
+    also(NONE, K::Char('j'), A::Travel(Travel::Next)),
+    row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "first or last line"),
+    also(NONE, K::End, A::Travel(Travel::Last)),
     row(NONE, K::Char('i'), A::Tree(TreeKey::Details), "i", "fold them"),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let them fill the screen above the message; again: back"),
     row(NONE, K::Char('<'), A::Look(LookKey::Smaller), "</>  =", "less, more or the usual room"),

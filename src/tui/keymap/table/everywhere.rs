@@ -1,6 +1,8 @@
 //! The keys that hold in every pane, unless the pane has its own.
 
-use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, LookKey, NONE, ReadKey, SHIFT, also, row};
+use crate::tui::keymap::{
+    ALT, Action as A, Answer, Binding, CTRL, LookKey, NONE, PauseKey, Prefill, ReadKey, SHIFT, Travel, also, row,
+};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -28,12 +30,18 @@ pub const ROWS: &[Binding] = &[
     row(SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
     row(ALT, K::Char('z'), A::UndoChanges, "Alt+Z", "undo the changes of files of the last turn; asks first"),
     row(ALT, K::Char('t'), A::Retry, "Alt+T", "send the request again that failed"),
-    row(ALT, K::Char('c'), A::Prefill("/compact "), "Alt+C", "compact the conversation: summarise older rounds"),
-    row(ALT, K::Char('m'), A::Prefill("/budget "), "Alt+M", "what the session may spend"),
-    row(ALT, K::Char('k'), A::Prefill("/rules "), "Alt+K", "the rules that are kept for this project"),
+    row(
+        ALT,
+        K::Char('c'),
+        A::Prefill(Prefill("/compact ")),
+        "Alt+C",
+        "compact the conversation: summarise older rounds",
+    ),
+    row(ALT, K::Char('m'), A::Prefill(Prefill("/budget ")), "Alt+M", "what the session may spend"),
+    row(ALT, K::Char('k'), A::Prefill(Prefill("/rules ")), "Alt+K", "the rules that are kept for this project"),
     row(CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(NONE, K::F(3), A::FocusTree),
-    row(CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
+    row(CTRL, K::Char('o'), A::Read(ReadKey::Focus), "Ctrl+O", "go to the transcript"),
     row(ALT, K::Char('i'), A::Look(LookKey::Details), "Alt+I", "go to the details of the shown agent"),
     row(
         ALT,
@@ -43,12 +51,12 @@ pub const ROWS: &[Binding] = &[
         "let one pane fill the screen above the message; again: back",
     ),
     row(ALT, K::Char('/'), A::Read(ReadKey::Search), "Alt+/", "search the transcript"),
-    row(ALT, K::Char('o'), A::FoldAll, "Alt+O", "fold or open all blocks; Ctrl+E outside the message"),
-    also(CTRL, K::Char('e'), A::FoldAll),
-    row(NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the transcript"),
-    also(NONE, K::PageDown, A::PageDown),
-    row(CTRL, K::Home, A::First, "Ctrl+Home/End", "top of the transcript, or follow its end"),
-    also(CTRL, K::End, A::Last),
+    row(ALT, K::Char('o'), A::Read(ReadKey::FoldAll), "Alt+O", "fold or open all blocks; Ctrl+E outside the message"),
+    also(CTRL, K::Char('e'), A::Read(ReadKey::FoldAll)),
+    row(NONE, K::PageUp, A::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the transcript"),
+    also(NONE, K::PageDown, A::Travel(Travel::PageDown)),
+    row(CTRL, K::Home, A::Travel(Travel::First), "Ctrl+Home/End", "top of the transcript, or follow its end"),
+    also(CTRL, K::End, A::Travel(Travel::Last)),
     row(CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
     row(CTRL, K::Char('z'), A::Suspend, "Ctrl+Z", "to the shell; fg brings everything back"),
     row(ALT, K::Char('p'), A::Mouse, "Alt+P", "the mouse: off and on; Shift+drag selects with the terminal itself"),
@@ -58,18 +66,18 @@ pub const ROWS: &[Binding] = &[
     row(
         ALT,
         K::Char('h'),
-        A::HoldOrGoOn,
+        A::Pause(PauseKey::PauseOrGoOn),
         "Alt+H",
         "pause the shown agent before its next call or request, or let it go on; Ctrl+P outside the message",
     ),
-    also(CTRL, K::Char('p'), A::HoldOrGoOn),
+    also(CTRL, K::Char('p'), A::Pause(PauseKey::PauseOrGoOn)),
     row(ALT, K::Char('g'), A::Changes, "Alt+G", "the files that tools changed, with diffs"),
     row(NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
-    row(NONE, K::F(7), A::Prefill("/export "), "F7", "export the transcript or the ledger"),
+    row(NONE, K::F(7), A::Prefill(Prefill("/export ")), "F7", "export the transcript or the ledger"),
     row(NONE, K::F(8), A::NextTheme, "F8", "the next theme"),
     row(NONE, K::F(9), A::New, "F9", "new conversation on an empty screen; asks first"),
     row(NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
-    row(NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent waits"),
+    row(NONE, K::F(11), A::Pause(PauseKey::Focus), "F11", "go to the call before which the shown agent waits"),
     row(NONE, K::F(12), A::Quit, "F12", "quit; a running turn is stopped"),
 ];

@@ -1,13 +1,13 @@
 //! The keys of help; letters filter its list.
 
-use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, WriteKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, Travel, WriteKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down  PageUp/PageDown", "select an entry; scroll"),
-    also(NONE, K::Down, A::Next),
-    row(NONE, K::Home, A::First, "Home/End", "first or last; the pages of the manual are the last"),
-    also(NONE, K::End, A::Last),
+    row(NONE, K::Up, A::Travel(Travel::Previous), "Up/Down  PageUp/PageDown", "select an entry; scroll"),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
+    row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "first or last; the pages of the manual are the last"),
+    also(NONE, K::End, A::Travel(Travel::Last)),
     row(NONE, K::Enter, A::Jump, "Enter", "open the manual where it tells of the entry"),
     row(
         NONE,

@@ -1,13 +1,13 @@
 //! The keys of the search of what was sent before.
 
-use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, WriteKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, Travel, WriteKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
     row(NONE, K::Enter, A::Write(WriteKey::TakeText), "Enter", "take the text into the message; nothing is sent"),
     also(NONE, K::Tab, A::Write(WriteKey::TakeText)),
-    row(NONE, K::Up, A::Previous, "Up/Down  Ctrl+R", "choose"),
-    also(NONE, K::Down, A::Next),
+    row(NONE, K::Up, A::Travel(Travel::Previous), "Up/Down  Ctrl+R", "choose"),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
     also(CTRL, K::Char('r'), A::Write(WriteKey::Search)),
     row(
         NONE,

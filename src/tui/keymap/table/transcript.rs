@@ -1,13 +1,19 @@
 //! The keys of the transcript.
 
-use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, ReadKey as R, TreeKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, ReadKey as R, Travel, TreeKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down", "select a block; while lines are selected: move their end"),
-    also(NONE, K::Down, A::Next),
-    row(NONE, K::Enter, A::Fold, "Enter  Space", "fold or open the block"),
-    also(NONE, K::Char(' '), A::Fold),
+    row(
+        NONE,
+        K::Up,
+        A::Travel(Travel::Previous),
+        "Up/Down",
+        "select a block; while lines are selected: move their end",
+    ),
+    also(NONE, K::Down, A::Travel(Travel::Next)),
+    row(NONE, K::Enter, A::Read(R::Fold), "Enter  Space", "fold or open the block"),
+    also(NONE, K::Char(' '), A::Read(R::Fold)),
     row(NONE, K::Char('/'), A::Read(R::Search), "/", "search the whole transcript, folded blocks too"),
     row(NONE, K::Char('n'), A::Read(R::NextFound), "n/N", "the next place that was found, the previous one"),
     also(NONE, K::Char('N'), A::Read(R::PreviousFound)),
@@ -28,8 +34,8 @@ pub const ROWS: &[Binding] = &[
         "b",
         "branch: a new session from just before the selected message, its text to be edited; asks first",
     ),
-    row(NONE, K::Home, A::First, "Home/End", "top, or follow the end"),
-    also(NONE, K::End, A::Last),
+    row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "top, or follow the end"),
+    also(NONE, K::End, A::Travel(Travel::Last)),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(NONE, K::Char('!'), A::Tree(TreeKey::NextWarned), "!", "next agent that needs attention"),

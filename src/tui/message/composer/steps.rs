@@ -7,15 +7,21 @@ use tui_textarea::{AtomicRange, CursorMove};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Composer, chips, narrow};
-use crate::tui::keymap::Edit;
+
+/// Which way from the cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Left,
+    Right,
+}
 
 impl Composer {
     /// Moves by a word; a chip is one, also where letters touch it.
-    pub(super) fn move_word(&mut self, edit: Edit) {
+    pub(super) fn move_word(&mut self, way: Way) {
         let (row, column) = self.area.cursor();
-        let (towards, is_left) = match edit {
-            Edit::WordLeft => (CursorMove::WordBack, true),
-            _ => (CursorMove::WordForward, false),
+        let (towards, is_left) = match way {
+            Way::Left => (CursorMove::WordBack, true),
+            Way::Right => (CursorMove::WordForward, false),
         };
         self.area.move_cursor(towards);
         let (new_row, reached) = self.area.cursor();
@@ -38,17 +44,20 @@ impl Composer {
     }
 
     /// Deletes a word; where a chip is on the line, no more than up to that.
-    pub(super) fn delete_word(&mut self, edit: Edit) -> bool {
+    pub(super) fn delete_word(&mut self, way: Way) -> bool {
         let (row, column) = self.area.cursor();
         let line = self.area.lines().get(row).map_or("", String::as_str);
-        let touches = |chip: chips::Place<'_>| match edit {
-            Edit::DeleteWord => chip.end <= column,
-            _ => column <= chip.start,
+        let touches = |chip: chips::Place<'_>| match way {
+            Way::Left => chip.end <= column,
+            Way::Right => column <= chip.start,
         };
         if !chips::places(line).any(touches) {
-            return if edit == Edit::DeleteWord { self.area.delete_word() } else { self.area.delete_next_word() };
+            return match way {
+                Way::Left => self.area.delete_word(),
+                Way::Right => self.area.delete_next_word(),
+            };
         }
-        self.move_word(if edit == Edit::DeleteWord { Edit::WordLeft } else { Edit::WordRight });
+        self.move_word(way);
         let (_, reached) = self.area.cursor();
         self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column.min(reached))));
         self.keep_steps();

@@ -15,11 +15,11 @@ use crate::tui::transcript::cell::{Answered, Asked, Body, CallCell, CallState, C
 use crate::tui::transcript::result::Shown;
 
 impl Transcript {
-    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
+    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id, not far back.
     fn find_call(&self, id: &CallId) -> Option<CellId> {
         let is_it = |cell: &Cell| cell.body().call().is_some_and(|call| call.id == *id);
         let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
-        open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
+        open.or_else(|| self.cells.recent().rev().find(|cell| is_it(cell)).map(Cell::id))
     }
 
     pub(super) fn progress(&mut self, id: &CallId, piece: &str) -> bool {

@@ -8,8 +8,9 @@ use crate::limits::LAYOUT_LINES;
 use crate::tui::highlight::Colours;
 use crate::tui::highlight::Job;
 use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{CallStatus, Cell, CellId};
-use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::cell::{CallStatus, CellId};
+use crate::tui::transcript::cells::{CellOutline, Cells};
+use crate::tui::transcript::fold::{Extent, Transcript};
 use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::view::matches::{Hit, hits};
 use crate::tui::transcript::view::prefix_sums::PrefixSums;
@@ -22,6 +23,7 @@ use crate::tui::widgets::wrap::Line;
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
     agent: AgentId,
+    extent: Extent,
     columns: u16,
     theme: Theme,
     refolds: u64,
@@ -85,9 +87,11 @@ impl TranscriptCache {
             self.view_rows = rows.into();
             self.lay_out_again(cells);
         }
-        let is_other = self.agent != *transcript.agent() || cells.len() < self.entries.len();
+        let is_other =
+            self.agent != *transcript.agent() || self.extent != transcript.extent() || cells.len() < self.entries.len();
         if is_other || self.columns != columns || self.theme != *theme || self.refolds != transcript.refolds() {
             self.agent = transcript.agent().clone();
+            self.extent = transcript.extent();
             self.columns = columns;
             self.theme = theme.clone();
             self.refolds = transcript.refolds();
@@ -97,16 +101,15 @@ impl TranscriptCache {
             self.kept = 0;
         }
         let known = self.entries.len();
-        for (index, cell) in cells.iter().enumerate().skip(known) {
-            let above = index.checked_sub(1).and_then(|above| cells.get(above));
-            let height = self.estimate(above, cell);
+        for index in known..cells.len() {
+            let height = self.estimate(transcript, index);
             self.entries.push(Entry { height: u32::try_from(height).unwrap_or(u32::MAX), laid: None });
             self.heights.push(height);
         }
     }
 
     /// Has calls laid out again whose newest output takes as much room as there is.
-    fn lay_out_again(&mut self, cells: &[Cell]) {
+    fn lay_out_again(&mut self, cells: &Cells) {
         for index in &self.laid_out {
             let call = cells.get(*index).and_then(|cell| cell.body().call());
             let has_live_output =
@@ -248,15 +251,15 @@ impl TranscriptCache {
         self.heights.sum(self.entries.len())
     }
 
-    fn estimate(&self, above: Option<&Cell>, cell: &Cell) -> usize {
-        let gap = above.is_some_and(|above| gap(above.body(), cell.body()));
-        usize::from(gap) + 1 + cell.weight() / usize::from(self.columns.max(1))
+    fn estimate(&self, transcript: &Transcript, index: usize) -> usize {
+        let weight = transcript.cells().outline(index).map_or(0, CellOutline::weight);
+        gap_above(transcript, CellId::new(index)) + 1 + weight / usize::from(self.columns.max(1))
     }
 }
 
 /// Returns how many blank rows stand above a cell: one or none.
 pub(super) fn gap_above(transcript: &Transcript, id: CellId) -> usize {
-    let above = id.index().checked_sub(1).and_then(|above| transcript.cells().get(above));
-    let is_apart = |(above, cell): (&Cell, &Cell)| gap(above.body(), cell.body());
-    usize::from(above.zip(transcript.get(id)).is_some_and(is_apart))
+    let group = |index: usize| transcript.cells().outline(index).map(|outline| outline.group);
+    let above = id.index().checked_sub(1).and_then(group);
+    usize::from(above.zip(group(id.index())).is_some_and(|(above, cell)| gap(above, cell)))
 }

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::session::fold::ReceiptMark;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
-use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::fold::{Extent, Transcript};
 use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::search::{
     Count, MatchPlace, Scan, Search, SearchAnswer, SearchProgress, SearchRequest, WrapAround,
@@ -47,6 +47,7 @@ pub fn hits(rows: &Rows, query: &Query) -> Vec<Hit> {
 #[derive(Debug, Default)]
 pub struct MatchIndex {
     agent: AgentId,
+    extent: Extent,
     columns: u16,
     query: Query,
     /// The cells that were looked through.
@@ -94,14 +95,17 @@ impl MatchIndex {
     /// Begins afresh when something else is searched for, or somewhere else.
     fn prepare(&mut self, scene: Scene<'_>, query: &Query, begin: usize) {
         let cells = scene.transcript.cells().len();
-        let is_same =
-            self.agent == *scene.transcript.agent() && self.columns == scene.columns && self.counts.len() <= cells;
+        let is_same = self.agent == *scene.transcript.agent()
+            && self.columns == scene.columns
+            && self.counts.len() <= cells
+            && self.extent == scene.transcript.extent();
         if is_same && self.query == *query && !self.counts.is_empty() {
             return;
         }
         let begin = begin.min(cells);
         *self = Self {
             agent: scene.transcript.agent().clone(),
+            extent: scene.transcript.extent(),
             columns: scene.columns,
             query: query.clone(),
             from: begin,

@@ -195,6 +195,7 @@ mod tests {
                 step: 0,
                 after: None,
                 sender: None,
+                kind: crate::steering::TextKind::Add,
             },
             Event::Thinking { text: "thoughts\nof two lines".into() },
             Event::Assistant { text: answer.into(), interrupted: true },

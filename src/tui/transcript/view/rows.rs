@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use crate::summary::count;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::transcript::cells::CellGroup;
 use crate::tui::view::receipt;
 use crate::tui::widgets::stream::{Format, Layout};
 use crate::tui::widgets::wrap::{Break, Joint, Line, Wrap, width};
@@ -49,9 +50,10 @@ impl Rows {
         };
         let pen = Pen { room, view_rows, theme };
         match cell.body() {
-            Body::User { text, mid_loop, receipt } => {
-                let label = if *mid_loop { "while it worked: " } else { "" };
-                pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
+            Body::User { text, receipt, .. } => {
+                let label = cell.body().label();
+                let label = if label.is_empty() { label } else { format!("{label}: ") };
+                pen.labelled(&label, theme.mid_loop, text, theme.user, &mut rows.head);
                 rows.tail.extend(receipt.iter().flat_map(|words| receipt::lines(words, room, theme)));
             }
             Body::Thinking { text, stage } if fold == Fold::Folded => {
@@ -136,10 +138,8 @@ impl Rows {
 }
 
 /// Tells whether a blank row stands between two neighbouring cells; one-line cells of a kind stand close.
-pub fn gap(above: &Body, below: &Body) -> bool {
-    let is_work = |body: &Body| matches!(body, Body::Call(_) | Body::Child(_));
-    let is_notice = |body: &Body| matches!(body, Body::Notice { .. });
-    !(is_work(above) && is_work(below) || is_notice(above) && is_notice(below))
+pub fn gap(above: CellGroup, below: CellGroup) -> bool {
+    above == CellGroup::Text || above != below
 }
 
 fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {

@@ -1,7 +1,5 @@
 //! Stories of damage: whatever happened to a file, the records that are whole are read, and the rest is counted.
 
-use std::io::{self, Read as _};
-
 use steersman::event::Event;
 use steersman::host::Keeper as _;
 use steersman::id::AgentId;
@@ -153,9 +151,8 @@ fn a_line_longer_than_any_record_is_skipped_whole_and_the_next_one_read() {
     let bytes = whole();
     let starts = starts(&bytes);
     let (one, two) = (&bytes[..starts[1]], &bytes[starts[1]..starts[2]]);
-    let long = io::repeat(b'x').take(limits::JOURNAL_LINE);
+    let long = vec![b'x'; usize::try_from(limits::JOURNAL_LINE).unwrap()];
     // A record behind it on the same line belongs to the damage.
-    let file = io::BufReader::new(one.chain(long).chain(two).chain(two));
-    let reading = read(file).unwrap();
+    let reading = reading(&[one, &long, two, two].concat());
     assert_eq!((reading.records.len(), reading.damage.skipped), (2, 1), "{:?}", reading.damage);
 }

@@ -132,5 +132,8 @@ pub fn entry(id: &str, text: &str) -> Pending {
         stale: false,
         at: "2026-11-22T20:35:08Z".parse().unwrap(),
         sender: None,
+        kind: steersman::steering::TextKind::Add,
+        scope: steersman::steering::RuleScope::Tree,
+        during: None,
     }
 }

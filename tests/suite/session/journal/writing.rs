@@ -47,7 +47,9 @@ fn the_first_record_says_what_the_session_is_and_each_line_is_one_object() {
     let kept = reading.header().unwrap();
     assert_eq!((kept.schema, kept.directory.as_str(), kept.branch.as_deref()), (1, "/work/project", Some("main")));
     assert_eq!(kept.session, *journal.session());
-    assert_eq!(reading.writer(), Some(std::process::id()));
+    let writer =
+        reading.records.iter().find_map(|record| if let Record::Run { pid, .. } = record { Some(*pid) } else { None });
+    assert_eq!(writer, Some(std::process::id()));
     assert_eq!(kinds(&disk), ["session", "run", "accepted"]);
     assert!(disk.text().starts_with(r#"{"record":1,"kind":"session","schema":1,"program":"steersman 0.1.0""#));
 }
@@ -58,7 +60,7 @@ fn a_session_in_which_nobody_said_anything_touches_no_disk() {
     let journal = journal(&disk);
     journal.on_event(&event(1, Event::Reset {}));
     let text = "half a thought".to_owned();
-    journal.drafts(vec![DraftText { to: AgentId::main(), text }]);
+    journal.drafts(vec![DraftText { to: AgentId::main(), text, kind: steersman::steering::TextKind::Add }]);
     journal.keep();
     assert_eq!((journal.has_begun(), journal.close(), disk.calls()), (false, None, 0));
 }

@@ -17,7 +17,7 @@ fn the_lines_of_a_conversation_are_these() {
     let answer = raw.call(2, "request", &json!({"type": "inject", "to": "", "text": "text", "delivery": "steer"}));
     insta::assert_snapshot!(
         answer,
-        @r#"{"jsonrpc":"2.0","id":2,"result":{"reply":{"injected":{"to":"","text":"text","delivery":"steer","outcome":{"Ok":"m1"}}}}}"#
+        @r#"{"jsonrpc":"2.0","id":2,"result":{"reply":{"injected":{"to":"","text":"text","delivery":"steer","kind":"add","outcome":{"Ok":"m1"}}}}}"#
     );
     let queues = raw.wait_for(|post| post["queues"]["queues"][0][1][0]["id"] == "m1");
     assert_eq!(queues["queues"]["queues"][0][1][0]["sender"], "story 1", "{queues}");
@@ -42,6 +42,7 @@ fn the_status_of_a_session_has_these_members() {
             step: 0,
             after: None,
             sender: None,
+            kind: steersman::steering::TextKind::Add,
         },
         Event::ContextCap { tokens: Some(8_000) },
         Event::ToolCall {

@@ -35,7 +35,7 @@ fn handle() -> Handle {
 }
 
 fn inject(text: &str) -> Request {
-    Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer }
+    Request::inject(AgentId::main(), text, Delivery::Steer)
 }
 
 fn said(agent: &str, seq: u64, event: Event) -> Post {

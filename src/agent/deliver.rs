@@ -1,0 +1,118 @@
+//! A text of the user enters the conversation: in its frame where it has one, with its event and the notes of extensions.
+//!
+//! Called by `run_loop` at a turn's start, at a boundary and after a cut. Always holds: what was taken from the queue is
+//! delivered, also behind a text on which an extension failed (D5); a rule holds from its delivery on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::agent::frame::{FramedText, SentWhen, frame};
+use crate::agent::{Agent, AgentContext, UserTexts};
+use crate::error::{Cancelled, RunError};
+use crate::event::{Event, Pending};
+use crate::id::{ClientId, MessageId};
+use crate::message::{UserAbout, UserText};
+use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind};
+
+/// A user message that starts a turn, or enters one.
+#[derive(Default)]
+pub(super) struct TurnInput {
+    pub(super) text: String,
+    pub(super) injection: Option<MessageId>,
+    pub(super) kind: TextKind,
+    pub(super) scope: RuleScope,
+    pub(super) during: Option<SentDuring>,
+    pub(super) sender: Option<ClientId>,
+}
+
+impl From<Pending> for TurnInput {
+    fn from(entry: Pending) -> Self {
+        let Pending { id, text, kind, scope, during, sender, .. } = entry;
+        Self { text, injection: Some(id), kind, scope, during, sender }
+    }
+}
+
+/// The point of a turn at which a user message enters.
+pub(super) enum DeliveryPoint {
+    TurnStart,
+    /// After the result of this tool; `None` where the message cut a reply.
+    MidLoop {
+        after: Option<String>,
+    },
+}
+
+impl Agent {
+    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5).
+    pub(super) fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for input in inputs {
+            let delivered = self.deliver(input, point);
+            result = result.and(delivered);
+        }
+        result
+    }
+
+    /// Appends one user message, emits it, and lets the extensions append their notes.
+    pub(super) fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
+        let (content, about) = self.content_of(&input, point);
+        let TurnInput { text, injection, kind, scope, during: _, sender } = input;
+        self.history.push_user_about(content, UserAbout::Text(about));
+        self.unseen.extend(injection.clone());
+        let (mid_loop, after) = match point {
+            DeliveryPoint::TurnStart => (false, None),
+            DeliveryPoint::MidLoop { after } => (true, after.clone()),
+        };
+        let (content, step, id) = (text.clone(), self.steps, injection.clone());
+        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind });
+        self.tell_history();
+        if let (TextKind::Rule, Some(id)) = (kind, id) {
+            let agent = self.id.clone();
+            self.tree.rules.set(Rule { id, agent, scope, text: text.clone(), version: 0 });
+        }
+        for extension in &self.extensions {
+            let context = AgentContext {
+                listeners: &self.listeners,
+                extension: extension.name(),
+                context_window_cap: self.context_window_cap,
+            };
+            // A bug of an extension must not leave the turn open.
+            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, &text)));
+            let outcome =
+                outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(words)) => self.history.push_system(words),
+                Err(error) if error.is::<Cancelled>() => return Err(Cancelled.into()),
+                Err(error) => return Err(RunError::Extension(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
+    fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
+        let TurnInput { text, injection, kind, scope, during, sender: _ } = input;
+        let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
+        let round = match point {
+            DeliveryPoint::TurnStart => 1,
+            DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
+        };
+        let about = UserText { id: injection.clone(), kind: *kind, words: None, turn: self.turns, round, begins_turn };
+        let (Framing::Framed, false, Some(id)) = (self.tree.framing, begins_turn, injection) else {
+            return (text.clone(), about);
+        };
+        let sent = match (point, during, &self.handles.interloper) {
+            (DeliveryPoint::MidLoop { .. }, Some(during), Some(interloper)) => {
+                SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
+            }
+            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::TurnStart, _, _) => SentWhen::BeforeTurn,
+        };
+        let task = UserTexts::of(self.history.messages()).task_words();
+        let framed = FramedText { id, kind: *kind, scope: *scope, words: text, sent, task: Some(&task) };
+        (frame(&framed), UserText { words: Some(text.clone()), ..about })
+    }
+}
+
+/// Makes texts of the queue ready for delivery.
+pub(super) fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<TurnInput> {
+    entries.into_iter().map(TurnInput::from).collect()
+}

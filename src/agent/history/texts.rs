@@ -1,0 +1,236 @@
+//! The user's texts in a conversation: which there are, which is the task, and what became of each.
+//!
+//! Pure, and derived from the messages alone, so that a resume, a branch and a compaction need nothing else. Messages
+//! of which nothing is known (older records, a caller's own) are read by their place: a text behind the results of a
+//! batch entered a turn, any other began one.
+
+use crate::agent::history::{NotRunReason, is_summary};
+use crate::id::MessageId;
+use crate::message::{KeptTexts, Message, ToldRule, UserAbout, UserText};
+use crate::steering::{RuleNews, TextKind};
+
+/// A text of the user and the message that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedText {
+    /// The text, with its words.
+    pub text: UserText,
+    /// The index of the message.
+    pub place: usize,
+}
+
+/// What became of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextFate {
+    /// It is the task, or a part of it.
+    Task,
+    /// No reply has begun behind it.
+    Unanswered,
+    /// It belongs to the task, and replies have followed it from this round on; 0 where that is not known.
+    Handled(u32),
+    /// A text of this id took its place.
+    Replaced(Option<MessageId>),
+    /// It belongs to this turn, which is over; 0 where that is not known.
+    Over(u32),
+}
+
+/// The user's texts of a conversation, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UserTexts {
+    texts: Vec<PlacedText>,
+    /// The indexes of the texts that are the task.
+    task: Vec<usize>,
+    /// The index of the last reply among the messages.
+    last_reply: Option<usize>,
+    /// The number of older texts that a compaction left out.
+    left_out: usize,
+}
+
+/// The latest that a conversation tells of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleInConversation {
+    /// The rule.
+    pub rule: MessageId,
+    /// The number of its changes that are told; `None` once its withdrawal is.
+    pub version: Option<u32>,
+    /// The index of the message.
+    pub place: usize,
+}
+
+impl UserTexts {
+    /// Finds the texts of a conversation.
+    pub fn of(messages: &[Message]) -> Self {
+        let mut found = Self::default();
+        let mut reading = Reading::default();
+        for (place, message) in messages.iter().enumerate() {
+            match message {
+                Message::System { .. } => {}
+                Message::Assistant(reply) => {
+                    reading.replied(reply.tool_calls.is_empty());
+                    found.last_reply = Some(place);
+                }
+                Message::Tool { content, .. } => reading.saw_result(content),
+                Message::User { content, about } => match about.as_deref() {
+                    Some(UserAbout::Text(text)) => {
+                        let words = text.words.as_ref().unwrap_or(content).clone();
+                        found.add(place, UserText { words: Some(words), ..text.clone() });
+                        reading.turn = text.turn;
+                    }
+                    Some(UserAbout::Rule(told)) => found.add_rule(place, told, reading.turn),
+                    Some(UserAbout::Kept(KeptTexts { texts, left_out, .. })) => {
+                        found.left_out = *left_out;
+                        for text in texts {
+                            found.add(place, text.clone());
+                            reading.turn = text.turn;
+                        }
+                    }
+                    None if is_summary(message) => {}
+                    None => found.add(place, reading.text(content)),
+                },
+            }
+            if matches!(message, Message::User { .. }) {
+                reading.is_over = false;
+            }
+        }
+        found.find_task();
+        found
+    }
+
+    /// Returns the texts, in the order of their delivery.
+    pub fn all(&self) -> &[PlacedText] {
+        &self.texts
+    }
+
+    /// Returns the number of older texts of which only a summary tells.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// Returns the texts that are the task; none before the first one.
+    pub fn task(&self) -> impl Iterator<Item = &PlacedText> {
+        self.task.iter().filter_map(|index| self.texts.get(*index))
+    }
+
+    /// Returns the words of the task; empty before the first one.
+    pub fn task_words(&self) -> String {
+        self.task().filter_map(|placed| placed.text.words.as_deref()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Returns what became of the text at this index.
+    pub fn fate(&self, index: usize) -> TextFate {
+        let Some(PlacedText { text, place }) = self.texts.get(index) else { return TextFate::Over(0) };
+        if self.task.contains(&index) {
+            return TextFate::Task;
+        }
+        let behind = self.texts.get(index + 1..).unwrap_or_default();
+        let replacing =
+            behind.iter().find(|other| other.text.kind == TextKind::Instead && other.text.turn == text.turn);
+        if let (true, Some(by)) = (text.kind.asks_for_work(), replacing) {
+            return TextFate::Replaced(by.text.id.clone());
+        }
+        if self.last_reply.is_none_or(|reply| reply < *place) {
+            return TextFate::Unanswered;
+        }
+        let turn = self.task().last().map_or(text.turn, |task| task.text.turn);
+        if text.turn < turn { TextFate::Over(text.turn) } else { TextFate::Handled(text.round) }
+    }
+
+    fn add(&mut self, place: usize, text: UserText) {
+        self.texts.push(PlacedText { text, place });
+    }
+
+    /// Takes what is told of a rule as one text, which stands where it was told first, with its latest words.
+    fn add_rule(&mut self, place: usize, told: &ToldRule, turn: u32) {
+        let known = self
+            .texts
+            .iter_mut()
+            .find(|placed| placed.text.kind == TextKind::Rule && placed.text.id.as_ref() == Some(&told.rule));
+        match (known, &told.words) {
+            (_, None) => {}
+            (Some(known), Some(words)) => known.text.words = Some(words.clone()),
+            (None, Some(words)) => {
+                let (id, words) = (Some(told.rule.clone()), Some(words.clone()));
+                self.add(place, UserText { id, kind: TextKind::Rule, words, turn, ..UserText::default() });
+            }
+        }
+    }
+
+    fn find_task(&mut self) {
+        let is_task = |placed: &PlacedText| {
+            let text = &placed.text;
+            text.kind == TextKind::Instead || text.begins_turn && text.kind.asks_for_work()
+        };
+        let Some(last) = self.texts.iter().rposition(is_task) else { return };
+        let Some(turn) = self.texts.get(last).map(|placed| placed.text.turn) else { return };
+        // Texts that waited together begin a turn together; an `instead` among them replaces those before it.
+        for index in (0..=last).rev() {
+            let Some(placed) = self.texts.get(index).filter(|placed| placed.text.turn == turn) else { break };
+            if is_task(placed) {
+                self.task.insert(0, index);
+                if placed.text.kind == TextKind::Instead {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the latest that a conversation tells of each rule.
+pub fn rules_told(messages: &[Message]) -> Vec<RuleInConversation> {
+    let mut told: Vec<RuleInConversation> = Vec::new();
+    let mut tell = |rule: &MessageId, version: Option<u32>, place: usize| {
+        told.retain(|known| known.rule != *rule);
+        told.push(RuleInConversation { rule: rule.clone(), version, place });
+    };
+    for (place, message) in messages.iter().enumerate() {
+        let Message::User { about: Some(about), .. } = message else { continue };
+        match about.as_ref() {
+            UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => tell(id, Some(0), place),
+            UserAbout::Text(_) => {}
+            UserAbout::Rule(ToldRule { rule, news: RuleNews::Withdrawn, .. }) => tell(rule, None, place),
+            UserAbout::Rule(ToldRule { rule, version, .. }) => tell(rule, Some(*version), place),
+            UserAbout::Kept(KeptTexts { rules, .. }) => {
+                for (rule, version) in rules {
+                    tell(rule, Some(*version), place);
+                }
+            }
+        }
+    }
+    told
+}
+
+/// Reads texts of which nothing is known.
+struct Reading {
+    turn: u32,
+    /// True where the next text begins a turn.
+    is_over: bool,
+    /// True once a reply has come since the turn began.
+    has_reply: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { turn: 0, is_over: true, has_reply: false }
+    }
+}
+
+impl Reading {
+    fn replied(&mut self, is_answer: bool) {
+        self.is_over = is_answer;
+        self.has_reply = true;
+    }
+
+    fn saw_result(&mut self, content: &str) {
+        let stopped = [NotRunReason::Cancelled, NotRunReason::Interrupted, NotRunReason::BudgetExhausted];
+        self.is_over |= stopped.iter().any(|why| content == why.observation());
+    }
+
+    fn text(&mut self, content: &str) -> UserText {
+        // Behind another one that began a turn it belongs to the same.
+        let begins_turn = self.is_over || !self.has_reply;
+        if begins_turn && (self.has_reply || self.turn == 0) {
+            self.turn += 1;
+            self.has_reply = false;
+        }
+        UserText { words: Some(content.to_owned()), turn: self.turn, begins_turn, ..UserText::default() }
+    }
+}

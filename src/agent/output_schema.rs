@@ -1,0 +1,175 @@
+//! A JSON Schema that the answer of a turn must match.
+//!
+//! The model is told once in the conversation; the server is asked for it where its dialect can. An answer that does not
+//! match is asked for once more, in the same turn. What comes then is the answer; whoever wants to know checks it again.
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::agent::deliver::TurnInput;
+use crate::id::ClientId;
+use crate::limits;
+use crate::message::Message;
+use crate::provider::{AnswerFormat, AnswerStage};
+
+/// The sender of the message that asks for an answer once more.
+pub const SENDER: &str = "output schema";
+
+/// A schema that an answer must match.
+pub struct OutputSchema {
+    schema: Value,
+    validator: Validator,
+}
+
+/// An answer that matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StructuredAnswer<'t> {
+    /// Its value.
+    pub value: Value,
+    /// The part of the text that it stands in: all but white space and the fence of a code block.
+    pub text: &'t str,
+}
+
+impl fmt::Debug for OutputSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputSchema").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl OutputSchema {
+    /// Reads a schema. References to other files or addresses are refused.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let schema: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+        let validator =
+            jsonschema::validator_for(&schema).map_err(|error| format!("it is no JSON Schema: {}", bounded(&error)))?;
+        Ok(Self { schema, validator })
+    }
+
+    /// Returns the answer as JSON when it matches.
+    ///
+    /// # Errors
+    /// Why it does not, in one sentence; it may quote the answer (untrusted).
+    pub fn check<'t>(&self, answer: &'t str) -> Result<StructuredAnswer<'t>, String> {
+        let text = without_fence(answer.trim());
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+        let faults = self.validator.iter_errors(&value).take(limits::SCHEMA_FAULTS);
+        let faults: Vec<String> = faults
+            .map(|error| match error.instance_path().as_str() {
+                "" => bounded(&error),
+                place => format!("{place}: {}", bounded(&error)),
+            })
+            .collect();
+        if faults.is_empty() { Ok(StructuredAnswer { value, text }) } else { Err(faults.join("; ")) }
+    }
+
+    /// Returns it as the form of an answer.
+    pub(super) fn format(&self, stage: AnswerStage) -> AnswerFormat<'_> {
+        AnswerFormat { schema: &self.schema, stage }
+    }
+
+    /// Returns what the model is told.
+    fn instruction(&self) -> String {
+        format!(
+            "Your final answer must be one JSON value and nothing else: no words around it, no code block. It must match this \
+             JSON Schema:\n{}",
+            self.schema
+        )
+    }
+}
+
+impl Agent {
+    /// Tells the model of the schema, unless the conversation holds that already: a compaction may have taken it out.
+    pub(super) fn say_schema(&mut self) {
+        let Some(schema) = &self.output_schema else { return };
+        let instruction = schema.instruction();
+        let is_said =
+            |message: &Message| matches!(message, Message::System { content } if content.ends_with(&instruction));
+        if !self.history.messages().iter().any(is_said) {
+            self.history.push_system(instruction);
+            self.tell_history();
+        }
+    }
+
+    /// Returns the message that asks for the answer once more; `None` when it matches, or was asked for already.
+    pub(super) fn second_request(&self) -> Option<TurnInput> {
+        let schema = self.output_schema.as_ref()?;
+        let answer = self.last_assistant_content().unwrap_or_default();
+        let fault = schema.check(answer).err().filter(|_| self.answer_stage == AnswerStage::Open)?;
+        let text = format!(
+            "Your answer does not match the JSON Schema that it must match: {fault}. Answer again, with the JSON value alone."
+        );
+        Some(TurnInput { text, sender: Some(ClientId::new(SENDER)), ..TurnInput::default() })
+    }
+}
+
+/// Returns what stands in a text that is one code block; else the text.
+fn without_fence(text: &str) -> &str {
+    let inner = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    let body = inner.and_then(|inner| inner.split_once('\n')).map(|(_, body)| body);
+    body.filter(|body| !body.contains("```")).map_or(text, str::trim)
+}
+
+/// Returns the beginning of an error: some quote the whole value.
+fn bounded(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    crate::text::clip(&text, limits::ERROR_CHARS).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> OutputSchema {
+        let schema =
+            json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
+        OutputSchema::read(&schema.to_string()).unwrap()
+    }
+
+    #[test]
+    fn the_value_is_found_with_and_without_a_fence() {
+        for text in ["{\"n\":1}", "  {\"n\": 1}\n", "```json\n{\"n\": 1}\n```", "```\n{\"n\":1}```\n"] {
+            let answer = schema().check(text).unwrap();
+            assert_eq!(answer.value, json!({"n": 1}), "{text}");
+            assert_eq!(serde_json::from_str::<Value>(answer.text).unwrap(), answer.value);
+        }
+    }
+
+    #[test]
+    fn what_does_not_match_says_where() {
+        for (text, words) in [
+            ("", "it is not JSON"),
+            ("It is {\"n\": 1}", "it is not JSON"),
+            ("{\"n\": 1} and more", "it is not JSON"),
+            ("{}", "\"n\" is a required property"),
+            ("{\"n\": 0}", "/n: 0 is less than the minimum of 1"),
+            ("{\"n\": \"one\"}", "/n: "),
+        ] {
+            let fault = schema().check(text).unwrap_err();
+            assert!(fault.contains(words), "{text}: {fault}");
+        }
+        let long = format!("{{\"n\": \"{}\"}}", "x".repeat(100_000));
+        assert!(schema().check(&long).unwrap_err().len() < 10_000);
+    }
+
+    #[test]
+    fn what_is_no_schema_or_names_other_files_is_refused() {
+        for text in [
+            "",
+            "[1",
+            "{\"type\": 7}",
+            "{\"$ref\": \"https://example.com/x.json\"}",
+            "{\"$ref\": \"file:///etc/passwd\"}",
+        ] {
+            assert!(OutputSchema::read(text).is_err(), "{text}");
+        }
+        assert!(OutputSchema::read("{\"$ref\": \"#/$defs/x\", \"$defs\": {\"x\": {\"type\": \"null\"}}}").is_ok());
+    }
+}

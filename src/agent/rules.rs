@@ -1,0 +1,66 @@
+//! The rules of the user in one conversation: before each request the model is told what it does not know of them yet.
+//!
+//! The list is the tree's; what the model knows is read from the conversation. So the rules of a new sub-agent, an edit, a
+//! withdrawal, a reset and a resume are one thing. Always holds: a request has every rule that holds for its agent.
+
+use crate::agent::frame::{plain_rule_news, rule_news};
+use crate::agent::{Agent, UserTexts, rules_told};
+use crate::event::Event;
+use crate::id::MessageId;
+use crate::message::{Message, ToldRule, UserAbout};
+use crate::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
+
+impl Agent {
+    /// Tells the model of the rules that hold and that it does not know, or knows otherwise.
+    pub(super) fn tell_rules(&mut self) {
+        let rules = self.tree.rules.of(&self.id);
+        let told = rules_told(self.history.messages());
+        if rules.is_empty() && told.is_empty() {
+            return;
+        }
+        for rule in &rules {
+            let known = told.iter().find(|told| told.rule == rule.id).and_then(|told| told.version);
+            match known {
+                None => self.tell_rule(rule, RuleNews::Holds),
+                Some(version) if version < rule.version => self.tell_rule(rule, RuleNews::Changed),
+                Some(_) => {}
+            }
+        }
+        for gone in told.iter().filter(|told| told.version.is_some()) {
+            if !rules.iter().any(|rule| rule.id == gone.rule) {
+                let rule = self.known_rule(&gone.rule);
+                self.tell_rule(&rule, RuleNews::Withdrawn);
+            }
+        }
+    }
+
+    fn tell_rule(&mut self, rule: &Rule, news: RuleNews) {
+        let content = match self.tree.framing {
+            Framing::Framed => rule_news(rule, news, &self.id),
+            Framing::Plain => plain_rule_news(news, &rule.text),
+        };
+        let words = (news != RuleNews::Withdrawn).then(|| rule.text.clone());
+        let told = ToldRule { rule: rule.id.clone(), news, words: words.clone(), version: rule.version };
+        self.history.push_user_about(content, UserAbout::Rule(told));
+        self.listeners.emit(Event::RuleTold { id: rule.id.clone(), news, text: words });
+        self.tell_history();
+    }
+
+    /// Returns a rule as the conversation knows it.
+    fn known_rule(&self, id: &MessageId) -> Rule {
+        let texts = UserTexts::of(self.history.messages());
+        let known = texts.all().iter().map(|placed| &placed.text);
+        let text = known.filter(|text| text.kind == TextKind::Rule).find(|text| text.id.as_ref() == Some(id));
+        let words = text.and_then(|text| text.words.clone()).unwrap_or_default();
+        Rule { id: id.clone(), agent: self.id.clone(), scope: RuleScope::default(), text: words, version: 0 }
+    }
+
+    /// Lets the rules of recorded messages hold. A host that knows them better takes over its own list behind that.
+    pub(super) fn adopt_rules(&self, messages: &[Message]) {
+        for told in rules_told(messages) {
+            if let Some(version) = told.version {
+                self.tree.rules.set(Rule { version, ..self.known_rule(&told.rule) });
+            }
+        }
+    }
+}

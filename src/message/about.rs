@@ -1,0 +1,72 @@
+//! What the program knows of a message of the user beyond the text that is sent: whose words stand in it and what they are.
+//!
+//! Kept with the message, in the journal too, so that a task, its later texts and the rules can be told from the
+//! conversation alone: after a compaction, a resume or a branch. No model ever sees it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::MessageId;
+use crate::steering::{RuleNews, TextKind};
+
+/// What is known of a message of the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum UserAbout {
+    /// It is a text that the user sent, or the task of a sub-agent.
+    Text(UserText),
+    /// It tells of a rule that was sent to another agent, or that has changed.
+    Rule(ToldRule),
+    /// It has the texts of messages that a compaction took out.
+    Kept(KeptTexts),
+}
+
+/// A text of the user.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserText {
+    /// The id that the injection returned; `None` for one that came without a queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MessageId>,
+    /// What it is to the agent.
+    #[serde(default)]
+    pub kind: TextKind,
+    /// Exactly what the user wrote, where the message has more than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// The turn that it entered; 0 where that is not known.
+    #[serde(default)]
+    pub turn: u32,
+    /// The first round of that turn whose request has it; 0 where that is not known.
+    #[serde(default)]
+    pub round: u32,
+    /// Whether it is the task that the turn began with, or a part of it.
+    #[serde(default)]
+    pub begins_turn: bool,
+}
+
+/// What a message tells of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldRule {
+    /// The text that set the rule.
+    pub rule: MessageId,
+    /// What it tells.
+    pub news: RuleNews,
+    /// The words of the rule; `None` once it is withdrawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// How often the rule had been changed.
+    #[serde(default)]
+    pub version: u32,
+}
+
+/// The texts of messages that a compaction took out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptTexts {
+    /// In the order in which they were delivered, each with its words.
+    pub texts: Vec<UserText>,
+    /// The number of older ones that found no room.
+    #[serde(default)]
+    pub left_out: usize,
+    /// The rules that the message tells, each with the number of its changes.
+    #[serde(default)]
+    pub rules: Vec<(MessageId, u32)>,
+}

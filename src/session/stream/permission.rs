@@ -1,0 +1,80 @@
+//! What a question says of itself in the lines, and how the program of `--permission-command` is asked.
+
+use serde::{Deserialize, Serialize};
+
+use super::fields::QuestionFields;
+use super::request::InputAnswer;
+use crate::id::{AgentId, CallId};
+use crate::protocol::{Act, ApprovalRequest, Subject};
+
+/// What the program of `--permission-command` gets on standard input, as one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PermissionQuestion {
+    /// The session; null where it is not saved.
+    pub session: Option<String>,
+    /// The agent that asks; empty for the main agent and for the program itself.
+    pub agent: AgentId,
+    /// The call that waits for the answer; null when the program itself asks.
+    pub call: Option<CallId>,
+    /// What is asked.
+    #[serde(flatten)]
+    pub question: QuestionFields,
+    /// The exact effect of a yes: the command, the diff, the address.
+    pub detail: Option<String>,
+    /// What the answer `session` would cover; null when it is not taken.
+    pub offer: Option<String>,
+    /// The rule that the answer `always` would keep; null when it is not taken.
+    pub rule: Option<String>,
+}
+
+/// What the program of `--permission-command` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PermissionAnswer {
+    /// The answer.
+    pub answer: InputAnswer,
+    /// The reason for the model, with a no.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+impl PermissionQuestion {
+    /// Puts a question into words for a program.
+    pub fn of(request: &ApprovalRequest, session: Option<String>) -> Self {
+        let (question, detail) = request.subject.words();
+        let asker = request.asker.as_ref();
+        Self {
+            session,
+            agent: asker.map_or_else(AgentId::main, |asker| asker.agent.clone()),
+            call: asker.map(|asker| asker.call.clone()),
+            question: question_fields(request.id.0, &question, Some(request)),
+            detail,
+            offer: request.session.clone(),
+            rule: request.rule.as_ref().map(|rule| rule.text.clone()),
+        }
+    }
+}
+
+/// Returns what the line of a question has beside its event.
+pub(super) fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
+    let (kind, directory) = match request.map(|request| &request.subject) {
+        Some(Subject::Act { act }) => match act {
+            Act::Command(act) => ("command", Some(act.cwd.as_path())),
+            Act::Write(act) => ("write", act.path.parent()),
+            Act::Fetch(_) => ("fetch", None),
+            Act::Search(_) => ("search", None),
+            Act::Clone(act) => ("clone", act.into.parent()),
+            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
+        },
+        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
+        Some(Subject::Plain { .. }) | None => ("program", None),
+    };
+    QuestionFields {
+        number,
+        kind: kind.to_owned(),
+        directory: directory.map(|directory| directory.display().to_string()),
+        reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
+        text: question.to_owned(),
+    }
+}

@@ -1,0 +1,150 @@
+//! What a recorded session told its screen, step by step: packed, with the times, and the places that keys jump to.
+
+use jiff::Timestamp;
+
+use crate::event::{Event, Outcome};
+use crate::packed::Packed;
+use crate::protocol::Post;
+
+/// Steps that are packed together.
+const PAGE: usize = 256;
+
+/// One thing that the run said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The number of the event, or of the one before.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub post: Post,
+}
+
+/// What is marked on the timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A message of the user.
+    Message,
+    /// A call or a turn that failed.
+    Error,
+    /// An agent that began.
+    Agent,
+}
+
+impl Mark {
+    /// Returns its sign.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Message => "›",
+            Self::Error => "!",
+            Self::Agent => "+",
+        }
+    }
+}
+
+/// The steps of a session, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Steps {
+    /// The number and the time of each.
+    places: Vec<(u64, Timestamp)>,
+    /// What the steps say; the last ones are not packed.
+    pages: Vec<Page>,
+    recent: Vec<Post>,
+    /// The positions behind the beginnings of rounds and turns of the main agent, and behind what is marked.
+    pub(super) rounds: Vec<usize>,
+    pub(super) turns: Vec<usize>,
+    pub(super) marks: Vec<(usize, Mark)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Packed(Packed),
+    /// One without a written form.
+    Open(Vec<Post>),
+}
+
+impl Steps {
+    /// Adds a step.
+    pub fn push(&mut self, step: Step) {
+        let Step { seq, at, post } = step;
+        self.places.push((seq, at));
+        self.note(&post);
+        self.recent.push(post);
+        if self.recent.len() >= PAGE {
+            let posts = std::mem::take(&mut self.recent);
+            self.pages.push(Packed::of(&posts).map_or_else(|| Page::Open(posts), Page::Packed));
+        }
+    }
+
+    fn note(&mut self, post: &Post) {
+        let Post::Envelope(envelope) = post else { return };
+        let position = self.places.len();
+        let is_main = envelope.agent.is_main();
+        match &envelope.event {
+            Event::TurnStarted { .. } if is_main => self.turns.push(position),
+            Event::RoundStarted { .. } if is_main => self.rounds.push(position),
+            Event::UserTurn { .. } => self.marks.push((position, Mark::Message)),
+            Event::ToolResult { is_error: true, .. } | Event::TurnEnded { outcome: Outcome::Failed, .. } => {
+                self.marks.push((position, Mark::Error));
+            }
+            Event::AgentSpawned { .. } => self.marks.push((position, Mark::Agent)),
+            _ => {}
+        }
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Returns the number of a step.
+    pub fn seq(&self, index: usize) -> Option<u64> {
+        self.places.get(index).map(|(seq, _)| *seq)
+    }
+
+    /// Returns the time of a step.
+    pub fn at(&self, index: usize) -> Option<Timestamp> {
+        self.places.get(index).map(|(_, at)| *at)
+    }
+
+    /// Returns the first step that is later than a time.
+    pub fn behind(&self, at: Timestamp) -> usize {
+        self.places.partition_point(|(_, step)| *step <= at)
+    }
+
+    /// Returns steps from one index to another, as far as they are packed together: at least one, where there is one.
+    pub fn part(&self, from: usize, to: usize) -> Vec<Step> {
+        let first = from / PAGE * PAGE;
+        let unpacked;
+        let posts: &[Post] = match self.pages.get(from / PAGE) {
+            Some(Page::Packed(packed)) => {
+                unpacked = packed.values().unwrap_or_default();
+                &unpacked
+            }
+            Some(Page::Open(posts)) => posts,
+            None => &self.recent,
+        };
+        let wanted = posts.get(from - first..).unwrap_or_default().iter().take(to.saturating_sub(from));
+        let places = self.places.get(from..).unwrap_or_default().iter();
+        wanted.zip(places).map(|(post, (seq, at))| Step { seq: *seq, at: *at, post: post.clone() }).collect()
+    }
+}
+
+impl FromIterator<Step> for Steps {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        let mut all = Self::default();
+        steps.into_iter().for_each(|step| all.push(step));
+        all
+    }
+}
+
+impl From<Vec<Step>> for Steps {
+    fn from(steps: Vec<Step>) -> Self {
+        steps.into_iter().collect()
+    }
+}

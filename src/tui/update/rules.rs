@@ -1,0 +1,55 @@
+//! The rules of the user on the screen: the list, a change in words, and what became of it.
+
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{Accepted, Request, RuleRequest};
+use crate::session::fold::rule_scope_words;
+use crate::steering::{RuleChange, RuleScope};
+use crate::text::{visible, visible_line};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+
+/// How a change of a rule is written.
+const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \
+                     of a rule";
+
+/// Carries out what `/rules` says about the user's own rules; `None` where it is about the kept ones alone.
+pub fn command(facts: &Facts, argument: &str) -> Option<Outcome> {
+    if argument.is_empty() {
+        let own = facts.run.rules.all().iter().map(|rule| {
+            let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
+            PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
+        });
+        let mut effects: Vec<PaneEffect> = own.collect();
+        effects.push(Request::Rules { request: RuleRequest::List }.into());
+        return Some(Outcome::Consumed(effects));
+    }
+    let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let (number, words) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let words = words.trim();
+    let change = match word {
+        "withdraw" if words.is_empty() => Some(RuleChange::Withdraw),
+        "change" if !words.is_empty() => Some(RuleChange::Edit { text: Some(words.to_owned()), scope: None }),
+        "for" => RuleScope::named(words).map(|scope| RuleChange::Edit { text: None, scope: Some(scope) }),
+        "withdraw" | "change" => None,
+        _ => return None,
+    };
+    Some(match change {
+        Some(change) if !number.is_empty() => {
+            let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
+            Outcome::request(Request::ChangeRule { id, change })
+        }
+        Some(_) | None => Outcome::one(PaneEffect::Say(USAGE.to_owned())),
+    })
+}
+
+/// Says what became of a change of a rule.
+pub fn changed(id: &MessageId, change: &RuleChange, accepted: Accepted) -> String {
+    let id = visible_line(id.as_str());
+    match (accepted, change) {
+        (Accepted::Yes, RuleChange::Withdraw) => format!("rule {id} holds no more; the agents tell their models so"),
+        (Accepted::Yes, RuleChange::Edit { .. }) => format!("rule {id} is changed; the agents tell their models so"),
+        (Accepted::No, RuleChange::Withdraw | RuleChange::Edit { .. }) => {
+            format!("no rule {id} holds; /rules lists them")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Draws the row with the user's rules that hold: there is none while there is no rule.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::summary::count;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+
+/// Fewest rows of a screen that has one for the rules.
+pub const LEAST: u16 = 12;
+
+/// Returns the rows that the rules take.
+pub fn rows(facts: &Facts) -> u16 {
+    u16::from(!facts.run.rules.all().is_empty() && facts.size.height >= LEAST)
+}
+
+/// Draws the rules, as much of each as finds room.
+pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
+    let rules = facts.run.rules.all();
+    let (theme, mut line) = (&facts.theme, row(area, 0));
+    if line.is_empty() || rules.is_empty() {
+        return;
+    }
+    let hint = facts.spell(Context::Composer, "Alt+K changes them").into_owned();
+    let head = format!("§ {}: ", count(rules.len(), "rule"));
+    let words: Vec<String> = rules.iter().map(|rule| one_line(&rule.text)).collect();
+    let words = words.join(" · ");
+    if columns(&head) + columns(&words) + columns(&hint) + 2 <= line.width {
+        line = put_right(buffer, line, &format!("  {hint}"), theme.dim);
+    }
+    let line = put(buffer, line, &head, theme.notice);
+    put(buffer, line, &words, theme.dim);
+}

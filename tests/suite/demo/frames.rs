@@ -1,0 +1,83 @@
+//! What the embedded model makes of frames around texts, and of what a compaction kept.
+
+use steersman::agent::frame::{FramedText, SentWhen, frame, wrapped};
+use steersman::agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman::id::MessageId;
+use steersman::steering::{RuleScope, TextKind};
+
+use super::project::{MAIN, Run};
+use super::{names, tour};
+
+fn framed(id: &str, kind: TextKind, words: &str) -> String {
+    let id = MessageId::new(id);
+    let sent = SentWhen::During { tool: Some("glob"), calls: 0 };
+    frame(&FramedText { id: &id, kind, scope: RuleScope::Tree, words, sent, task: Some("look at this project") })
+}
+
+#[test]
+fn an_addition_is_quoted_and_done_as_without_a_frame() {
+    let [mut bare, mut in_frame] = [tour(1), tour(1)];
+    bare.say("count TODO");
+    in_frame.say(&framed("m2", TextKind::Add, "count TODO"));
+    assert_eq!(bare.step(), in_frame.step());
+    assert_eq!(bare.finish().last(), in_frame.finish().last());
+}
+
+#[test]
+fn an_instead_is_the_task_and_nothing_of_the_old_one_goes_on() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Add, "count TODO"));
+    run.say(&framed("m3", TextKind::Instead, "2+3*4"));
+    let reply = run.step();
+    assert!(reply.text.contains("> 2+3*4\n") && reply.text.contains("This is the task now."), "{}", reply.text);
+    assert_eq!(names(&reply), ["calculator"]);
+    let end = run.finish().pop().unwrap().text;
+    assert!(end.contains("14") && !end.contains("TODO") && !end.contains("# Report"), "{end}");
+}
+
+#[test]
+fn a_note_gets_no_reply_and_is_noted_at_the_end() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Note, "count TODO"));
+    let reply = run.step();
+    assert!(!reply.text.contains("count TODO"), "{}", reply.text);
+    assert!(names(&reply).iter().all(|name| *name == "agent"), "nothing is done for it");
+    let end = run.finish().pop().unwrap().text;
+    assert!(
+        end.contains("- noted: “count TODO”")
+            || end.contains("noted: \"count TODO\"")
+            || end.contains("noted: *count TODO*"),
+        "{end}"
+    );
+}
+
+#[test]
+fn a_rule_holds_in_later_turns_until_it_is_withdrawn() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Rule, "be brief"));
+    assert!(run.step().text.contains("I keep to it from here on."));
+    assert!(!run.finish().pop().unwrap().text.contains("## Next steps"));
+    run.say("Please look at the whole project again.");
+    assert!(!run.finish().pop().unwrap().text.contains("## Next steps"), "it is brief in the next turn too");
+    run.say("<steer-m2 kind=\"rule\" change=\"withdrawn, it holds no more\"></steer-m2>");
+    run.say("Please look at the whole project again.");
+    assert!(run.finish().pop().unwrap().text.contains("## Next steps"));
+}
+
+#[test]
+fn behind_a_compaction_it_knows_the_task_and_does_nothing_anew_that_was_handled() {
+    let mut run = Run::new(MAIN);
+    let parts = [
+        wrapped("rule", "m4", " for=\"you\"", "be brief"),
+        wrapped("text", "m0", " state=\"of turn 1, which is over\"", "run `ls`"),
+        wrapped("task", "m1", "", "find main"),
+        wrapped("text", "m2", " state=\"handled from round 2 on\"", "2+3*4"),
+    ];
+    run.say(&format!("{KEPT_HEAD}\n\n{}", parts.join("\n\n")));
+    run.say(&format!("{SUMMARY_HEAD}Listed the files."));
+    let replies = run.finish();
+    let called: Vec<&str> = replies.iter().flat_map(|reply| names(reply)).collect();
+    assert_eq!(called, ["grep"], "the task alone");
+    let end = &replies.last().unwrap().text;
+    assert!(end.contains("main") && !end.contains("14"), "{end}");
+}

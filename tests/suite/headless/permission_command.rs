@@ -1,0 +1,143 @@
+//! `--permission-command`: a program of the user that decides about what would be asked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{exec, lines, of};
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Reply, Server};
+use crate::support::stream_schema::check;
+
+fn removal(id: &str) -> Reply {
+    Reply::calls(&[(id, "bash", r#"{"command":"rm kept"}"#)])
+}
+
+/// Puts a program beside the directory that `exec` works in; it keeps what it is asked in `asked`.
+fn deciding(program: Program, script: &str) -> (Program, String) {
+    let script = format!("#!/bin/sh\ncat >> \"$HOME/asked\"\n{script}\n");
+    let program = program.file("bin/decide", &script).file("work/kept", "");
+    let path = program.home().join("bin/decide");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (program, path)
+}
+
+#[test]
+fn it_gets_the_question_as_json_and_its_yes_counts() {
+    let server = Server::start([removal("c1"), Reply::text("Gone.")]);
+    let (program, decide) = deciding(exec(&server), r#"echo '{"answer": "yes"}'"#);
+    let work = program.work().canonicalize().unwrap();
+    let program = program.args(["--json", "--permission-command", &decide, "hello"]);
+    let (output, home) = program.output_with_home();
+    assert_eq!((exit_code(&output), stderr(&output).as_str()), (0, ""));
+    assert!(!home.path().join("work/kept").exists());
+    let lines = lines(&stdout(&output));
+    let answer = &of(&lines, "answer")[0]["event"];
+    assert_eq!(
+        (&answer["answer"], &answer["by"], &answer["number"]),
+        (&json!("yes"), &json!("permission command"), &json!(1))
+    );
+    let asked: Value = serde_json::from_str(&fs::read_to_string(home.path().join("asked")).unwrap()).unwrap();
+    check("permission_question", &asked);
+    let question = &of(&lines, "question")[0];
+    assert_eq!(asked["session"], question["session"]);
+    for name in ["number", "kind", "directory", "reason", "text", "detail", "call", "offer", "rule"] {
+        assert_eq!(asked[name], question["event"][name], "{name}");
+    }
+    assert_eq!((&asked["detail"], &asked["directory"]), (&json!("rm kept"), &json!(work)));
+}
+
+#[test]
+fn its_no_has_a_reason_for_the_model_and_its_failure_is_a_no() {
+    for (script, reason, said) in [
+        (r#"echo '{"answer": "no", "reason": "keep it"}'"#, "keep it", ""),
+        ("echo broken >&2; exit 1", "the permission command failed (exit status: 1): broken", "answered no"),
+        ("echo fine", "the permission command did not print an answer", "answered no"),
+        (r#"echo '{"answer": "always"}'"#, "answered always, which this question does not take", "answered no"),
+    ] {
+        let server = Server::start([removal("c1"), Reply::text("I leave it.")]);
+        let (program, decide) = deciding(exec(&server), script);
+        let (output, home) = program.args(["--permission-command", &decide, "--ephemeral", "hello"]).output_with_home();
+        assert_eq!(exit_code(&output), 0, "{script}: {}", stderr(&output));
+        assert!(home.path().join("work/kept").exists(), "{script}");
+        assert!(server.chats()[1].texts("tool")[0].contains(reason), "{:?}", server.chats()[1].texts("tool"));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn several_questions_are_asked_one_after_the_other() {
+    let calls: Vec<(String, String)> =
+        (0..4).map(|number| (format!("c{number}"), format!(r#"{{"command":"rm file-{number}"}}"#))).collect();
+    let calls: Vec<(&str, &str, &str)> = calls.iter().map(|(id, text)| (id.as_str(), "bash", text.as_str())).collect();
+    let server = Server::start([Reply::calls(&calls), Reply::text("Done.")]);
+    let script = "case $(tail -n 1 \"$HOME/asked\") in *file-2*) echo '{\"answer\":\"no\"}';; \
+                  *) echo '{\"answer\":\"yes\"}';; esac";
+    let (mut program, decide) = deciding(exec(&server), script);
+    for number in 0..4 {
+        program = program.file(&format!("work/file-{number}"), "");
+    }
+    let (output, home) = program.args(["--permission-command", &decide, "hello"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let left: Vec<bool> = (0..4).map(|number| home.path().join(format!("work/file-{number}")).exists()).collect();
+    assert_eq!(left, [false, false, true, false]);
+}
+
+#[test]
+fn the_end_of_the_input_takes_nothing_from_it() {
+    let server = Server::start([removal("c1"), Reply::text("Gone.")]);
+    let (program, decide) = deciding(exec(&server), r#"echo '{"answer": "yes"}'"#);
+    let program = program.args(["--steer-stdin", "--permission-command", &decide, "hello"]).piped();
+    let mut run = program.run();
+    run.close_stdin();
+    let (end, home) = run.end_with_home();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(!home.path().join("work/kept").exists());
+}
+
+#[test]
+fn a_signal_ends_a_run_and_the_program_that_is_deciding() {
+    let server = Server::start([removal("c1"), Reply::text("never")]);
+    let (program, decide) = deciding(exec(&server), "echo $$ > \"$HOME/pid\"; exec sleep 1000");
+    // The script tells by a file of its own that it runs.
+    let pid_file = program.home().join("pid");
+    let run = program.args(["--json", "--permission-command", &decide, "hello"]).run();
+    let pid = until_written(&pid_file);
+    run.signal(Signal::INT);
+    let end = run.end();
+    assert_eq!(end.code, Some(130), "{}", end.stderr);
+    // Nobody may reap it where no parent does: then it is a zombie.
+    let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}
+
+fn until_written(path: &PathBuf) -> u32 {
+    let began = std::time::Instant::now();
+    loop {
+        if let Some(pid) = fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()) {
+            return pid;
+        }
+        assert!(began.elapsed().as_secs() < 30, "it does not start");
+        std::thread::park_timeout(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_program_that_commands_of_the_agent_can_change_is_refused() {
+    let server = Server::start([]);
+    for line in ["work/decide", "/bin/sh work/decide", ""] {
+        let program = exec(&server).file("work/decide", "#!/bin/sh\n");
+        let here = program.home().to_str().unwrap().to_owned();
+        let line = line.replace("work", &format!("{here}/work"));
+        let output = program.args(["--permission-command", &line, "hello"]).output();
+        assert_eq!(exit_code(&output), 2, "{line}");
+        let said = stderr(&output);
+        assert!(said.contains("--permission-command names"), "{said}");
+    }
+    let output = exec(&server).args(["--yes", "--permission-command", "true", "hello"]).output();
+    assert!(exit_code(&output) == 2 && stderr(&output).contains("use one of them"), "{}", stderr(&output));
+}
