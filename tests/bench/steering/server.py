@@ -176,8 +176,24 @@ class Server:
             return "summary"
         return "main" if request.tools else "side"
 
-    def answer(self, request: Request) -> tuple[Reply | Refusal, list[Call]]:
+    def choose(self, request: Request) -> Reply | Refusal:
         """Takes the next part of the script for a request."""
+        if request.kind == "side":
+            return Reply("A title")
+        if request.kind == "summary":
+            is_first = next((one.kind for one in self.requests[-2::-1] if one.kind in ("main", "summary")), "main") == "main"
+            return Reply(SUMMARY, hold=self.script.summaries.pop(0) if self.script.summaries and is_first else None)
+        if request.kind == "child":
+            return self.script.child.pop(0) if self.script.child else Reply("This part is done.")
+        if not self.script.main:
+            return Reply("Nothing is left to do.")
+        reply = self.script.main.pop(0)
+        if isinstance(reply, Reply) and Join() in reply.acts and self.host.join(request, "") is None:
+            reply = self.script.main.pop(0)
+        return reply
+
+    def answer(self, request: Request) -> tuple[Reply | Refusal, list[Call]]:
+        """Notes a request, and returns the reply to it with its calls."""
         with self.changed:
             request.number, request.at = len(self.requests), time.monotonic()
             request.kind = self.sort(request)
@@ -185,18 +201,7 @@ class Server:
             self.open_replies += 1
             self.last_change = request.at
             self.trace.request(request)
-            reply: Reply | Refusal = Reply("Nothing is left to do.")
-            if request.kind == "side":
-                reply = Reply("A title")
-            elif request.kind == "summary":
-                is_first = next((one.kind for one in self.requests[-2::-1] if one.kind in ("main", "summary")), "main") == "main"
-                reply = Reply(SUMMARY, hold=self.script.summaries.pop(0) if self.script.summaries and is_first else None)
-            elif request.kind == "child":
-                reply = self.script.child.pop(0) if self.script.child else Reply("This part is done.")
-            elif self.script.main:
-                reply = self.script.main.pop(0)
-                if isinstance(reply, Reply) and Join() in reply.acts and self.host.join(request, "") is None:
-                    reply = self.script.main.pop(0)
+            reply = self.choose(request)
             self.changed.notify_all()
         calls: list[Call] = []
         for index, act in enumerate(reply.acts if isinstance(reply, Reply) else ()):
