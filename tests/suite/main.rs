@@ -145,6 +145,7 @@ mod spawner;
 mod sse;
 mod staleness;
 mod steering;
+mod steering_bench;
 mod steering_trials;
 mod streaming;
 mod subagent;
