@@ -213,7 +213,8 @@ class Steersman(Host):
 class Codex(Host):
     name = "codex"
     package = "@openai/codex"
-    ready = r"OpenAI Codex \(v[0-9.]+\)\s+/"
+    ready = r"\? for shortcuts|scripted default"
+    question = r"Would you like to run"
     summary = r"CONTEXT CHECKPOINT COMPACTION"
     waits = r"(?m)^ +↳ .*TEXT"
     given = r"(?m)^› .*TEXT(?=[\s\S]*^› )"

@@ -123,8 +123,8 @@ def compaction(stage: Stage) -> None:
         stage.let(gate)
         stage.trace.write("compacted")
         for pipe in pipes[2 + number : 3 + number]:
-            # A host may throw the reply away that has this call, and goes on with the next one.
-            if stage.reach(pipe, *gates[number + 1 :]) is pipe:
+            # A host may throw the reply away that has this call, and goes on with the next one, or ends.
+            if stage.reaches(pipe, *gates[number + 1 :]) is pipe:
                 stage.let(pipe)
     stage.rest()
 

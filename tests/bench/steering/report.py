@@ -62,16 +62,17 @@ def hosts_table(lives: list[Life]) -> str:
     for host, own in by_host(lives).items():
         texts = [text for life in own for text in life.texts]
         faults = [rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]]
-        changed = [text for text in texts if text.moment == "crash" or any(life.after_compaction for life in own if text in life.texts)]
+        changed = [text for life in own if life.moment == "crash" or life.after_compaction for text in life.texts]
         faults.append(rate(sum(text.replayed for text in changed), len(changed)))
         total = sum(life.after_compaction for life in own)
         rows.append([f"{host} {own[0].version}", *faults,
                      rate(sum(life.broken for life in own), sum(life.requests for life in own)),
+                     str(sum(life.cut for life in own)),
                      rate(sum(life.answered_by_text for life in own), sum(life.questions for life in own)),
                      rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
                      kept(sum(life.with_task for life in own), total) if total else "–",
                      kept(sum(life.with_rule for life in own), total) if total else "–"])
-    head = ["host", *(TITLES[fault] for fault in FAULTS), "broken requests", "question answered by a text", "false marks",
+    head = ["host", *(TITLES[fault] for fault in FAULTS), "broken requests", "replies cut off by a text", "question answered by a text", "false marks",
             "requests with the task after a compaction", "with the rule"]
     return table(head, rows)
 
@@ -97,13 +98,12 @@ def times_table(lives: list[Life]) -> str:
     for moment, about in ABOUT.items():
         if moment == "crash":
             continue
-        for title, value in (("from Enter", lambda text: text.latency), ("from the boundary", lambda text: text.since_boundary)):
-            row = [f"{about}: {title}"]
-            for own in hosts.values():
-                here = [Life(**(vars(life) | {"texts": [text for text in life.texts if text.moment == moment]})) for life in own]
-                row.append(milliseconds(here, value))
-            rows.append(row)
-    return table(["to the request, ms: median (95 %)", *hosts], rows)
+        row = [about]
+        for own in hosts.values():
+            here = [Life(**(vars(life) | {"texts": [text for text in life.texts if text.moment == moment]})) for life in own]
+            row.append(milliseconds(here, lambda text: text.latency))
+        rows.append(row)
+    return table(["ms from the end of what held a text up to its request: median (95 %)", *hosts], rows)
 
 
 def not_comparable(lives: list[Life]) -> str:

@@ -39,9 +39,8 @@ class Text:
     late: bool = False
     missed: bool = False
     replayed: bool = False
-    #: From Enter to the request, and from the end of what the text had to wait for, seconds.
+    #: From Enter, or from the end of what the bench held open, to the request, seconds.
     latency: float | None = None
-    since_boundary: float | None = None
     claims: int = 0
     false_claims: int = 0
 
@@ -58,6 +57,8 @@ class Life:
     texts: list[Text] = field(default_factory=list)
     requests: int = 0
     broken: int = 0
+    #: Replies that the host did not read to their end because a text came.
+    cut: int = 0
     questions: int = 0
     answered_by_text: int = 0
     #: Requests after a compaction, and how many of them hold the words of the task and of the rule.
@@ -152,8 +153,7 @@ class Turn:
         text.replayed = self.is_replayed(identity, carriers)
         if carriers:
             opened = [line["at"] for line in self.by_kind("opened") if line["at"] < arrival]
-            text.latency = arrival - at
-            text.since_boundary = arrival - max([at, *opened])
+            text.latency = arrival - max([at, *opened])
         for claim in self.by_kind("claim"):
             if claim["text"] == identity:
                 text.claims += 1
@@ -198,6 +198,7 @@ def score(path: Path) -> Life:
         life.texts += turn.texts()
         life.requests += len(turn.main)
         life.broken += sum(is_broken(request["items"]) for request in turn.main)
+        life.cut += sum(reply["cut"] for reply in turn.replies) if life.moment != "crash" else 0
         answers = turn.by_kind("answered")
         life.questions += len(answers)
         life.answered_by_text += sum(answer["by"] == "text" for answer in answers)

@@ -19,7 +19,7 @@ from terminal import Terminal
 from traces import Trace
 
 #: Longest wait for something that a host should do, seconds; machines that run this are often busy.
-PATIENCE = 40.0
+PATIENCE = 60.0
 PHRASES = ("Also keep the names short, as in", "Look at the second part too, it is", "Please use the new layout of",
            "Leave the old files as they are, see", "Mention the date at the end of")
 
@@ -138,6 +138,15 @@ class Stage:
             time.sleep(0.005)
         self.trace.write("screen", text=self.terminal.text())
         raise Missing(gates[0].name)
+
+    def reaches(self, *gates: Gate) -> Gate | None:
+        """Waits as `reach`, but returns nothing when the script is played and all is quiet: a host may throw away the reply with the call."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and (self.server.script.main or self.server.quiet_for() < 3 * self.host.quiet):
+            if reached := next((gate for gate in gates if gate.reached.is_set()), None):
+                return reached
+            time.sleep(0.005)
+        return next((gate for gate in gates if gate.reached.is_set()), None)
 
     def let(self, gate: Gate) -> None:
         """Gives the host a moment to take what was typed, looks, and lets go."""
