@@ -27,6 +27,7 @@ FAULTS = {
     "lose": ({"lost"}, "tool"),
     "double": ({"doubled"}, "stream"),
     "reorder": ({"disordered"}, "tool"),
+    "trim": ({"mangled"}, "stream"),
     "misplace": ({"inside"}, "tool"),
     "delay": ({"late"}, "child"),
     "hold": ({"missed"}, "tool"),
@@ -74,6 +75,8 @@ class Host:
         for line in sys.stdin:
             with self.changed:
                 text = line.strip()
+                if "trim" in self.faults and self.is_text(text):
+                    text = text.partition(" ")[2]
                 if self.question and (text == "/yes" or "obey" in self.faults):
                     self.answer = text
                 elif "lose" in self.faults and len(self.messages) > 1 and text.startswith(("Also", "Look", "Please use", "Leave", "Mention")):

@@ -169,6 +169,10 @@ class Host:
         """Returns the call that waits for sub-agents; none where the call that starts one ends with it."""
         return None
 
+    def finish(self, request: Request, name: str) -> Call | None:
+        """Returns the call by which a sub-agent ends; none where it ends by its last words."""
+        return None
+
 
 def call(tools: list[Tool], wanted: str, values: Json, name: str) -> Call | None:
     """Returns a call of a tool by its name; none when it is not on offer."""
@@ -291,6 +295,7 @@ class OpenCode(Host):
     name = "opencode"
     package = "opencode-ai"
     ready = r"Ask anything|Build\b.*scripted"
+    question = r"Permission required"
     summary = r"(?i)anchored context summarization|summarizing conversations"
 
     def command(self, room: Room, resume: bool) -> list[str]:
@@ -318,6 +323,7 @@ class Qwen(Host):
     name = "qwen-code"
     package = "@qwen-code/qwen-code"
     ready = r"Type your message|YOLO"
+    question = r"Allow execution of"
     summary = r"state_snapshot"
     waits = r"TEXT *\n(?:  .*\n)*? +Ctrl\+Q to queue"
     given = r"(?m)^ +> .*TEXT"
@@ -334,11 +340,11 @@ class Qwen(Host):
             "general": {"disableAutoUpdate": True, "disableUpdateNag": True, "enableAutoUpdate": False},
             "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False},
             "model": {"name": "scripted", "generationConfig": {"contextWindowSize": room.window}},
-            "ui": {"hideTips": True}, "tools": {"approvalMode": "default" if room.asks else "yolo"},
+            "ui": {"hideTips": True, "enableFollowupSuggestions": False}, "tools": {"approvalMode": "default" if room.asks else "yolo"},
             "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False}})
 
     def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None:
-        values = {"description": "a part of the work", "prompt": task, "subagent_type": "general-purpose"}
+        values = {"description": "a part of the work", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}
         return call(tools, "agent", values, name) or call(tools, "task", values, name)
 
 
@@ -346,6 +352,7 @@ class Gemini(Host):
     name = "gemini-cli"
     package = "@google/gemini-cli"
     ready = r"Type your message"
+    question = r"Allow execution of"
     summary = r"state_snapshot"
     waits = r"Queued \(press.*\n(?: {4}.*\n)*? {4}.*TEXT"
     given = r"(?m)^ > .*TEXT"
@@ -364,6 +371,12 @@ class Gemini(Host):
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "disableAutoUpdate": True, "disableUpdateNag": True},
             "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}, "ui": {"hideTips": True},
             "model": {"disableLoopDetection": True}})
+
+    def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None:
+        return call(tools, "invoke_agent", {"agent_name": "generalist", "prompt": task}, name)
+
+    def finish(self, request: Request, name: str) -> Call | None:
+        return call(request.tools, "complete_task", {"result": "This part of the work is done."}, name)
 
 
 class BadHost(Host):

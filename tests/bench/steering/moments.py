@@ -18,7 +18,7 @@ END = Reply("All steps of the list are done.")
 
 
 def stream(stage: Stage) -> None:
-    """While an answer streams that ends with a call."""
+    """An answer streams that ends with a call."""
     gate = stage.gate("stream")
     stage.task(Script([Reply(LONG, (Shell("echo ready"),), hold=gate), END]))
     stage.reach(gate)
@@ -28,7 +28,7 @@ def stream(stage: Stage) -> None:
 
 
 def tool(stage: Stage) -> None:
-    """While a tool runs."""
+    """A tool runs."""
     pipe = stage.pipe()
     stage.task(Script([Reply("I look.", (Shell(pipe.command),)), QUICK, END]))
     stage.reach(pipe)
@@ -38,7 +38,7 @@ def tool(stage: Stage) -> None:
 
 
 def parallel(stage: Stage) -> None:
-    """While calls of one reply run beside each other, or one after the other where the host does that."""
+    """Calls of one reply run; beside each other, or one after the other where the host does that."""
     pipes = [stage.pipe() for _ in range(3)]
     stage.task(Script([Reply("Three at once.", tuple(Shell(pipe.command) for pipe in pipes)), QUICK, END]))
     waiting: list[Gate] = list(pipes)
@@ -52,7 +52,7 @@ def parallel(stage: Stage) -> None:
 
 
 def child(stage: Stage) -> None:
-    """While a sub-agent works."""
+    """A sub-agent works."""
     pipe = stage.pipe()
     work = [Reply("", (Shell(pipe.command),)), Reply("This part is done.")]
     stage.task(Script([Reply("A sub-agent does it.", (Spawn(f"{CHILD} the first half."),)), Reply("I wait.", (Join(),)), QUICK, END], work))
@@ -63,7 +63,7 @@ def child(stage: Stage) -> None:
 
 
 def spawn(stage: Stage) -> None:
-    """Right when a sub-agent was started: Enter follows its first request."""
+    """A sub-agent was just started; Enter follows its first request."""
     gate = stage.gate("child")
     work = [Reply("I have looked after this part of the work.", hold=gate)]
     before = sum(request.kind == "child" for request in stage.server.requests)
@@ -78,7 +78,7 @@ def spawn(stage: Stage) -> None:
 
 
 def approval(stage: Stage) -> None:
-    """While a call waits for an answer; the text is typed as everywhere, then the question is answered with yes."""
+    """A call waits for an answer; the text is typed as everywhere, then the question is answered with yes."""
     pipe = stage.pipe()
     act = stage.gates / f"{pipe.name}.sh"
     act.write_text(f"{pipe.command}\n")
@@ -104,7 +104,7 @@ def approval(stage: Stage) -> None:
 
 
 def compaction(stage: Stage) -> None:
-    """A long task: texts that are handled, a rule, and two compactions with a text in each; behind the last one the task may be done."""
+    """A compaction; a long task with texts that are handled, a rule, and two compactions with a text in each; behind the last one the task may be done."""
     pipes = [stage.pipe() for _ in range(4 if stage.random.random() < 0.5 else 3)]
     gates = [stage.gate("summary") for _ in range(2)]
     pages = [Reply(f"This is what page {page} says. {LONG * 40}", (Shell(f"echo page {page}"),)) for page in range(1, 7)]
@@ -130,7 +130,7 @@ def compaction(stage: Stage) -> None:
 
 
 def last_token(stage: Stage) -> None:
-    """Enter within 40 ms of the last token of the final answer."""
+    """The last token of the final answer; Enter within 40 ms of it."""
     gate = stage.gate("end")
     stage.task(Script([QUICK, Reply("All of it is done, and this is the end.", hold=gate, share=1.0)]))
     identity = stage.type()
@@ -146,7 +146,7 @@ def last_token(stage: Stage) -> None:
 
 
 def rate_limit(stage: Stage) -> None:
-    """While the host waits before it asks again."""
+    """A rate limit; the host waits before it asks again."""
     gate = stage.gate("refused")
     stage.task(Script([QUICK, Refusal(2, gate), QUICK, END]))
     stage.reach(gate)
@@ -156,7 +156,7 @@ def rate_limit(stage: Stage) -> None:
 
 
 def crash(stage: Stage) -> None:
-    """Kill -9 while a text waits for a tool, or right after it was delivered; then the host goes on where it was."""
+    """A crash; kill -9 while a text waits for a tool, or right after it was delivered, then the host goes on where it was."""
     pipe, gate = stage.pipe(), stage.gate("answer")
     stage.task(Script([Reply("I look.", (Shell(pipe.command),)), Reply(LONG, hold=gate)]))
     stage.reach(pipe)

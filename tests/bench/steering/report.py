@@ -12,9 +12,8 @@ from hosts import HOSTS
 from moments import MOMENTS
 from score import FAULTS, Life, Text, median_interval, wilson
 
-TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "inside": "between call and result",
-          "late": "only after the final answer",
-          "missed": "a boundary later", "replayed": "open again"}
+TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "mangled": "without some of its words", "inside": "between a call and its result",
+          "late": "only after the final answer", "missed": "a boundary later", "replayed": "open again"}
 ABOUT = {name: (play.__doc__ or "").split(".")[0].split(";")[0] for name, (play, _) in MOMENTS.items()}
 
 
@@ -24,10 +23,6 @@ def rate(hits: int, trials: int) -> str:
         return "–"
     low, high = wilson(hits, trials)
     return f"**{hits}** of {trials} ({100 * low:.0f}–{100 * high:.0f} %)" if hits else f"0 of {trials} (≤ {100 * high:.0f} %)"
-
-
-def kept(hits: int, trials: int) -> str:
-    return f"{hits} of {trials}" if hits == trials else f"**{hits}** of {trials}"
 
 
 def milliseconds(lives: list[Life], value: Callable[[Text], float | None]) -> str:
@@ -57,24 +52,28 @@ def by_host(lives: list[Life]) -> dict[str, list[Life]]:
     return {host: list(own) for host, own in groupby(ordered, key=lambda life: life.host)}
 
 
+def scores_of(lives: list[Life]) -> dict[str, str]:
+    """Returns the column of a host: each score by its title."""
+    texts = [text for life in lives for text in life.texts]
+    changed = [text for life in lives if life.moment == "crash" or life.after_compaction for text in life.texts]
+    total = sum(life.after_compaction for life in lives)
+    found = {f"texts: {TITLES[fault]}": rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]}
+    return found | {
+        f"texts: {TITLES[FAULTS[-1]]}": rate(sum(text.replayed for text in changed), len(changed)),
+        "requests: a call without its result": rate(sum(life.broken for life in lives), sum(life.requests for life in lives)),
+        "questions: answered by a text": rate(sum(life.answered_by_text for life in lives), sum(life.questions for life in lives)),
+        "marks: false": rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
+        "compacted requests: without the task": rate(total - sum(life.with_task for life in lives), total),
+        "compacted requests: without the rule": rate(total - sum(life.with_rule for life in lives), total),
+        "replies cut off by a text (no fault)": str(sum(life.cut for life in lives)),
+    }
+
+
 def hosts_table(lives: list[Life]) -> str:
-    rows = []
-    for host, own in by_host(lives).items():
-        texts = [text for life in own for text in life.texts]
-        faults = [rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]]
-        changed = [text for life in own if life.moment == "crash" or life.after_compaction for text in life.texts]
-        faults.append(rate(sum(text.replayed for text in changed), len(changed)))
-        total = sum(life.after_compaction for life in own)
-        rows.append([f"{host} {own[0].version}", *faults,
-                     rate(sum(life.broken for life in own), sum(life.requests for life in own)),
-                     str(sum(life.cut for life in own)),
-                     rate(sum(life.answered_by_text for life in own), sum(life.questions for life in own)),
-                     rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
-                     kept(sum(life.with_task for life in own), total) if total else "–",
-                     kept(sum(life.with_rule for life in own), total) if total else "–"])
-    head = ["host", *(TITLES[fault] for fault in FAULTS), "broken requests", "replies cut off by a text", "question answered by a text", "false marks",
-            "requests with the task after a compaction", "with the rule"]
-    return table(head, rows)
+    hosts = by_host(lives)
+    scores = {f"{host} {own[0].version}": scores_of(own) for host, own in hosts.items()}
+    rows = [[title, *(column[title] for column in scores.values())] for title in next(iter(scores.values()))]
+    return table(["", *scores], rows)
 
 
 def moments_table(lives: list[Life]) -> str:
@@ -86,7 +85,7 @@ def moments_table(lives: list[Life]) -> str:
             here = [Life(**(vars(life) | {"texts": [text for text in life.texts if text.moment == moment]})) for life in own]
             texts = [text for life in here for text in life.texts]
             faults = [f"{number} {TITLES[fault]}" for fault in FAULTS if (number := sum(getattr(text, fault) for text in texts))]
-            cell = f"{len(texts)} texts, {', '.join(faults) or 'no fault'}" if texts else "–"
+            cell = f"{len(texts)}: {', '.join(faults) or 'no fault'}" if texts else "–"
             row.append(cell)
         rows.append(row)
     return table(["texts typed", *hosts], rows)
@@ -107,12 +106,15 @@ def times_table(lives: list[Life]) -> str:
 
 
 def not_comparable(lives: list[Life]) -> str:
+    """Returns what was not measured, with the reason: what a host does not have, and what failed in which life."""
     lines = []
     for host, own in by_host(lives).items():
-        reasons = {f"{ABOUT[moment]}: {why}" for moment, why in HOSTS[host].cannot.items()}
-        reasons |= {f"{ABOUT[life.moment]}, seed {life.seed}: no {what}" for life in own for what in life.missing}
-        reasons |= {f"{ABOUT[life.moment]}, seed {life.seed}: {life.failure.splitlines()[0]}" for life in own if life.failure}
-        lines += [f"- **{host}**: {reason}." for reason in sorted(reasons)]
+        lines += [f"- **{host}**, {ABOUT[moment]}: {why}." for moment, why in HOSTS[host].cannot.items()]
+        reasons: dict[str, list[str]] = {}
+        for life in own:
+            for why in [*(f"no {what}" for what in dict.fromkeys(life.missing)), *life.failure.splitlines()[:1]]:
+                reasons.setdefault(f"{ABOUT[life.moment]}: {why}", []).append(str(life.seed))
+        lines += [f"- **{host}**, {reason} (seed {', '.join(seeds)})." for reason, seeds in reasons.items()]
     return "\n".join(lines) or "Nothing."
 
 

@@ -34,6 +34,8 @@ class Text:
     lost: bool = False
     doubled: bool = False
     disordered: bool = False
+    #: The words came without some of them.
+    mangled: bool = False
     inside: bool = False
     #: Results went to the model without a text that was there: it followed only behind the final answer, or with later results.
     late: bool = False
@@ -143,6 +145,7 @@ class Turn:
         arrival = carriers[0]["at"] if carriers else math.inf
         text.lost = not carriers
         text.doubled = any(count(request["items"], identity) > 1 for request in carriers)
+        text.mangled = not any(count(request["items"], typed["words"]) for request in carriers) and bool(carriers)
         text.inside = any(is_inside(request["items"], identity) for request in carriers)
         text.disordered = any(self.precedes(identity, earlier["text"]) for earlier in self.typed[:index])
         boundaries = [request for request in self.main if at + GRACE < request["at"] < arrival and is_boundary(request["items"])
@@ -213,7 +216,7 @@ def score(path: Path) -> Life:
 
 
 #: The faults of a text, in the order of the tables.
-FAULTS = ("lost", "doubled", "disordered", "inside", "late", "missed", "replayed")
+FAULTS = ("lost", "doubled", "disordered", "mangled", "inside", "late", "missed", "replayed")
 
 
 def columns(life: Life) -> dict[str, int]:

@@ -142,6 +142,7 @@ class Player(Protocol):
     def is_summary(self, request: Request) -> bool: ...
     def spawn(self, tools: list[Tool], task: str, name: str) -> Call | None: ...
     def join(self, request: Request, name: str) -> Call | None: ...
+    def finish(self, request: Request, name: str) -> Call | None: ...
 
 
 class Server:
@@ -210,6 +211,8 @@ class Server:
                 self.trace.write("missing", what="shell" if isinstance(act, Shell) else "sub-agents")
             else:
                 calls.append(call)
+        if request.kind == "child" and not calls and (end := self.host.finish(request, f"call_{request.number}_end")):
+            calls.append(end)
         return reply, calls
 
     def call(self, request: Request, act: Act, name: str) -> Call | None:

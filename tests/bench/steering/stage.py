@@ -46,6 +46,7 @@ class Stage:
         host.prepare(self.room)
         self.pipes: list[Gate] = []
         self.texts: list[str] = []
+        self.words: dict[str, str] = {}
         self.count = 0
         self.terminal: Terminal = host.start(self.room)
 
@@ -78,22 +79,26 @@ class Stage:
         at = self.host.send(self.terminal, words)
         self.trace.write("task", at, text=words)
         before = len(self.server.requests)
-        if not self.server.wait(lambda all_: len(all_) > before, 6):
+        end = time.monotonic() + PATIENCE
+        while not self.server.wait(lambda all_: len(all_) > before, 6):
             # Some hosts do not hear an Enter while they still load something. This is about the task alone, never about a text.
             self.trace.write("again", what="Enter", screen=self.terminal.text())
+            if time.monotonic() > end:
+                raise Missing("a request for the task")
             self.terminal.write("\r")
         return words
 
     def type(self, patience: float = 15.0) -> str:
         """Types a text without Enter; returns its identity."""
         identity = self.identity("t")
-        self.host.type(self.terminal, f"{self.random.choice(PHRASES)} {identity}", patience)
+        self.words[identity] = f"{self.random.choice(PHRASES)} {identity}"
+        self.host.type(self.terminal, self.words[identity], patience)
         return identity
 
     def enter(self, identity: str, moment: str) -> None:
         at = self.host.enter(self.terminal)
         self.texts.append(identity)
-        self.trace.write("typed", at, text=identity, moment=moment)
+        self.trace.write("typed", at, text=identity, words=self.words[identity], moment=moment)
 
     def say(self, moment: str, patience: float = 15.0) -> None:
         """Types a text and presses Enter."""
