@@ -296,6 +296,8 @@ class OpenCode(Host):
     package = "opencode-ai"
     ready = r"Ask anything|Build\b.*scripted"
     question = r"Permission required"
+    #: Its limit leaves room for the longest reply.
+    full = 199_000
     summary = r"(?i)anchored context summarization|summarizing conversations"
 
     def command(self, room: Room, resume: bool) -> list[str]:
@@ -353,6 +355,8 @@ class Gemini(Host):
     package = "@google/gemini-cli"
     ready = r"Type your message"
     question = r"Allow execution of"
+    #: It knows the window of its model, and takes no other.
+    full = 900_000
     summary = r"state_snapshot"
     waits = r"Queued \(press.*\n(?: {4}.*\n)*? {4}.*TEXT"
     given = r"(?m)^ > .*TEXT"

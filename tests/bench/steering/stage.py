@@ -76,17 +76,22 @@ class Stage:
         """Starts a turn; returns the words of its task."""
         self.server.play(script)
         words = f"Please go through the whole list and do every step of it for {self.identity('task')}"
-        at = self.host.send(self.terminal, words)
-        self.trace.write("task", at, text=words)
-        before = len(self.server.requests)
-        end = time.monotonic() + PATIENCE
-        while not self.server.wait(lambda all_: len(all_) > before, 6):
-            # Some hosts do not hear an Enter while they still load something. This is about the task alone, never about a text.
-            self.trace.write("again", what="Enter", screen=self.terminal.text())
-            if time.monotonic() > end:
-                raise Missing("a request for the task")
-            self.terminal.write("\r")
+        if not self.ask("task", words):
+            raise Missing("a request for the task")
         return words
+
+    def ask(self, kind: str, words: str) -> bool:
+        """Sends a task or a last message, and waits for its request; tells whether it came. Some hosts do not hear an Enter while
+        they still load something: it is pressed again, for these messages alone and never for a text."""
+        identity, before = words.split()[-1], len(self.server.requests)
+        self.trace.write(kind, self.host.send(self.terminal, words), text=words)
+        end = time.monotonic() + PATIENCE
+        while not self.server.wait(lambda all_: any(identity in text for one in all_[before:] for text in one.users()), 8):
+            self.trace.write("again", screen=self.terminal.text())
+            if time.monotonic() > end:
+                return False
+            self.terminal.write("\r")
+        return True
 
     def type(self, patience: float = 15.0) -> str:
         """Types a text without Enter; returns its identity."""
@@ -164,10 +169,7 @@ class Stage:
         """Waits until the turn is over; then a last message flushes what may still wait."""
         self.settle()
         self.look()
-        probe = f"Is there anything else to do for {self.identity('probe')}"
-        self.trace.write("probe", self.host.send(self.terminal, probe), text=probe)
-        if not self.server.wait(lambda all_: any(probe.split()[-1] in text for one in all_[-3:] for text in one.users()), 15):
-            self.trace.write("screen", text=self.terminal.text())
+        self.ask("probe", f"Is there anything else to do for {self.identity('probe')}")
         self.settle()
         self.look()
         self.texts.clear()
