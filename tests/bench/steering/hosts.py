@@ -68,6 +68,8 @@ class Host:
     yes = "\r"
     #: How the request for a summary is known: by its last message of the user, or by its system prompt.
     summary = r"(?!)"
+    #: How a summary is to be written; the braces stand for its words.
+    summary_form = "{}"
     #: Arguments of the shell tool: with every command, and with one that is to be asked about.
     with_command: Json = {}
     with_question: Json = {}
@@ -327,6 +329,7 @@ class Qwen(Host):
     ready = r"Type your message|YOLO"
     question = r"Allow execution of"
     summary = r"state_snapshot"
+    summary_form = "<state_snapshot>{}</state_snapshot>"
     waits = r"TEXT *\n(?:  .*\n)*? +Ctrl\+Q to queue"
     given = r"(?m)^ +> .*TEXT"
 
@@ -355,11 +358,9 @@ class Gemini(Host):
     package = "@google/gemini-cli"
     ready = r"Type your message"
     question = r"Allow execution of"
-    #: It knows the window of its model, and takes no other.
-    full = 900_000
-    summary = r"state_snapshot"
     waits = r"Queued \(press.*\n(?: {4}.*\n)*? {4}.*TEXT"
     given = r"(?m)^ > .*TEXT"
+    cannot = {"compaction": "it compacts what stands before the last message of the user, and so nothing of a long task"}
 
     def command(self, room: Room, resume: bool) -> list[str]:
         return [str(self.modules / ".bin/gemini"), *([] if room.asks else ["--yolo"]), "-m", "gemini-2.5-pro",

@@ -136,6 +136,7 @@ class Player(Protocol):
     """What the server must know of a host."""
 
     full: int
+    summary_form: str
     with_command: Json
     with_question: Json
 
@@ -183,7 +184,7 @@ class Server:
             return Reply("A title")
         if request.kind == "summary":
             is_first = next((one.kind for one in self.requests[-2::-1] if one.kind in ("main", "summary")), "main") == "main"
-            return Reply(SUMMARY, hold=self.script.summaries.pop(0) if self.script.summaries and is_first else None)
+            return Reply(self.host.summary_form.format(SUMMARY), hold=self.script.summaries.pop(0) if self.script.summaries and is_first else None)
         if request.kind == "child":
             return self.script.child.pop(0) if self.script.child else Reply("This part is done.")
         if not self.script.main:
