@@ -300,7 +300,7 @@ class OpenCode(Host):
     question = r"Permission required"
     #: Its limit leaves room for the longest reply.
     full = 199_000
-    summary = r"(?i)anchored context summarization|summarizing conversations"
+    summary = r"(?i)context summarization|summarizing conversations"
 
     def command(self, room: Room, resume: bool) -> list[str]:
         return [str(self.modules / "opencode-linux-x64/bin/opencode"), *(["--continue"] if resume else [])]
