@@ -70,6 +70,8 @@ class Host:
     summary = r"(?!)"
     #: How a summary is to be written; the braces stand for its words.
     summary_form = "{}"
+    #: Reported tokens of the request for a summary; some hosts subtract them from those of the conversation.
+    summary_tokens = 2_000
     #: Arguments of the shell tool: with every command, and with one that is to be asked about.
     with_command: Json = {}
     with_question: Json = {}
@@ -330,6 +332,7 @@ class Qwen(Host):
     question = r"Allow execution of"
     summary = r"state_snapshot"
     summary_form = "<state_snapshot>{}</state_snapshot>"
+    summary_tokens = 190_000
     waits = r"TEXT *\n(?:  .*\n)*? +Ctrl\+Q to queue"
     given = r"(?m)^ +> .*TEXT"
 

@@ -137,6 +137,7 @@ class Player(Protocol):
 
     full: int
     summary_form: str
+    summary_tokens: int
     with_command: Json
     with_question: Json
 
@@ -310,7 +311,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_json({"error": error}, 429, Retry_After=str(reply.after))
             reply.gate.reached.set()
             return
-        tokens = self.server_.host.full if reply.full else 2000
+        host = self.server_.host
+        tokens = host.full if reply.full else host.summary_tokens if request.kind == "summary" else 2000
         if not request.streams:
             if reply.hold:
                 reply.hold.hold()
