@@ -55,7 +55,7 @@ impl Agent {
         self.begin();
         let mut open = OnDrop::new(self, |agent| agent.end_compaction(&Err(Cancelled.into())));
         let made = match open.check_budget() {
-            Ok(()) => open.make_room().await,
+            Ok(()) => open.make_room().await.map(drop),
             Err(error) => {
                 open.handles.compaction_request.take();
                 Err(error)
@@ -80,17 +80,18 @@ impl Agent {
         }
     }
 
-    /// Makes room before a request when it is due or asked for.
-    pub(super) async fn make_room(&mut self) -> Result<(), RunError> {
+    /// Makes room before a request when it is due or asked for; `None` when it is neither.
+    pub(super) async fn make_room(&mut self) -> Result<Option<CompactionResult>, RunError> {
         if let Some(compaction_request) = self.handles.compaction_request.take() {
-            self.make(CompactionReason::Asked(compaction_request.words.as_deref())).await?;
+            self.make(CompactionReason::Asked(compaction_request.words.as_deref())).await.map(Some)
         } else if let Some(due) = self.due()
             && self.size().tokens >= due
             && self.history.messages().len() >= self.compact_from
         {
-            self.make(CompactionReason::Share { due }).await?;
+            self.make(CompactionReason::Share { due }).await.map(Some)
+        } else {
+            Ok(None)
         }
-        Ok(())
     }
 
     /// Makes room after a request that did not fit.

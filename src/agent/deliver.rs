@@ -41,6 +41,8 @@ pub(super) enum DeliveryPoint {
     MidLoop {
         after: Option<String>,
     },
+    /// Behind a summary, before the request of the same round.
+    BehindSummary,
 }
 
 impl Agent {
@@ -64,6 +66,7 @@ impl Agent {
         let (mid_loop, after) = match point {
             DeliveryPoint::TurnStart => (false, None),
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
+            DeliveryPoint::BehindSummary => (true, None),
         };
         let (content, step, id) = (text.clone(), self.steps, injection.clone());
         let images = facts;
@@ -100,16 +103,19 @@ impl Agent {
         let round = match point {
             DeliveryPoint::TurnStart => 1,
             DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
+            DeliveryPoint::BehindSummary => self.round,
         };
         let about = UserText { id: injection.clone(), kind: *kind, words: None, turn: self.turns, round, begins_turn };
         let (Framing::Framed, false, Some(id)) = (self.tree.framing, begins_turn, injection) else {
             return (text.clone(), about);
         };
         let sent = match (point, during, &self.handles.interloper) {
-            (DeliveryPoint::MidLoop { .. }, Some(during), Some(interloper)) => {
+            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary, Some(during), Some(interloper)) => {
                 SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
             }
-            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::TurnStart, _, _) => SentWhen::BeforeTurn,
+            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary | DeliveryPoint::TurnStart, _, _) => {
+                SentWhen::BeforeTurn
+            }
         };
         let task = UserTexts::of(self.history.messages()).task_words();
         let (kind, scope, met) = (*kind, *scope, met.as_ref());

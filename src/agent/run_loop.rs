@@ -239,9 +239,12 @@ impl Agent {
         self.adopt_model()?;
         self.toolbox.take_additions();
         self.check_budget()?;
-        self.make_room().await?;
+        let room = self.make_room().await?;
         // A summary may have used up the budget.
         self.check_budget()?;
+        if room.is_some() {
+            self.deliver_behind_summary()?;
+        }
         self.keep_what_was_typed().await;
         let mut reply = match self.ask_within_window().await? {
             RequestOutcome::Reply(reply) => *reply,
@@ -309,7 +312,19 @@ impl Agent {
             asked => return asked,
         }
         self.check_budget()?;
+        self.deliver_behind_summary()?;
+        self.keep_what_was_typed().await;
         self.ask().await
+    }
+
+    /// Delivers what was typed while a summary was made: it need not wait for the next boundary. A reply that the
+    /// server paused goes on first.
+    fn deliver_behind_summary(&mut self) -> Result<(), RunError> {
+        if let Some(Message::Assistant(_)) = self.history.messages().last() {
+            return Ok(());
+        }
+        let taken = self.drain();
+        self.deliver_all(inputs(taken), &DeliveryPoint::BehindSummary)
     }
 
     /// Returns what follows an empty reply: one more request, then an error.

@@ -180,6 +180,24 @@ async fn pending_texts_survive_a_compaction_verbatim_in_each_kind_of_delivery() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_text_typed_while_a_summary_is_made_is_in_the_request_behind_it() {
+    let (by_share, by_overflow) = (rounds(4, 3_450), rounds(4, 100).into_iter().chain([Played::error(overflow())]));
+    for played in [by_share, by_overflow.collect()] {
+        let rig = Rig::new(played.into_iter().chain([Played::text("Done.")]));
+        let pause = Pause::new();
+        rig.model.route(SUMMARY, [Played::text("What was done.").paused(&pause)]);
+        let running = run(agent(&rig).await, "Go.");
+        pause.reached().await;
+        rig.inject("meanwhile");
+        pause.open();
+        let agent = running.answered().await;
+        assert_eq!(rig.last_request().lines().last().unwrap(), "user: meanwhile");
+        assert_eq!((agent.last_assistant_content(), compactions(&rig).len()), (Some("Done."), 1));
+        assert_sendable(&agent);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_boundary_with_parallel_calls_keeps_every_result_with_its_call() {
     let pair = |round: usize, tokens| {
         let [a, b] = [format!("a{round}"), format!("b{round}")];

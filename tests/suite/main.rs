@@ -148,6 +148,7 @@ mod spawner_streams;
 mod sse;
 mod staleness;
 mod steering;
+mod steering_bench;
 mod steering_trials;
 mod streaming;
 mod subagent;
