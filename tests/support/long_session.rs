@@ -58,6 +58,7 @@ pub fn begin(state: &Path, directory: &Path) -> (Journal, SessionId) {
         branch: None,
         model: None,
         parent: None,
+        imported: None,
     };
     let session = header.session.clone();
     let opening = SessionFiles::within(state).creating(&header, &TimeZone::UTC);
@@ -87,8 +88,7 @@ pub fn write(state: &Path, directory: &Path, events: u64, event: fn(u64) -> Enve
     let handed = began.elapsed();
     let last = Event::Assistant { text: LAST_WORDS.to_owned(), interrupted: false };
     journal.on_event(&Envelope { seq: events + 1, event: last, ..event(events) });
-    let at = Timestamp::now();
-    let entry = Pending { delivery: Delivery::FollowUp, ..Pending::new("m1".into(), WAITING, at) };
+    let entry = Pending { delivery: Delivery::FollowUp, ..Pending::new("m1".into(), WAITING, Timestamp::now()) };
     journal.accepted(&AgentId::main(), entry);
     // The thread takes its time for so many at once; an end waits for it only so long.
     let waiting = Instant::now();

@@ -229,7 +229,7 @@ mod tests {
     fn text(id: &str, kind: TextKind, words: &str, begins_turn: bool) -> Message {
         let id = Some(MessageId::new(id));
         let about = UserText { id, kind, words: Some(words.to_owned()), turn: 1, round: 1, begins_turn };
-        Message::user_about(format!("<frame>{words}</frame>"), UserAbout::Text(about))
+        Message::user_about(format!("<frame>{words}</frame>"), Vec::new(), UserAbout::Text(about))
     }
 
     #[test]

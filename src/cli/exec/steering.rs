@@ -141,7 +141,7 @@ impl<'a> ExecRun<'a> {
         let Prompt { text, images } = prompt;
         let (to, delivery, kind, scope) =
             (AgentId::main(), Delivery::default(), TextKind::default(), RuleScope::default());
-        self.client.send(Request::Inject { to, text, delivery, kind, scope, images });
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger: None, images });
         self.take_posts();
     }
 

@@ -129,7 +129,17 @@ impl Build {
         }
         let kind = TextKind::default();
         let content = text.to_owned();
-        let turn = Event::UserTurn { content, mid_loop: is_mid_loop, injection, step, after, sender: None, kind };
+        let turn = Event::UserTurn {
+            content,
+            mid_loop: is_mid_loop,
+            injection,
+            step,
+            after,
+            sender: None,
+            kind,
+            met: None,
+            images: Vec::new(),
+        };
         self.push(agent, turn);
         if agent.is_main() {
             self.unwritten.push(Message::user(text));
