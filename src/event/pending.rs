@@ -81,7 +81,7 @@ impl Pending {
 
     /// Returns when a condition of minutes is met.
     pub fn due(&self) -> Option<Timestamp> {
-        let Some(Condition::Minutes(minutes)) = self.trigger.as_ref().map(|trigger| &trigger.condition) else {
+        let Some(Condition::Minutes(minutes)) = self.trigger.as_ref().map(|trigger| &*trigger.condition) else {
             return None;
         };
         self.waits_since?.checked_add(jiff::SignedDuration::from_mins(i64::from(*minutes))).ok()

@@ -99,7 +99,7 @@ impl Handle {
             let now = clock::now();
             let waits_since = trigger.as_ref().map(|_| now);
             let new = Pending::new(id.clone(), text, now);
-            let entry = Pending { delivery, kind, scope, trigger, waits_since, sender, images, ..new };
+            let entry = Pending { delivery, kind, scope, sender, trigger, waits_since, images, ..new };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.

@@ -254,7 +254,7 @@ pub enum QueueAct {
     /// Put it back behind the last of these that still waits, or to the front.
     Restore {
         /// As it was withdrawn.
-        entry: Pending,
+        entry: Box<Pending>,
         /// The entries that stood before it.
         before: Vec<MessageId>,
     },
@@ -281,9 +281,9 @@ pub enum QueueAct {
     /// Make two of it again.
     Split {
         /// The first as it was.
-        first: Pending,
+        first: Box<Pending>,
         /// The second as it was.
-        second: Pending,
+        second: Box<Pending>,
     },
     /// Say that it still holds, however long it has waited.
     Confirm,

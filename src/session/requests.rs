@@ -223,7 +223,7 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         QueueAct::SetKind { kind, scope } => was_there(queue.set_kind(id, *kind, *scope)),
         QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
         QueueAct::Restore { entry, before } => {
-            if queue.restore_behind(entry.clone(), before) {
+            if queue.restore_behind((**entry).clone(), before) {
                 QueueOutcome::Done
             } else {
                 QueueOutcome::Ended
@@ -238,8 +238,8 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         },
         // The first gets its own words before the second comes back, so the second is never in both.
         QueueAct::Split { first, second } => match queue.replace(id, &first.text) {
-            Ok(true) if queue.restore_behind(second.clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
-            Ok(true) => QueueOutcome::Withdrawn(second.clone()),
+            Ok(true) if queue.restore_behind((**second).clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
+            Ok(true) => QueueOutcome::Withdrawn((**second).clone()),
             answer => accepted(answer),
         },
         QueueAct::Confirm => was_there(queue.confirm(id)),

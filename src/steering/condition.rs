@@ -21,7 +21,7 @@ pub use words::{CONDITION_FORMS, ConditionError, ConditionForm, conditional};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Trigger {
     /// What it waits for.
-    pub condition: Condition,
+    pub condition: Box<Condition>,
     /// How often it is sent.
     #[serde(default)]
     pub recurrence: Recurrence,
@@ -134,17 +134,17 @@ pub enum Happening<'a> {
 impl Trigger {
     /// Makes the trigger of a text that is sent once.
     pub fn once(condition: Condition) -> Self {
-        Self { condition, recurrence: Recurrence::Once }
+        Self { condition: Box::new(condition), recurrence: Recurrence::Once }
     }
 
     /// Makes the trigger of a text that is sent each time.
     pub fn every(condition: Condition) -> Self {
-        Self { condition, recurrence: Recurrence::Every }
+        Self { condition: Box::new(condition), recurrence: Recurrence::Every }
     }
 
     /// Says when a text with it is sent: `when bash fails`, `every 10 steps`.
     pub fn sentence(&self) -> String {
-        let condition = &self.condition;
+        let condition = &*self.condition;
         match (condition, self.recurrence) {
             (Condition::Steps(_) | Condition::Minutes(_), Recurrence::Once) => format!("in {condition}"),
             (Condition::Steps(_) | Condition::Minutes(_), Recurrence::Every) => format!("every {condition}"),
@@ -187,8 +187,9 @@ impl Condition {
             }
             (Self::Call { tool: wanted, words, moment: at }, Happening::Call { tool, arguments, moment }) => {
                 let is_it = match (at, moment) {
-                    (CallMoment::Before, CallMoment::Before) | (CallMoment::Failed, CallMoment::Failed) => true,
-                    (CallMoment::After, CallMoment::After | CallMoment::Failed) => true,
+                    (CallMoment::Before, CallMoment::Before)
+                    | (CallMoment::Failed, CallMoment::Failed)
+                    | (CallMoment::After, CallMoment::After | CallMoment::Failed) => true,
                     (CallMoment::Before | CallMoment::After | CallMoment::Failed, _) => false,
                 };
                 is_it && fits(wanted, tool) && words.as_deref().is_none_or(|words| has_argument(arguments, words))

@@ -39,7 +39,7 @@ impl Progress {
         if trigger.recurrence == Recurrence::Once {
             return is_met;
         }
-        match (&trigger.condition, *happening) {
+        match (&*trigger.condition, *happening) {
             (Condition::ContextAbove(_), Happening::Context { .. }) => {
                 let was_armed = std::mem::replace(&mut self.is_armed, !is_met);
                 is_met && was_armed
@@ -85,7 +85,7 @@ impl Queue {
     /// Lets the texts go whose steps or minutes are over; tells whether there was one.
     pub(crate) fn elapsed(&mut self, now: Timestamp, new_id: NewId<'_>) -> bool {
         let steps = self.steps;
-        let is_over = |entry: &mut Entry, trigger: &Trigger| match trigger.condition {
+        let is_over = |entry: &mut Entry, trigger: &Trigger| match *trigger.condition {
             Condition::Steps(count) => steps.saturating_sub(entry.progress.steps) >= u64::from(count),
             Condition::Minutes(_) => entry.pending.due().is_some_and(|due| due <= now),
             Condition::Agent { .. }

@@ -63,7 +63,7 @@ pub fn conditional(words: &str, recurrence: Recurrence) -> Result<(Trigger, &str
         let why = "write the condition, a colon and the text: /when bash cargo test* fails: look at the first error";
         return Err(ConditionError(why.to_owned()));
     };
-    Ok((Trigger { condition: condition.parse()?, recurrence }, text))
+    Ok((Trigger { condition: Box::new(condition.parse()?), recurrence }, text))
 }
 
 impl FromStr for Condition {

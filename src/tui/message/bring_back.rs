@@ -170,7 +170,7 @@ fn name(agent: &AgentId) -> &str {
 
 fn restore(Taken { agent, entry, before }: Taken) -> PaneEffect {
     let id = entry.id.clone();
-    Request::Queue { agent, id, act: QueueAct::Restore { entry, before } }.into()
+    Request::Queue { agent, id, act: QueueAct::Restore { entry: Box::new(entry), before } }.into()
 }
 
 fn part(
@@ -188,6 +188,7 @@ fn part(
     }
     match known.run.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
+            let (first, second) = (Box::new(first), Box::new(second));
             Request::Queue { agent, id, act: QueueAct::Split { first, second } }.into()
         }
         Some(_) => PaneEffect::Say(format!("{id} was changed since, it stays joined")),

@@ -105,9 +105,12 @@ impl Palette {
         }
         let is_whole = match commands::read(text) {
             // What is offered there is no whole condition yet.
-            Draft::Command(Command { verb: Verb::When(_), .. }, _) => false,
+            Draft::Command(Command { verb: Verb::When(_), .. }, _)
+            | Draft::Text(_)
+            | Draft::Escaped(_)
+            | Draft::NoCommand { .. }
+            | Draft::Misfit(_) => false,
             Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
-            Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => false,
         };
         if is_whole && !self.moved { None } else { self.taken(text) }
     }

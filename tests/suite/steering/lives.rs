@@ -110,7 +110,7 @@ impl World {
     fn trigger(&self) -> Option<Trigger> {
         let conditions =
             ["after work", "before work", "work fails", "1 step", "3 steps", "context above 60%", "tokens above 2000"];
-        let condition = conditions.get(usize::try_from(self.roll(20)).unwrap())?.parse().unwrap();
+        let condition = Box::new(conditions.get(usize::try_from(self.roll(20)).unwrap())?.parse().unwrap());
         let recurrence = if self.roll(3) == 0 { Recurrence::Every } else { Recurrence::Once };
         Some(Trigger { condition, recurrence })
     }
