@@ -131,12 +131,23 @@ pub enum SessionsAct {
         /// Its ID, or a beginning that no other shares.
         id: String,
     },
-    /// Remove the sessions that nobody went on with for some time; those that run now stay.
+    /// Remove the sessions that nobody went on with for some time, or the oldest above a size; those that run now stay.
+    #[command(group(clap::ArgGroup::new("which").required(true).multiple(true).args(["older", "above"])))]
     Prune {
         /// The time, in days or weeks.
         #[arg(long, value_name = "90d", value_parser = days)]
-        older: u32,
+        older: Option<u32>,
+        /// The size of all that stay together; those that nobody went on with the longest go first.
+        #[arg(long, value_name = "2GB", value_parser = size)]
+        above: Option<u64>,
     },
+}
+
+/// Reads a size: `500MB`, `2GB`.
+fn size(text: &str) -> Result<u64, &'static str> {
+    let count = |suffix, bytes| text.strip_suffix(suffix)?.trim().parse::<u64>().ok()?.checked_mul(bytes);
+    let size = count("GB", 1_000_000_000).or_else(|| count("MB", 1_000_000)).or_else(|| count("kB", 1_000));
+    size.ok_or("it must be a size such as 500MB or 2GB")
 }
 
 /// Reads a number of days (`90d`) or weeks (`12w`).

@@ -18,7 +18,7 @@ pub fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
     let done = files(flags).and_then(|files| match &args.act {
         None => list(&files, args),
         Some(SessionsAct::Rm { id }) => remove(&files, id),
-        Some(SessionsAct::Prune { older }) => prune(&files, *older),
+        Some(SessionsAct::Prune { older, above }) => prune(&files, *older, *above),
     });
     match done {
         Ok(text) => {
@@ -110,7 +110,14 @@ fn remove(files: &SessionFiles, id: &str) -> Result<String, String> {
     }
 }
 
-fn prune(files: &SessionFiles, days: u32) -> Result<String, String> {
-    let removed = files.prune(days).map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+fn prune(files: &SessionFiles, older: Option<u32>, above: Option<u64>) -> Result<String, String> {
+    let unlisted = |error: io::Error| format!("the sessions cannot be listed: {error}");
+    let mut removed = match older {
+        Some(days) => files.prune(days).map_err(unlisted)?,
+        None => 0,
+    };
+    if let Some(bytes) = above {
+        removed += files.prune_above(bytes).map_err(unlisted)?;
+    }
     Ok(format!("removed {}\n", summary::count(removed, "session")))
 }

@@ -81,6 +81,8 @@ pub enum Verb {
     Resume,
     /// Searches all saved sessions.
     Search,
+    /// Compares this session with another, or two others.
+    Compare,
     /// Replays the session as far as it has come.
     Replay,
     /// Branches from just before one of the user's messages.
@@ -281,6 +283,14 @@ pub const COMMANDS: &[Command] = &[
         Text,
         "",
         "search all saved sessions for texts that hold these words; Enter opens one there",
+    ),
+    row(
+        Verb::Compare,
+        "compare",
+        "/compare ID [ID]",
+        Text,
+        "",
+        "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
     ),
     row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
     row(

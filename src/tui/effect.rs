@@ -152,6 +152,8 @@ pub enum Effect {
     ReadSession(SessionPlace),
     /// List the saved sessions for this, or search them; answered with `Msg::Sessions`.
     ListSessions(SessionsFor),
+    /// Compare two saved sessions; answered with `Msg::Compared`.
+    Compare([String; 2]),
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),
     /// Tell this in lines.

@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 
 use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
+use crate::session::compare::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
 use crate::tui::approval::Seen;
 use crate::tui::export::Subject;
@@ -70,6 +71,8 @@ pub enum Msg {
     Sessions(SessionsFor, Result<Vec<Choice>, String>),
     /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
     Replayed(Result<Recorded, String>),
+    /// Answers [`Effect::Compare`].
+    Compared(Result<ComparedTable, String>),
     /// The program was started to choose a session.
     ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
+use reqwest::Url;
 
 use super::Answer;
+use super::send::{endpoint, place, send};
 use super::source::{reading, replayed, size};
 use crate::cli::exit::{Exit, say};
 use crate::session::export::{SessionParts, atif, chat, html, otlp};
@@ -29,6 +31,9 @@ pub struct ExportArgs {
     /// The file to write, which must not exist [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Send the traces to an endpoint that takes OTLP over HTTP, such as http://localhost:4318.
+    #[arg(long, value_name = "URL", value_parser = endpoint, conflicts_with = "output")]
+    pub to: Option<Url>,
     /// The size of the screen that `cast` records.
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x36")]
     pub size: Size,
@@ -55,6 +60,9 @@ pub enum Format {
 
 /// Writes the document.
 pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Answer, String> {
+    if let Some(url) = &args.to {
+        return sent(files, args, url);
+    }
     let format = args.format.unwrap_or_else(|| args.output.as_deref().and_then(by_name).unwrap_or(Format::Md));
     let reading = reading(files, &args.session)?;
     if let Some(damage) = reading.damage.sentence() {
@@ -65,6 +73,25 @@ pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Answer, Str
     let shown = visible_line(&path.to_string_lossy()).into_owned();
     save(path, &text).map_err(|error| format!("{shown} cannot be written: {error}"))?;
     Ok(Answer { text: format!("written to {shown}\n"), exit: Exit::Done })
+}
+
+/// Sends the traces of a session.
+fn sent(files: &SessionFiles, args: &ExportArgs, url: &Url) -> Result<Answer, String> {
+    match args.format {
+        None | Some(Format::Otlp) => {}
+        Some(Format::Md | Format::Html | Format::Json | Format::Csv | Format::Cast | Format::Atif) => {
+            return Err("--to sends traces alone: --format otlp".to_owned());
+        }
+    }
+    let reading = reading(files, &args.session)?;
+    if let Some(damage) = reading.damage.sentence() {
+        say(&damage);
+    }
+    if let Some(rest) = send(url, &otlp(&SessionParts::of(reading)))? {
+        say(&rest);
+        return Ok(Answer { text: String::new(), exit: Exit::Failed });
+    }
+    Ok(Answer { text: format!("sent to {}\n", place(url)), exit: Exit::Done })
 }
 
 fn by_name(path: &Path) -> Option<Format> {

@@ -4,7 +4,7 @@
 //!
 //! - `search`: `search.rs`; stories: `session/search.rs`
 //! - `diff`: `diff.rs`, `src/session/compare.rs`; stories: `session/compare.rs`
-//! - `export`: `export.rs`; stories: `session/export.rs`
+//! - `export`: `export.rs`, `send.rs`; stories: `session/export.rs`
 //! - `import`: `import.rs`, `src/session/import`; stories: `session/import.rs`
 //! - `replay`: `replay.rs`; stories: `session/replay.rs`
 //! - which session it is: `source.rs`
@@ -14,6 +14,7 @@ mod export;
 mod import;
 mod replay;
 mod search;
+mod send;
 mod source;
 
 use std::io::{self, Write as _};

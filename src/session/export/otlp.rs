@@ -124,6 +124,7 @@ impl Trace<'_> {
             ("gen_ai.usage.output_tokens", usage.output),
             ("gen_ai.usage.cache_read.input_tokens", usage.cached),
             ("gen_ai.usage.cache_creation.input_tokens", usage.cache_creation),
+            ("gen_ai.usage.reasoning.output_tokens", usage.thinking),
         ];
         attributes.extend(counts.into_iter().filter_map(|(name, count)| Some(attribute(name, count?.into()))));
         let name = model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
@@ -188,7 +189,7 @@ impl Trace<'_> {
             attribute("gen_ai.conversation.id", self.session.into()),
             attribute("gen_ai.agent.name", agent.name().into()),
         ];
-        let provider = self.parts.provider.as_deref();
+        let provider = self.parts.provider.as_deref().filter(|provider| !provider.is_empty());
         attributes.extend(provider.map(|provider| attribute("gen_ai.provider.name", well_known(provider).into())));
         attributes.extend(span.attributes);
         let mut written = json!({

@@ -173,6 +173,32 @@ impl SessionFiles {
         };
         Ok(self.list()?.iter().filter(is_old).filter(|file| file.remove().is_ok()).count())
     }
+
+    /// Removes journals until those that stay are not larger than this together, the one that nobody has written the longest
+    /// first, but none that is being written; returns how many.
+    ///
+    /// # Errors
+    /// What the directory says. A file that cannot be removed stays.
+    pub fn prune_above(&self, bytes: u64) -> io::Result<usize> {
+        let known = |file: SessionFile| {
+            let metadata = fs::symlink_metadata(&file.path).ok()?;
+            Some((metadata.modified().ok()?, metadata.len(), file))
+        };
+        let mut files: Vec<_> = self.list()?.into_iter().filter_map(known).collect();
+        files.sort_by_key(|(written, ..)| *written);
+        let mut left: u64 = files.iter().map(|(_, size, _)| *size).fold(0, u64::saturating_add);
+        let mut removed = 0;
+        for (_, size, file) in files {
+            if left <= bytes {
+                break;
+            }
+            if file.remove().is_ok() {
+                left = left.saturating_sub(size);
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
 }
 
 impl SessionFile {

@@ -90,6 +90,12 @@ impl Memory {
         });
     }
 
+    /// Compares two sessions.
+    pub fn compare(&self, names: [String; 2], files: &Files) {
+        let state = self.state.clone();
+        files.aside(move || vec![Msg::Compared(sessions::compared(state.as_deref(), &names))]);
+    }
+
     /// Reads what is recorded of a session.
     pub fn read_session(&self, wanted: SessionPlace, files: &Files) {
         let (state, own) = (self.state.clone(), self.session.clone());

@@ -7,6 +7,7 @@ use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
+use crate::session::compare::{ComparedTable, compare};
 use crate::session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
 use crate::session::replay::{Moment, moments};
 use crate::session::search::{self, Hit, Words};
@@ -19,6 +20,8 @@ use crate::tui::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps}
 const MOST: usize = 500;
 /// Most places that a search lists.
 const MOST_HITS: usize = 500;
+/// Most calls, files and lines of an answer in a comparison.
+const MOST_COMPARED: usize = 1_000;
 
 /// Lists the sessions below the user's state directory, the newest first.
 ///
@@ -94,6 +97,23 @@ pub fn recorded(state: Option<&Path>, own: Option<&str>, wanted: SessionPlace) -
     };
     let steps = file.records().and_then(steps_of).map_err(|error| format!("the session cannot be read: {error}"))?;
     Ok(Recorded { steps, source, place })
+}
+
+/// Compares two sessions.
+///
+/// # Errors
+/// A sentence, when one of them cannot be read.
+pub fn compared(state: Option<&Path>, names: &[String; 2]) -> Result<ComparedTable, String> {
+    let state = state.ok_or("no session is saved: there is no directory for them")?;
+    let files = SessionFiles::within(state);
+    let read = |name: &String| {
+        let file = files.find(name)?;
+        let records = file.read().map_err(|error| format!("session {name} cannot be read: {error}"))?.records;
+        Ok::<_, String>((file.session.to_string(), records))
+    };
+    let [first, second] = names;
+    let ((first, one), (second, other)) = (read(first)?, read(second)?);
+    Ok(compare(&one, &other).table([first, second], MOST_COMPARED))
 }
 
 /// Returns what a screen shows of a session beside its events.

@@ -196,6 +196,7 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Detach => core.ending = Some(Ending::Detached),
             Effect::Switch(switch) => core.ending = Some(Ending::Switch(switch)),
             Effect::ReadSession(wanted) => core.memory.read_session(wanted, &core.files),
+            Effect::Compare(sessions) => core.memory.compare(sessions, &core.files),
             Effect::ListSessions(wanted_for) => core.memory.list_sessions(wanted_for, &core.files),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
             Effect::ListPaths => core.memory.list(&core.files),

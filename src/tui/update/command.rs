@@ -103,6 +103,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],
+        Verb::Compare => match sessions::compare(&app.facts, argument) {
+            Ok(effect) => return vec![effect],
+            Err(why) => app.reply(why),
+        },
         Verb::Branch => {
             let main = app.transcripts.reader(&AgentId::main());
             sessions::branch(&mut app.focus.overlays, main);

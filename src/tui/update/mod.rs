@@ -109,6 +109,11 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
             effects = carry_out(app, wanted);
         }
+        Msg::Compared(Ok(table)) => {
+            let wanted = sessions::compared(&mut app.focus.overlays, table, &app.facts);
+            effects = carry_out(app, wanted);
+        }
+        Msg::Compared(Err(reason)) => app.reply(&reason),
         Msg::Replayed(Ok(recorded)) => replay::begin(app, recorded),
         Msg::Replayed(Err(reason)) => app.reply(&format!("no replay: {reason}")),
         Msg::ChooseSession => {

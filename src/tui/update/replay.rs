@@ -94,6 +94,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::History(_)
         | Msg::NotRemembered(_)
         | Msg::Sessions(..)
+        | Msg::Compared(_)
         | Msg::Paths(_)
         | Msg::Matched(_)
         | Msg::Written { .. }
@@ -136,7 +137,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 /// Returns whether an effect is carried out in a replay: it sends nothing and writes no message.
 fn is_allowed(effect: &Effect) -> bool {
     let writes = matches!(effect, Effect::Edit { subject: EditorSubject::Draft, .. } | Effect::Remember(_));
-    let leads_elsewhere = matches!(effect, Effect::Switch(_) | Effect::ListSessions(_));
+    let leads_elsewhere = matches!(effect, Effect::Switch(_) | Effect::ListSessions(_) | Effect::Compare(_));
     !writes && !leads_elsewhere && !matches!(effect, Effect::Request(_))
 }
 

@@ -4,13 +4,14 @@
 
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
+use crate::session::compare::{ComparedRow, ComparedTable};
 use crate::session::fold::DetailPart;
 use crate::text::visible_line;
 use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::overlay::Overlays;
-use crate::tui::sessions::Choices;
+use crate::tui::sessions::{Choices, ComparedPane};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
 use crate::tui::switch::{BranchFiles, Choice, ChoiceSubject, SessionPlace, SessionsFor, Switch};
@@ -39,6 +40,33 @@ pub fn search(overlays: &mut Overlays, facts: &Facts, words: &str) -> Effect {
         overlays.open(Choices::awaited(ChoiceSubject::Hit));
     }
     Effect::ListSessions(SessionsFor::Holding(words.to_owned()))
+}
+
+/// Compares the session that runs with another one, or two others.
+///
+/// # Errors
+/// Why it cannot.
+pub fn compare(facts: &Facts, names: &str) -> Result<Effect, &'static str> {
+    let mut names = names.split_whitespace().map(str::to_owned);
+    match (names.next(), names.next(), names.next(), &facts.session) {
+        (Some(first), Some(second), None, _) => Ok(Effect::Compare([first, second])),
+        (Some(other), None, _, Some(own)) => Ok(Effect::Compare([own.clone(), other])),
+        (Some(_), None, _, None) => Err("this session is not saved: name two others"),
+        (None, ..) | (_, _, Some(_), _) => Err("name one session or two; steersman sessions lists them"),
+    }
+}
+
+/// Shows two sessions side by side; in lines, says them.
+pub fn compared(overlays: &mut Overlays, table: ComparedTable, facts: &Facts) -> Vec<PaneEffect> {
+    if facts.medium == Medium::Screen {
+        overlays.open(ComparedPane::new(table));
+        return Vec::new();
+    }
+    let line = |ComparedRow { name, sides: [left, right] }: ComparedRow| {
+        format!("{name}: {}; {}", left.join(", "), right.join(", "))
+    };
+    let lines = std::iter::once(table.heading).chain(table.rows.into_iter().map(line));
+    lines.map(|line| PaneEffect::Note(AgentId::main(), line)).collect()
 }
 
 /// Takes the list of sessions, or of places in them.

@@ -130,3 +130,29 @@ fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_nam
     let (list, _home) = listed(home);
     assert_eq!(list[0]["directory"], work.display().to_string());
 }
+
+#[test]
+fn above_a_size_the_sessions_go_that_nobody_went_on_with_the_longest() {
+    let server = Server::start([Reply::text("One."), Reply::text("Two."), Reply::text("Three.")]);
+    let home = exec(TempDir::new().unwrap(), &server, &["the first"]);
+    let home = exec(home, &server, &["the second"]);
+    let home = exec(home, &server, &["the third"]);
+    let size: u64 = saved(&home).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(size < 1_000_000);
+    let (code, out, _, home) = sessions(home, &["prune", "--above", "1MB"]);
+    assert_eq!((code, out.as_str()), (0, "removed 0 sessions\n"));
+    let (list, home) = listed(home);
+    // Somebody went on with the first one.
+    let first = fs::OpenOptions::new().append(true).open(list[2]["file"].as_str().unwrap()).unwrap();
+    first.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    let (first, third) =
+        (first.metadata().unwrap().len(), fs::metadata(list[0]["file"].as_str().unwrap()).unwrap().len());
+    let kilobytes = (first + third).div_ceil(1_000);
+    let (code, out, _, home) = sessions(home, &["prune", "--above", &format!("{kilobytes}kB")]);
+    assert_eq!((code, out.as_str()), (0, "removed 1 session\n"));
+    let (left, home) = listed(home);
+    let titles: Vec<&Value> = left.iter().map(|row| &row["title"]).collect();
+    assert_eq!(titles, ["the third", "the first"]);
+    let (code, _, err, _home) = sessions(home, &["prune"]);
+    assert!(code == 2 && err.contains("--older"), "{err}");
+}

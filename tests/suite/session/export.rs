@@ -12,6 +12,8 @@ use tempfile::TempDir;
 use super::saved::{HOSTILE, Saved};
 use crate::support::program::{Program, exit_code, stderr, stdout};
 
+use crate::support::server::{Reply as HttpReply, Server};
+
 fn parts() -> SessionParts {
     SessionParts::of(Saved::new().usual().read().unwrap())
 }
@@ -224,4 +226,40 @@ fn a_recording_plays_on_a_terminal_and_ends_with_the_screen_as_it_was() {
 fn hostile_text_is_hostile() {
     // The other stories count on it.
     assert!(HOSTILE.contains("<script>") && HOSTILE.contains('\u{1b}') && HOSTILE.starts_with('='));
+}
+
+#[test]
+fn traces_go_to_an_endpoint_and_what_it_does_not_take_is_said() {
+    let saved = Saved::new();
+    let id = saved.usual().session.to_string();
+    let server = Server::start([]);
+    server.on("/v1/traces", HttpReply::json(200, json!({})));
+    server.on(
+        "/partly",
+        HttpReply::json(200, json!({ "partialSuccess": { "rejectedSpans": "3", "errorMessage": "too old" } })),
+    );
+    server.on("/closed", HttpReply::json(401, json!({ "message": "no key" })));
+    let run = |home: TempDir, to: &str| {
+        let program = Program::within(home).args(["export", &id, "--to", to]);
+        let (output, home) =
+            program.env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20key, bad name=x").output_with_home();
+        (exit_code(&output), stdout(&output), stderr(&output), home)
+    };
+    let (code, out, err, home) = run(saved.home, server.origin());
+    assert_eq!((code, out, err.as_str()), (0, format!("sent to {}/v1/traces\n", server.origin()), ""));
+    let request = &server.requests()[0];
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/traces"));
+    assert_eq!((request.header("content-type"), request.header("api-key")), (Some("application/json"), Some("a key")));
+    let spans = request.body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+    let names: Vec<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"invoke_agent main") && names.contains(&"execute_tool read"), "{names:?}");
+    let (code, out, err, home) = run(home, &format!("{}/partly", server.origin()));
+    assert!(code == 1 && out.is_empty() && err.contains("3 spans were not taken: too old"), "{err}");
+    let (code, _, err, home) = run(home, &format!("{}/closed?key=secret", server.origin()));
+    assert!(code == 1 && err.contains("/closed: it answered 401") && err.contains("no key"), "{err}");
+    assert!(!err.contains("secret"), "{err}");
+    let (code, _, err, home) = run(home, "http://127.0.0.1:1/v1/traces");
+    assert!(code == 1 && err.contains("was not taken by http://127.0.0.1:1/v1/traces"), "{err}");
+    let (code, _, err, _home) = run(home, "ftp://localhost");
+    assert!(code == 2 && err.contains("http://localhost:4318"), "{err}");
 }

@@ -2,6 +2,12 @@
 //!
 //! They part where the main agents first got another message, gave another answer or made another call. Everything behind that place counts, the
 //! sub-agents' work included.
+//!
+//! # Where things are
+//!
+//! - both in words, for the command and the screen: `table.rs`; stories: `session/compare.rs`
+
+mod table;
 
 use serde::Serialize;
 
@@ -10,6 +16,8 @@ use crate::message::Arguments;
 use crate::session::fold::{ChangedFile, FileChanges};
 use crate::session::journal::Record;
 use crate::summary;
+
+pub use table::{ComparedRow, ComparedTable};
 
 /// What two sessions share, and what each did behind that.
 #[derive(Debug, Clone, PartialEq, Serialize)]
