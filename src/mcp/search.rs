@@ -98,6 +98,10 @@ impl RawTool for ToolSearch {
 /// Returns the tools that fit a query best, the best first.
 fn best(query: &str, tools: &[(String, OfferedTool)], most: usize) -> Vec<(String, OfferedTool)> {
     let query = query.to_lowercase();
+    // A whole name asks for that tool alone.
+    if let Some(named) = tools.iter().find(|(_, tool)| query == tool.name.to_lowercase()) {
+        return vec![named.clone()];
+    }
     let words: Vec<&str> = query.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
     let score = |server: &str, tool: &OfferedTool| {
         let definition = &tool.definition;
@@ -107,7 +111,7 @@ fn best(query: &str, tools: &[(String, OfferedTool)], most: usize) -> Vec<(Strin
         let properties = definition.schema.get("properties").and_then(Value::as_object);
         let arguments = properties.into_iter().flat_map(|map| map.keys()).map(|name| name.to_lowercase());
         let arguments: Vec<String> = arguments.collect();
-        let whole = u32::from(query == name || query == tool.name.to_lowercase()) * 100;
+        let whole = u32::from(query == name) * 100;
         let each = words.iter().map(|word| {
             4 * u32::from(name.contains(word))
                 + 3 * u32::from(server.to_lowercase() == *word)

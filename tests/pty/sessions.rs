@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use steersman::session::journal::SessionFiles;
+use steersman::event::Event;
+use steersman::session::journal::{Record, SessionFiles};
 
 use crate::support::server::Server;
 use crate::support::terminal::{Start, Terminal, keys};
@@ -158,7 +159,8 @@ fn a_saved_session_is_replayed_with_a_timeline_and_a_running_one_while_it_goes_o
     terminal.signal(Signal::TERM);
     terminal.wait_exit(PATIENCE);
 
-    let session = sessions(&terminal).list().unwrap()[0].header().unwrap().session.to_string();
+    let file = &sessions(&terminal).list().unwrap()[0];
+    let session = file.header().unwrap().session.to_string();
     let mut replay = beside(&terminal, &server).arg("replay").arg(&session).run();
     replay.wait_for("The second answer.");
     replay.send("\x1b[1;5D");
@@ -172,9 +174,14 @@ fn a_saved_session_is_replayed_with_a_timeline_and_a_running_one_while_it_goes_o
     replay.send("q");
     assert_eq!(replay.wait_exit(PATIENCE).exit_code(), 0);
 
+    let asked = file.read().unwrap().records.into_iter().find_map(|record| match record {
+        Record::Event(envelope) if matches!(envelope.event, Event::UserTurn { .. }) => Some(envelope.seq),
+        _ => None,
+    });
+    let asked = asked.unwrap().to_string();
     let mut there =
-        beside(&terminal, &server).arg("replay").arg(&session).arg("--at").arg("2").arg("--find=Parser").run();
-    there.wait_for("event 2 of");
+        beside(&terminal, &server).arg("replay").arg(&session).arg("--at").arg(&asked).arg("--find=Parser").run();
+    there.wait_for(&format!("event {asked} of"));
     there.wait_for("parser: 1 of 1");
     there.send("q");
     assert_eq!(there.wait_exit(PATIENCE).exit_code(), 0);

@@ -117,7 +117,7 @@ fn findings(view: &View) -> String {
 fn own_findings(view: &View) -> String {
     let (wanted, lines) = view.found(view.words(), "line");
     let (defined, definitions) = view.found(view.definitions(), "definition");
-    let (_, open_ends) = view.found(view.open_ends(), "open end");
+    let (_, open_ends) = view.found(view.open_ends(), "open TODO");
     // The first definition of each file is in front: a survey shows breadth.
     let mut seen = "";
     let (first, rest): (Vec<&Hit>, Vec<&Hit>) =
@@ -166,7 +166,7 @@ fn excerpts(view: &View) -> String {
 /// Shows the lines with marks of open TODOs.
 fn open_ends(view: &View) -> String {
     let reported = view.talk.turn.succeeded("agent").flat_map(|done| results::references(&done.result));
-    let marks = reported.chain(view.found(view.open_ends(), "open end").0).filter(is_open_end);
+    let marks = reported.chain(view.found(view.open_ends(), "open TODO").0).filter(is_open_end);
     section("Open TODOs", &hit_list(&each_once(marks)))
 }
 
