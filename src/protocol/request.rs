@@ -261,7 +261,7 @@ pub enum QueueAct {
         /// The first as it was.
         first: Pending,
         /// The second as it was.
-        second: Pending,
+        second: Box<Pending>,
     },
     /// Say that it still holds, however long it has waited.
     Confirm,

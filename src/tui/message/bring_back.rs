@@ -187,7 +187,7 @@ fn part(
     }
     match known.run.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
-            Request::Queue { agent, id, act: QueueAct::Split { first, second } }.into()
+            Request::Queue { agent, id, act: QueueAct::Split { first, second: Box::new(second) } }.into()
         }
         Some(_) => PaneEffect::Say(format!("{id} was changed since, it stays joined")),
         None => PaneEffect::Say(format!("{id} is not pending any more: both were delivered as one text")),

@@ -162,7 +162,7 @@ fn every_request_is_the_same_behind_json() {
         queue(QueueAct::Move { shift: Shift::Earlier }),
         queue(QueueAct::Deliver { delivery: Delivery::Now }),
         queue(QueueAct::Merge),
-        queue(QueueAct::Split { first: entry.clone(), second: entry }),
+        queue(QueueAct::Split { first: entry.clone(), second: Box::new(entry) }),
         queue(QueueAct::Confirm),
         Request::NeverAskIfTrue,
         Request::Resume,
