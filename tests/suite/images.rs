@@ -198,7 +198,7 @@ fn a_text_that_waits_is_written_with_its_images_and_read_without_any() {
 fn texts_that_are_joined_have_the_images_of_both_and_parted_each_its_own() {
     let queue = Interloper::new();
     let send = |text: &str| {
-        let image = Image { name: format!("{text}.png"), ..image() };
+        let image = Image::new(format!("{text}.png"), &png()).unwrap();
         queue.inject_user_message(Injection { images: vec![image], ..Injection::from(text) }).unwrap()
     };
     let (one, _) = (send("one"), send("two"));
