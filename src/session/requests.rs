@@ -237,9 +237,9 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
             Err(refused) => QueueOutcome::Refused(refused),
         },
         // The first gets its own words before the second comes back, so the second is never in both.
-        QueueAct::Split { first, second } => match queue.replace(id, &first.text) {
-            Ok(true) if queue.restore_behind((**second).clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
-            Ok(true) => QueueOutcome::Withdrawn((**second).clone()),
+        QueueAct::Split { first, second } => match queue.replace_by(id, first) {
+            Ok(true) if queue.restore_behind(second.as_ref().clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
+            Ok(true) => QueueOutcome::Withdrawn(second.as_ref().clone()),
             answer => accepted(answer),
         },
         QueueAct::Confirm => was_there(queue.confirm(id)),

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use steersman::agent::{History, Keep};
+use steersman::control::{Injection, Interloper};
 use steersman::event::Pending;
 use steersman::id::AgentId;
 use steersman::image::{Image, ImageType};
@@ -191,4 +192,22 @@ fn a_text_that_waits_is_written_with_its_images_and_read_without_any() {
     let written = serde_json::to_value(&entry).unwrap();
     assert_eq!(written["images"], json!([{"name": "p.png", "media_type": "image/png", "data": BASE64}]));
     assert_eq!(serde_json::from_value::<Pending>(written).unwrap(), entry);
+}
+
+#[test]
+fn texts_that_are_joined_have_the_images_of_both_and_parted_each_its_own() {
+    let queue = Interloper::new();
+    let send = |text: &str| {
+        let image = Image::new(format!("{text}.png"), &png()).unwrap();
+        queue.inject_user_message(Injection { images: vec![image], ..Injection::from(text) }).unwrap()
+    };
+    let (one, _) = (send("one"), send("two"));
+    let names = |entries: &[Pending]| -> Vec<Vec<String>> {
+        entries.iter().map(|entry| entry.images.iter().map(|image| image.name.clone()).collect()).collect()
+    };
+    let (first, second) = queue.merge(&one).unwrap().unwrap();
+    assert_eq!(names(&queue.peek()), [["one.png", "two.png"]]);
+    assert!(queue.replace_by(&one, &first).unwrap());
+    assert!(queue.restore_behind(second, &[one]));
+    assert_eq!(names(&queue.peek()), [["one.png"], ["two.png"]]);
 }

@@ -41,6 +41,20 @@ impl Interloper {
         Ok(self.edit(|queue| queue.change(id, |entry| entry.text = text)))
     }
 
+    /// Replaces the text and the images of an entry by those of another; false when it is no longer pending.
+    ///
+    /// # Errors
+    /// As [`Interloper::replace`].
+    pub fn replace_by(&self, id: &MessageId, other: &Pending) -> Result<bool, Refused> {
+        check(&other.text)?;
+        Ok(self.edit(|queue| {
+            queue.change(id, |entry| {
+                entry.text.clone_from(&other.text);
+                entry.images.clone_from(&other.images);
+            })
+        }))
+    }
+
     /// Moves an entry to the given place of the list; false when it is no longer pending.
     pub fn move_to(&self, id: &MessageId, index: usize) -> bool {
         let moved = self.lock().move_to(id, index);
