@@ -273,7 +273,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "approval"],
-            "approval" | "changes" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -288,6 +288,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "facts",
                 "message",
                 "palette",
+                "compared",
                 "sessions",
                 "state",
                 "theme",
@@ -340,6 +341,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
                 "widgets",
+                "compared",
                 "sessions",
             ],
             "update" => &[
@@ -362,6 +364,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "message",
                 "msg",
+                "compared",
                 "sessions",
                 "switch",
                 "pause",
@@ -414,6 +417,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "run",
+                "compared",
                 "sessions",
                 "state",
                 "switch",
