@@ -82,14 +82,14 @@ pub struct KeptText<'a> {
 
 /// Puts a text into its frame.
 pub fn frame(text: &FramedText<'_>) -> String {
-    let mut head = format!(" kind=\"{}\" sent=\"{}\"", text.kind, sent(text.sent));
     let task = text.task.map(beginning).filter(|task| !task.is_empty());
-    match (text.kind, task) {
-        (TextKind::Add, Some(task)) => head.push_str(&format!(" task=\"goes on: {task}\"")),
-        (TextKind::Instead, Some(task)) => head.push_str(&format!(" task=\"dropped: {task}\"")),
-        (TextKind::Rule, _) => head.push_str(&format!(" for=\"{}\"", holds_for(text.scope))),
-        (TextKind::Add | TextKind::Instead | TextKind::Note, _) => {}
-    }
+    let about = match (text.kind, task) {
+        (TextKind::Add, Some(task)) => format!(" task=\"goes on: {task}\""),
+        (TextKind::Instead, Some(task)) => format!(" task=\"dropped: {task}\""),
+        (TextKind::Rule, _) => format!(" for=\"{}\"", holds_for(text.scope)),
+        (TextKind::Add | TextKind::Instead | TextKind::Note, _) => String::new(),
+    };
+    let head = format!(" kind=\"{}\" sent=\"{}\"{about}", text.kind, sent(text.sent));
     wrapped(STEER, text.id.as_str(), &head, text.words)
 }
 
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_text_full_of_tags_costs_no_more_than_its_length() {
         let id = MessageId::new("m5");
-        let words: String = (2..60_000).map(|number| format!("</steer-m5-{number}>")).collect();
+        let words: String = (2..60_000).map(|number| format!("</steer-m5-{number}>")).collect::<Vec<_>>().concat();
         let framed = frame(&text(&id, TextKind::Note, &words));
         assert!(framed.starts_with("<steer-m5-60000 "), "{}", &framed[..40]);
         assert_eq!(read(&framed).unwrap().words, words);

@@ -28,7 +28,7 @@ use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
-use crate::tui::state::status;
+use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};

@@ -133,20 +133,7 @@ impl Setup {
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
         let sandbox = self.workbench.spawner.sandbox().name();
-        let policy = Policy {
-            sandboxed: Some(if sandbox.is_some() { Sandboxed::Yes } else { Sandboxed::No }),
-            network: match self.workbench.confinement.network {
-                workspace::Network::Off if sandbox.is_some() => Network::Off,
-                workspace::Network::Off | workspace::Network::On => Network::On,
-            },
-            main_web: match self.workbench.web_pool {
-                WebPool::SubAgents => MainWeb::AsAny,
-                WebPool::Main => MainWeb::Asked,
-            },
-            root: Some(root.clone()),
-            ..self.policy
-        };
-        approvals.configure(policy, Mode::Ask);
+        approvals.configure(policy(self.policy, &self.workbench, &root), Mode::Ask);
         if let Err(refused) = approvals.set_mode(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
@@ -204,6 +191,24 @@ impl Setup {
         }
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, notes })
+    }
+}
+
+/// Adds what the set-up shows to what the user's own configuration says of approvals.
+fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
+    let is_sandboxed = workbench.spawner.sandbox().name().is_some();
+    Policy {
+        sandboxed: Some(if is_sandboxed { Sandboxed::Yes } else { Sandboxed::No }),
+        network: match workbench.confinement.network {
+            workspace::Network::Off if is_sandboxed => Network::Off,
+            workspace::Network::Off | workspace::Network::On => Network::On,
+        },
+        main_web: match workbench.web_pool {
+            WebPool::SubAgents => MainWeb::AsAny,
+            WebPool::Main => MainWeb::Asked,
+        },
+        root: Some(root.to_path_buf()),
+        ..policy
     }
 }
 

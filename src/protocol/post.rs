@@ -224,7 +224,7 @@ pub enum QueueOutcome {
     /// The entry left the queue, as it was then.
     Withdrawn(Pending),
     /// The two were joined; as they were before.
-    Merged(Pending, Pending),
+    Merged(Pending, Box<Pending>),
     /// The agent had taken the entry before: nothing was changed.
     Gone,
     /// The agent has ended: what was pending comes back with [`Event::Returned`].

@@ -200,10 +200,12 @@ fn distribute(members: &Members, by: &ClientId, reply: Reply) -> Reply {
     match reply {
         Reply::Stopped(entries) => Reply::Stopped(members.give_back(by, entries)),
         reply => {
-            if let Reply::Queue { outcome, .. } = &reply
-                && let QueueOutcome::Withdrawn(entry) | QueueOutcome::Merged(_, entry) = outcome
-            {
-                members.withdrawn(by, entry);
+            if let Reply::Queue { outcome, .. } = &reply {
+                match outcome {
+                    QueueOutcome::Withdrawn(entry) => members.withdrawn(by, entry),
+                    QueueOutcome::Merged(_, second) => members.withdrawn(by, second),
+                    QueueOutcome::Done | QueueOutcome::Gone | QueueOutcome::Ended | QueueOutcome::Refused(_) => {}
+                }
             }
             reply
         }

@@ -218,7 +218,7 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         QueueAct::Move { shift } => was_there(queue.shift(id, *shift)),
         QueueAct::Deliver { delivery } => was_there(queue.set_delivery(id, *delivery)),
         QueueAct::Merge => match queue.merge(id) {
-            Ok(Some((first, second))) => QueueOutcome::Merged(first, second),
+            Ok(Some((first, second))) => QueueOutcome::Merged(first, Box::new(second)),
             Ok(None) => QueueOutcome::Gone,
             Err(refused) => QueueOutcome::Refused(refused),
         },

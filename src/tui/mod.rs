@@ -53,6 +53,7 @@ pub mod replay;
 pub mod run;
 pub mod sessions;
 pub mod state;
+pub mod status;
 pub mod switch;
 pub mod terminal;
 pub mod theme;

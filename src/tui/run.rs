@@ -47,7 +47,7 @@ use crate::tui::files::Files;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::status::Status;
+use crate::tui::status::Status;
 use crate::tui::terminal::signals::Signals;
 use crate::tui::terminal::watchdog;
 use crate::tui::terminal::writer::Written;

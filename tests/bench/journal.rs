@@ -30,7 +30,7 @@ use steersman::session::{Client as _, LocalClient};
 use steersman::tui::msg::Msg;
 use steersman::tui::run::sessions::steps_of;
 use steersman::tui::state::App;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::timeline::Recorded;
 use steersman::tui::update::update;

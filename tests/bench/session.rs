@@ -24,7 +24,7 @@ use steersman::message::Arguments;
 use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};

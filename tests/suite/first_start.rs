@@ -11,7 +11,7 @@ use steersman::protocol::LocalServer;
 use steersman::protocol::{Notice, Request};
 use steersman::provider::Http;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::status::ModelSource;
+use steersman::tui::status::ModelSource;
 
 use crate::support::doubles::within;
 use crate::support::program::{Program, exit_code, stderr, stdout};

@@ -2,7 +2,7 @@
 
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
-use steersman::tui::state::status::HostState;
+use steersman::tui::status::HostState;
 
 use super::pending_list::crew;
 use crate::support::stage::Stage;

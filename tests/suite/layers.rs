@@ -272,12 +272,13 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "help" => &["facts", "effect", "state", "keymap", "commands", "overlay"],
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
-            "alerts" => &["effect", "state", "approval"],
+            "alerts" => &["effect", "state", "status", "approval"],
             "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
-            "message" => &["facts", "effect", "focus", "overlay", "state", "keymap", "commands", "fuzzy"],
+            "message" => &["facts", "effect", "focus", "overlay", "state", "status", "keymap", "commands", "fuzzy"],
+            "status" => &["facts", "keymap", "state", "agents"],
             // It reads the message, and changes it by an effect.
             "palette" => &["facts", "effect", "overlay", "state", "keymap", "commands", "theme", "message"],
             "app" => &[
@@ -291,6 +292,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "compared",
                 "sessions",
                 "state",
+                "status",
                 "theme",
                 "help",
                 "highlight",
@@ -338,6 +340,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "state",
+                "status",
                 "theme",
                 "transcript",
                 "widgets",
@@ -370,6 +373,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "state",
+                "status",
                 "theme",
                 "transcript",
             ],
@@ -378,6 +382,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "approval",
                 "message",
                 "state",
+                "status",
                 "keymap",
                 "commands",
                 "view",
@@ -420,6 +425,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "compared",
                 "sessions",
                 "state",
+                "status",
                 "switch",
                 "terminal",
                 "theme",

@@ -4,7 +4,7 @@ use steersman::error::StartError;
 use steersman::event::{Event, Outcome};
 use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::status::ModelSource;
+use steersman::tui::status::ModelSource;
 
 use crate::support::stage::Stage;
 

@@ -7,7 +7,7 @@ use steersman::protocol::{Notice, Request};
 use steersman::session::fold::PendingStage as Where;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::pane::Pane;
-use steersman::tui::state::status::ModelSource;
+use steersman::tui::status::ModelSource;
 
 use crate::support::stage::Stage;
 
@@ -238,7 +238,7 @@ fn each_pending_text_says_when_it_will_be_delivered() {
 #[test]
 fn before_the_agent_is_built_texts_wait_for_it() {
     let mut stage = Stage::new(120, 36);
-    stage.app.status.host = steersman::tui::state::status::HostState::Starting;
+    stage.app.status.host = steersman::tui::status::HostState::Starting;
     stage.keys("hello<enter>");
     let screen = stage.screen();
     assert!(screen.contains("→ as soon as the agent is ready") && screen.contains("○ starting"), "{screen}");

@@ -25,7 +25,7 @@ use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::App;
 use steersman::tui::state::lines::Medium;
-use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw, look};

@@ -74,7 +74,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
                     }
                     (_, Some(UserAbout::Kept(_))) => format!("The user before that:\n{}", cut(content, text)),
                     (_, Some(UserAbout::Rule(_)) | None) => format!("User: {}", cut(content, text)),
-                })
+                });
             }
             Message::System { content } => entries.push(format!("Note of the program: {}", cut(content, text))),
             Message::Assistant(reply) => {

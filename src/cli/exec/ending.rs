@@ -75,7 +75,7 @@ impl ExecRun<'_> {
                 match read.line {
                     Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
                     Line::FollowUp(text) => {
-                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) })
+                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) });
                     }
                     Line::Json(line) => {
                         if let Some(message) = input::text_of(&line) {

@@ -144,8 +144,9 @@ impl<'a> ExecRun<'a> {
 
     /// Sends a text to whom it names, else to the main agent.
     fn send_to_named(&mut self, message: UserLine) {
-        let Addressed { target, text } = target::parse(&message.text, &self.agents);
-        let message = UserLine { text: text.to_owned(), ..message.clone() };
+        let UserLine { text: whole, delivery, kind, scope } = message;
+        let Addressed { target, text } = target::parse(&whole, &self.agents);
+        let message = UserLine { text: text.to_owned(), delivery, kind, scope };
         match target {
             Target::Unnamed => match named(&message.text) {
                 Some(name) => {

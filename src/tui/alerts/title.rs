@@ -2,7 +2,7 @@
 
 use crate::session::fold::RunState;
 use crate::tui::approval::Questions;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 
 /// What the title is made from.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::session::fold::RunState;
 use crate::tui::approval::Questions;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
-use crate::tui::state::status::Status;
+use crate::tui::status::Status;
 use crate::tui::transcript::TranscriptPane;
 
 /// Most checkpoints of a replay.

@@ -41,7 +41,7 @@ use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::status::Status;
+use crate::tui::status::Status;
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;

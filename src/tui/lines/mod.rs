@@ -38,7 +38,7 @@ use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
-use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::status::{HostState, ModelSource};
 use asks::Asked;
 use page::{Page, named};
 use pending::Known;

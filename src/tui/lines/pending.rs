@@ -111,7 +111,7 @@ fn line(app: &App, entry: &PendingText) -> String {
 
 /// Tells whether a text starts a turn by itself: then its delivery is told and nothing before.
 fn enters_at_once(app: &App, entry: &PendingText) -> bool {
-    let is_ready = app.status.host == crate::tui::state::status::HostState::Ready;
+    let is_ready = app.status.host == crate::tui::status::HostState::Ready;
     entry.agent.is_main()
         && is_ready
         && !app.facts.run.agents.main().running()

@@ -6,7 +6,7 @@ use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 
 /// What the message reads and does not change.
 #[derive(Debug, Clone, Copy)]

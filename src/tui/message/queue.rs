@@ -28,7 +28,7 @@ impl Message {
             }
             (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
                 let text = format!("{}\n\n{}", first.text, second.text);
-                let (first, second) = (first.clone(), second.clone());
+                let (first, second) = (first.clone(), second.as_ref().clone());
                 self.set_aside(Removed::Merged { agent: agent.clone(), first, second, text });
             }
             _ => {}

@@ -16,7 +16,7 @@ use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::keymap::Edit;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 
 /// Carries out Enter.
 pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {

@@ -22,7 +22,7 @@ use crate::protocol::{Notice, Post};
 use crate::tui::export::ledger_csv;
 use crate::tui::msg::Msg;
 use crate::tui::state::App;
-use crate::tui::state::status::{ModelSource, Status};
+use crate::tui::status::{ModelSource, Status};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::RecordedFacts;
 use crate::tui::transcript::transcript_markdown;

@@ -9,7 +9,7 @@ use crate::price::Prices;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
-use crate::tui::state::status::ModelSource;
+use crate::tui::status::ModelSource;
 use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};

@@ -5,9 +5,6 @@
 //! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
 //! - receipts in the transcript: `src/tui/update/post.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
 //!   `receipt_lives.rs`, `tests/pty/receipts.rs`
-//! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
-//! - the approval mode and the sandbox in the status line: `src/tui/view/guards.rs`; stories:
-//!   `modes.rs`
 //! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 
@@ -16,7 +13,6 @@ pub mod lines;
 pub mod pane;
 pub mod pointer;
 pub mod regions;
-pub mod status;
 
 pub use crate::tui::app::App;
 

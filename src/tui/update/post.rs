@@ -15,7 +15,7 @@ use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
-use crate::tui::state::status::{HostState, Status};
+use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{pause, pending};
 

@@ -13,7 +13,7 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::{HostState, ModelSource, Status};
+use crate::tui::status::{HostState, ModelSource, Status};
 use crate::tui::switch::EventPlace;
 use crate::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
 use crate::tui::transcript;

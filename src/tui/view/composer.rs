@@ -11,7 +11,7 @@ use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
 use crate::tui::state::pane::Pane;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 use crate::tui::timeline;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;

@@ -12,7 +12,7 @@ use crate::steering::TextKind;
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
-use crate::tui::state::status::HostState;
+use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame

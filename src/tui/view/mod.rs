@@ -2,7 +2,6 @@
 //!
 //! # Where things are
 //!
-//! - the wait before the next attempt, counted down: `status.rs`; stories: `retry_countdown.rs`
 //! - when a text enters, in words: `forecast.rs`; stories: `forecast.rs`
 //! - where each pane stands, small sizes: `layout.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
 //! - speed: keys, streams, bursts, SSE, transcript: `src/tui/transcript/view/cache.rs`,
@@ -14,15 +13,14 @@ pub(crate) mod arguments;
 pub mod composer;
 mod farewell;
 pub mod forecast;
-mod guards;
 pub mod layout;
 pub(crate) mod receipt;
 mod rules;
-pub mod status;
 mod tabs;
 
 pub use farewell::farewell;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ratatui::Frame;
@@ -47,7 +45,8 @@ use crate::tui::state::App;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
-use crate::tui::state::status::ModelSource;
+use crate::tui::status::ModelSource;
+use crate::tui::status::view::{self as status, StatusView};
 use crate::tui::timeline;
 use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
@@ -182,11 +181,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         }
         None => message::draw(&app.message, &app.known(), panes.composer, buffer),
     };
-    status::draw(app, panes.status, buffer);
+    let line = StatusView { status: &app.status, facts: &app.facts, context: app.focus.context() };
+    status::draw(line, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
     if question.is_none() && !app.questions.is_empty() {
-        status::draw_unasked(app, panes.status, buffer);
+        status::draw_unasked(&app.facts, &way_to_question(app), panes.status, buffer);
     }
     // What lies over the panel takes its keys away.
     let covered = !app.focus.overlays.is_empty();
@@ -221,6 +221,15 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
 }
 
 /// Draws the lists of completions and of the history: above the question, or over it where that leaves too little room;
+/// Says what brings a question to the screen that waits.
+fn way_to_question(app: &App) -> Cow<'_, str> {
+    app.spell(match app.focus.overlays.top() {
+        Some(overlay) => overlay.closing_words(),
+        None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
+        None => "make the terminal larger",
+    })
+}
+
 /// then the question is not on the screen.
 fn draw_lists(
     app: &App,

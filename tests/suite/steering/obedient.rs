@@ -140,7 +140,7 @@ impl Obedient {
         };
         let mut calls: Vec<ToolCall> =
             open(messages).iter().enumerate().map(|(place, words)| call(place, "do", words)).collect();
-        if requests.len() % self.rounds != 0 {
+        if !requests.len().is_multiple_of(self.rounds) {
             calls.push(call(calls.len(), "work", "on"));
         }
         let content = if calls.is_empty() { "All of it is done.".to_owned() } else { String::new() };

@@ -120,7 +120,7 @@ async fn a_rule_of_the_tree_reaches_the_sub_agents_that_run_and_those_that_start
     let later = rig.model.requests_of("Dig more.").pop().unwrap().lines();
     assert_eq!(later[2], "user: <steer-m1 kind=\"rule\" for=\"you\">\ndig by hand\n</steer-m1>", "{later:?}");
     let first = rig.model.requests_of(&child("digger"));
-    let first = first.iter().filter(|request| request.lines()[1] == "user: Dig.").next_back().unwrap().lines();
+    let first = first.iter().rfind(|request| request.lines()[1] == "user: Dig.").unwrap().lines();
     assert!(first.iter().any(|line| line.contains("only for you")), "{first:?}");
 }
 

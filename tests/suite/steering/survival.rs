@@ -207,7 +207,7 @@ async fn a_rule_is_whole_in_every_request_until_it_is_withdrawn_and_its_latest_w
     let requests = life.requests();
     assert!(life.compactions() >= 5, "{}", life.compactions());
     for (number, request) in requests.iter().enumerate().skip(3) {
-        let latest = texts(request).into_iter().filter(|text| text.kind == "rule").next_back();
+        let latest = texts(request).into_iter().rfind(|text| text.kind == "rule");
         match latest {
             Some(rule) if number < 30 => assert_eq!((rule.words.as_str(), rule.state), ("no new files", None)),
             Some(rule) if number < edited => {

@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::cause::Cause;
 use crate::limits;
 use crate::protocol::LocalServer;
+use crate::tui::state::cause::Cause;
 
 /// The sentence after the first of two Ctrl+C.
 const QUITS: &str = "Ctrl+C again quits";

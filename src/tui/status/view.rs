@@ -3,60 +3,75 @@
 //! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it. The approval mode stands
 //! at the right end of the lowest row, whatever else there is to say.
 
+mod badge;
+
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::guards::{Room, badge};
+use super::{HostState, Status};
 use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::session::fold::agents::Activity;
 use crate::session::fold::money_left;
 use crate::summary::tokens as count;
 use crate::tui::agents::view::{longest, money, share as context_share, tokens as context_tokens, tools};
-use crate::tui::state::status::HostState;
-use crate::tui::state::{App, MEDIUM};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
+use crate::tui::state::MEDIUM;
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
+use badge::{Room, badge};
 
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;
 
+/// What the status line is drawn from.
+#[derive(Debug, Clone, Copy)]
+pub struct StatusView<'a> {
+    /// Its own state.
+    pub status: &'a Status,
+    /// The facts of every pane.
+    pub facts: &'a Facts,
+    /// Where the keys go.
+    pub context: Context,
+}
+
 /// Draws the status line into one or two rows.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.facts.theme;
+pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
+    let theme = &view.facts.theme;
     let first = row(area, 0);
-    let (state, style) = turn_state(app);
+    let (state, style) = turn_state(view);
     let second = row(area, 1);
     if !second.is_empty() {
         let state = format!(" {state}");
         // A sentence that is cut says less than a figure that is left out.
         let room = first.width.saturating_sub(columns(&state));
-        let fitting = figures(app).into_iter().map(|figures| format!(" {figures} ")).find(|f| columns(f) <= room);
+        let fitting = figures(view).into_iter().map(|figures| format!(" {figures} ")).find(|f| columns(f) <= room);
         let right = put_right(buffer, first, &fitting.unwrap_or_default(), theme.dim);
         put(buffer, right, &state, style);
-        draw_note(app, second, buffer);
+        draw_note(view, second, buffer);
         return;
     }
     // One row: a message replaces everything but the mode, then the state goes before the context and the model.
-    let first = draw_mode(app, first, buffer);
-    if let Some(message) = app.status.message(app.facts.now) {
+    let first = draw_mode(view, first, buffer);
+    if let Some(message) = view.status.message(view.facts.now) {
         put(buffer, first, &one_line(message), theme.notice);
         return;
     }
     let rest = put(buffer, first, &state, style);
     let rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
-    let context = share(app).map(|share| format!("{share} · {}", model(app)));
-    let fitting = context.into_iter().chain([model(app)]).find(|words| columns(words) <= rest.width);
+    let context = share(view).map(|share| format!("{share} · {}", model(view)));
+    let fitting = context.into_iter().chain([model(view)]).find(|words| columns(words) <= rest.width);
     put_right(buffer, rest, &fitting.unwrap_or_default(), theme.dim);
 }
 
 /// Draws the approval mode and the sandbox at the right end; returns what is left.
-fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
+fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
     // A message needs the room more than the long words do.
-    let is_scarce = app.status.message(app.facts.now).is_some() || line.width < MEDIUM;
+    let is_scarce = view.status.message(view.facts.now).is_some() || line.width < MEDIUM;
     let room = if is_scarce { Room::Scarce((line.width / 4).max(BADGE)) } else { Room::Ample(line.width / 2) };
-    let (words, style) = badge(app, room);
+    let (words, style) = badge(view.facts, room);
     // Below that width there is room for hardly a word of anything.
     if line.width < 16 {
         return line;
@@ -68,43 +83,37 @@ fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
 }
 
 /// Says that a question waits which is not on the screen, and what brings it there.
-pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
+pub fn draw_unasked(facts: &Facts, way: &str, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let way = match app.focus.overlays.top() {
-        Some(overlay) => overlay.closing_words(),
-        None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
-        None => "make the terminal larger",
-    };
-    let words =
-        [format!("? a question waits: {}", app.spell(way)), "? a question waits".to_owned(), "? asks".to_owned()];
+    let words = [format!("? a question waits: {way}"), "? a question waits".to_owned(), "? asks".to_owned()];
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
-    put_right(buffer, line, &format!("  {words}"), app.facts.theme.notice);
+    put_right(buffer, line, &format!("  {words}"), facts.theme.notice);
 }
 
-fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
-    let theme = &app.facts.theme;
-    let line = draw_mode(app, line, buffer);
-    if let Some(message) = app.status.message(app.facts.now) {
-        put(buffer, line, &format!(" {}", app.spell(&one_line(message))), theme.notice);
+fn draw_note(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) {
+    let theme = &view.facts.theme;
+    let line = draw_mode(view, line, buffer);
+    if let Some(message) = view.status.message(view.facts.now) {
+        put(buffer, line, &format!(" {}", view.facts.spell(view.context, &one_line(message))), theme.notice);
         return;
     }
-    let fitting = facts(app).into_iter().find(|facts| columns(facts) + 2 <= line.width);
-    put(buffer, line, &format!(" {}", fitting.unwrap_or_else(|| model(app))), theme.dim);
+    let fitting = place(view).into_iter().find(|words| columns(words) + 2 <= line.width);
+    put(buffer, line, &format!(" {}", fitting.unwrap_or_else(|| model(view))), theme.dim);
 }
 
 /// Returns directory, branch, model and context; in fewer and fewer words.
-fn facts(app: &App) -> Vec<String> {
+fn place(view: StatusView<'_>) -> Vec<String> {
     let named = |name: &str| Some(one_line(name)).filter(|name| !name.is_empty());
-    let (place, branch) = (named(&app.facts.place), named(&app.facts.branch));
-    let model = Some(match &app.status.offer {
+    let (place, branch) = (named(&view.facts.place), named(&view.facts.branch));
+    let model = Some(match &view.status.offer {
         Some(offer) => {
             let (name, what) = (one_line(&offer.model), one_line(&offer.what));
-            format!("{} · {} {name} of {what}", model(app), app.spell("F6 uses"))
+            format!("{} · {} {name} of {what}", model(view), view.facts.spell(view.context, "F6 uses"))
         }
-        None => model(app),
+        None => model(view),
     });
     let (long, short) =
-        (share(app), context_share(app.facts.run.agents.main()).map(|share| format!("context {share}")));
+        (share(view), context_share(view.facts.run.agents.main()).map(|share| format!("context {share}")));
     let rows: [[&Option<String>; 4]; 5] = [
         [&place, &branch, &model, &long],
         [&place, &branch, &model, &short],
@@ -115,19 +124,19 @@ fn facts(app: &App) -> Vec<String> {
     rows.map(|row| row.into_iter().flatten().cloned().collect::<Vec<_>>().join(" · ")).to_vec()
 }
 
-fn model(app: &App) -> String {
-    one_line(app.status.model(app.facts.run.agents.main().model.as_deref()))
+fn model(view: StatusView<'_>) -> String {
+    one_line(view.status.model(view.facts.run.agents.main().model.as_deref()))
 }
 
 /// Says what the turn is at, in words, with its style.
-fn turn_state(app: &App) -> (String, Style) {
-    let theme = &app.facts.theme;
-    let main = app.facts.run.agents.main();
+fn turn_state(view: StatusView<'_>) -> (String, Style) {
+    let theme = &view.facts.theme;
+    let main = view.facts.run.agents.main();
     let since = |text: &str| {
-        let seconds = main.since.map_or(0, |since| seconds_between(since, app.facts.now));
+        let seconds = main.since.map_or(0, |since| seconds_between(since, view.facts.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
     };
-    match &app.status.host {
+    match &view.status.host {
         HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
@@ -139,7 +148,7 @@ fn turn_state(app: &App) -> (String, Style) {
         Activity::Waiting => (since("○ waiting for the model"), theme.accent),
         Activity::Retrying { attempt, reason, until } => {
             let reason = one_line(reason);
-            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, app.facts.now)), theme.notice)
+            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, view.facts.now)), theme.notice)
         }
         Activity::Compacting(messages) => {
             (since(&format!("≡ summarising {messages} older messages, Esc stops")), theme.accent)
@@ -151,7 +160,7 @@ fn turn_state(app: &App) -> (String, Style) {
         }
         Activity::Tools => {
             let names = one_line(&tools(&main.open));
-            (format!("● running {names} {}", clock(longest(&main.open, app.facts.now))), theme.tool)
+            (format!("● running {names} {}", clock(longest(&main.open, view.facts.now))), theme.tool)
         }
         Activity::Paused(Some(tool)) => (since(&format!("‖ paused before {}", one_line(tool))), theme.notice),
         Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),
@@ -174,21 +183,21 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 }
 
 /// Returns tokens and money; in fewer and fewer words.
-fn figures(app: &App) -> Vec<String> {
-    let totals = app.facts.run.agents.main().totals();
+fn figures(view: StatusView<'_>) -> Vec<String> {
+    let totals = view.facts.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match app.facts.run.budget.limits.max_tokens {
-        Some(max) => (app.facts.run.budget.tokens, format!(" of {}", count(max))),
-        None => (app.facts.run.agents.spent(), String::new()),
+    let (spent, most) = match view.facts.run.budget.limits.max_tokens {
+        Some(max) => (view.facts.run.budget.tokens, format!(" of {}", count(max))),
+        None => (view.facts.run.agents.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(app.facts.run.budget).or_else(|| money(totals));
+    let money = money_left(view.facts.run.budget).or_else(|| money(totals));
     let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }
 
-fn share(app: &App) -> Option<String> {
-    let main = app.facts.run.agents.main();
+fn share(view: StatusView<'_>) -> Option<String> {
+    let main = view.facts.run.agents.main();
     let cap = main.cap.filter(|cap| *cap > 0).map(count);
     match (context_tokens(main), cap) {
         (Some(tokens), Some(cap)) => {

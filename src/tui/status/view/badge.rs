@@ -4,7 +4,7 @@ use ratatui::style::Style;
 
 use crate::mode::Mode;
 use crate::session::fold::Sandbox;
-use crate::tui::state::App;
+use crate::tui::facts::Facts;
 use crate::tui::widgets::fit::columns;
 
 /// The room for the words, columns.
@@ -17,8 +17,8 @@ pub enum Room {
 }
 
 /// Returns the longest words that fit, or the shortest, with their style.
-pub fn badge(app: &App, room: Room) -> (String, Style) {
-    let guards = &app.facts.run.permissions;
+pub fn badge(facts: &Facts, room: Room) -> (String, Style) {
+    let guards = &facts.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
         Sandbox::Unknown => &[],
         Sandbox::Missing => &["not sandboxed", "no sandbox"],
@@ -40,9 +40,9 @@ pub fn badge(app: &App, room: Room) -> (String, Style) {
     let shortest = words.last().cloned().unwrap_or_default();
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
     let style = match (guards.mode.is_auto(), &guards.sandbox) {
-        (true, _) => app.facts.theme.mode_auto,
-        (false, Sandbox::Missing) => app.facts.theme.notice,
-        (false, Sandbox::Named(_) | Sandbox::Unknown) => app.facts.theme.dim,
+        (true, _) => facts.theme.mode_auto,
+        (false, Sandbox::Missing) => facts.theme.notice,
+        (false, Sandbox::Named(_) | Sandbox::Unknown) => facts.theme.dim,
     };
     (fitting, style)
 }
