@@ -258,6 +258,24 @@ fn one_line(text: &str) -> String {
     visible_line(&line).into_owned()
 }
 
+/// Two sessions, row by row. All texts are safe to be shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparedTable {
+    /// One sentence about what both share.
+    pub heading: String,
+    /// The rows.
+    pub rows: Vec<ComparedRow>,
+}
+
+/// One thing about both sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedRow {
+    /// What it is.
+    pub name: &'static str,
+    /// What each has, line by line.
+    pub sides: [Vec<String>; 2],
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,7 @@ pub mod app;
 pub mod approval;
 pub mod changes;
 pub mod commands;
+pub mod compared;
 pub mod effect;
 pub mod export;
 pub mod facts;

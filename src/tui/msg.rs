@@ -8,7 +8,7 @@ use ratatui::layout::Size;
 
 use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
-use crate::session::compare::ComparedTable;
+use crate::summary::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
 use crate::tui::approval::Seen;
 use crate::tui::export::Subject;

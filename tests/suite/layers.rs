@@ -274,7 +274,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -290,6 +290,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "facts",
                 "message",
                 "palette",
+                "compared",
                 "sessions",
                 "state",
                 "status",
@@ -344,6 +345,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
                 "widgets",
+                "compared",
                 "sessions",
             ],
             "update" => &[
@@ -366,6 +368,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "message",
                 "msg",
+                "compared",
                 "sessions",
                 "switch",
                 "pause",
@@ -420,6 +423,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "run",
+                "compared",
                 "sessions",
                 "state",
                 "status",

@@ -6,8 +6,9 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Answer;
 use super::source::reading;
 use crate::cli::exit::Exit;
-use crate::session::compare::{ComparedRow, ComparedTable, compare};
+use crate::session::compare::compare;
 use crate::session::journal::SessionFiles;
+use crate::summary::{ComparedRow, ComparedTable};
 use crate::text::clip;
 
 /// Columns of the names of rows.

@@ -3,7 +3,7 @@
 //! # Where things are
 //!
 //! - `search`: `search.rs`; stories: `session/search.rs`
-//! - `diff`: `diff.rs`, `src/session/compare.rs`; stories: `session/compare.rs`
+//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; stories: `session/compare.rs`
 //! - `export`: `export.rs`, `send.rs`; stories: `session/export.rs`
 //! - `import`: `import.rs`, `src/session/import`; stories: `session/import.rs`
 //! - `replay`: `replay.rs`; stories: `session/replay.rs`

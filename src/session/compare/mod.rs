@@ -17,8 +17,6 @@ use crate::session::fold::{ChangedFile, FileChanges};
 use crate::session::journal::Record;
 use crate::summary;
 
-pub use table::{ComparedRow, ComparedTable};
-
 /// What two sessions share, and what each did behind that.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {

@@ -3,29 +3,11 @@
 use super::{ComparedFile, ComparedSession, Comparison};
 use crate::event::Outcome;
 use crate::price::dollars;
-use crate::summary::{count, tokens};
+use crate::summary::{ComparedRow, ComparedTable, count, tokens};
 use crate::text::{clip, visible_line};
 
 /// Most characters of the last shared message.
 const SHARED: usize = 52;
-
-/// Two sessions, row by row. All texts are safe to be shown.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ComparedTable {
-    /// One sentence about what both share.
-    pub heading: String,
-    /// The rows.
-    pub rows: Vec<ComparedRow>,
-}
-
-/// One thing about both sessions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ComparedRow {
-    /// What it is.
-    pub name: &'static str,
-    /// What each has, line by line.
-    pub sides: [Vec<String>; 2],
-}
 
 impl Comparison {
     /// Returns both in words, with so many calls, files and lines of the answer at most.

@@ -69,8 +69,8 @@ struct AgentState {
     /// Whether the model has said something, or called something, in this round.
     has_text: bool,
     has_calls: bool,
-    /// Calls without a result.
-    open: Vec<CallId>,
+    /// Calls without a result, and when each was made.
+    open: Vec<(CallId, Option<Timestamp>)>,
     /// The last thing was a result.
     is_behind_result: bool,
     /// Calls of the turn, and the tool that was called last.
@@ -169,11 +169,11 @@ impl Build {
 
     /// Takes a call of a reply.
     pub fn call(&mut self, agent: &AgentId, id: &str, name: &str, arguments: Arguments) {
-        let id = CallId::new(id);
+        let (id, at) = (CallId::new(id), self.at);
         let state = self.in_round(agent);
         let is_first = !state.has_text && !state.has_calls;
         state.has_calls = true;
-        state.open.push(id.clone());
+        state.open.push((id.clone(), at));
         state.steps = state.steps.saturating_add(1);
         state.last_tool = Some(name.to_owned());
         if agent.is_main() {
@@ -189,15 +189,18 @@ impl Build {
         self.push(agent, Event::ToolCall { id, name: name.to_owned(), arguments });
     }
 
-    /// Takes the result of a call; one of a call that nobody made is counted.
-    pub fn result(&mut self, agent: &AgentId, id: &str, content: String, is_error: bool, elapsed_ms: u64) {
-        let id = CallId::new(id);
+    /// Takes the result of a call, and how long it took where the file says so, else by the times of both; one of a call that
+    /// nobody made is counted.
+    pub fn result(&mut self, agent: &AgentId, id: &str, content: String, is_error: bool, elapsed_ms: Option<u64>) {
+        let (id, now) = (CallId::new(id), self.at);
         let state = self.agents.entry(agent.clone()).or_default();
-        let Some(place) = state.open.iter().position(|open| *open == id) else {
+        let Some(place) = state.open.iter().position(|(open, _)| *open == id) else {
             self.skipped += 1;
             return;
         };
-        state.open.remove(place);
+        let (_, began) = state.open.remove(place);
+        let between = began.zip(now).and_then(|(began, now)| u64::try_from(now.duration_since(began).as_millis()).ok());
+        let elapsed_ms = elapsed_ms.or(between).unwrap_or(0);
         state.is_behind_result = state.open.is_empty();
         if agent.is_main() {
             self.answer_call(&id, &content);

@@ -207,7 +207,7 @@ impl Project {
             self.build.finish_agent(agent, &child);
         }
         let is_error = part.get("is_error").and_then(Value::as_bool) == Some(true);
-        self.build.result(agent, call, content(part.get("content").unwrap_or(&Value::Null)), is_error, 0);
+        self.build.result(agent, call, content(part.get("content").unwrap_or(&Value::Null)), is_error, None);
     }
 
     fn assistant(&mut self, agent: &AgentId, message: &Value) {

@@ -151,7 +151,7 @@ impl Rollout {
         // Some tools write an object of their own into the text.
         let facts: Value = serde_json::from_str(&words).unwrap_or_default();
         let seconds = facts.get("metadata").and_then(|facts| facts.get("duration_seconds")).and_then(Value::as_f64);
-        self.build.result(&AgentId::main(), call, words, is_error, seconds.map_or(0, milliseconds));
+        self.build.result(&AgentId::main(), call, words, is_error, seconds.map(milliseconds));
     }
 
     fn user(&mut self, told: Told, words: &str) {

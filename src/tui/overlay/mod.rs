@@ -6,7 +6,8 @@
 //! # Where things are
 //!
 //! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
-//! - the overlays: `src/tui/help`, `src/tui/ledger`, `src/tui/sessions`, `src/tui/changes`
+//! - the overlays: `src/tui/help`, `src/tui/ledger`, `src/tui/sessions`, `src/tui/changes`,
+//!   `src/tui/compared`
 
 mod filter;
 pub mod frame;

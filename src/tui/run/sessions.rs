@@ -7,11 +7,11 @@ use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
-use crate::session::compare::{ComparedTable, compare};
+use crate::session::compare::compare;
 use crate::session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
 use crate::session::replay::{Moment, moments};
 use crate::session::search::{self, Hit, Words};
-use crate::summary::{count, tokens};
+use crate::summary::{ComparedTable, count, tokens};
 use crate::target::MAIN;
 use crate::tui::switch::{Choice, EventPlace, SessionPlace};
 use crate::tui::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};

@@ -8,12 +8,9 @@
 //! - the rows, the filter, the keys: `choices.rs`; on the screen: `view.rs`; stories: `session/screen.rs`
 //! - what a choice leads to, the questions about that: `src/tui/update/sessions.rs`, `src/tui/switch.rs`; stories:
 //!   `session/screen.rs`, `session/branch.rs`
-//! - two sessions side by side: `compared.rs`; stories: `session/compare.rs`
 //! - the saved sessions as rows: `src/tui/run/sessions.rs`; stories: `session/command.rs`
 
 mod choices;
-mod compared;
 mod view;
 
 pub use choices::Choices;
-pub use compared::ComparedPane;

@@ -4,14 +4,15 @@
 
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
-use crate::session::compare::{ComparedRow, ComparedTable};
 use crate::session::fold::DetailPart;
+use crate::summary::{ComparedRow, ComparedTable};
 use crate::text::visible_line;
 use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
+use crate::tui::compared::ComparedPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::overlay::Overlays;
-use crate::tui::sessions::{Choices, ComparedPane};
+use crate::tui::sessions::Choices;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
 use crate::tui::switch::{BranchFiles, Choice, ChoiceSubject, SessionPlace, SessionsFor, Switch};
