@@ -3,7 +3,7 @@
 use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, parse};
 
 /// Two values of each key, as they stand in the file.
-const KEYS: [(&str, &str, &str); 26] = [
+const KEYS: [(&str, &str, &str); 28] = [
     ("provider", "'openai'", "'demo'"),
     ("base_url", "'http://one'", "'http://two'"),
     ("model", "'one'", "'two'"),
@@ -30,6 +30,8 @@ const KEYS: [(&str, &str, &str); 26] = [
     ("compact_at", "1", "2"),
     ("mode", "'ask'", "'read-only'"),
     ("context_files", "true", "false"),
+    ("mcp", "{ one = { command = 'one' } }", "{ two = { command = 'two' } }"),
+    ("mcp_window_percent", "1", "2"),
 ];
 
 /// Two values of each key of each section.

@@ -498,8 +498,7 @@ fn grants_are_narrow_and_offered_only_where_they_make_sense() {
 #[test]
 fn a_rule_that_is_none_is_named_with_what_is_wrong() {
     let wrong = |rule: &str| Rules::parse(&[rule], &[], &[]).expect_err(rule).to_string();
-    let tools =
-        "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent";
+    let tools = "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent, mcp";
     assert_eq!(wrong("bsh: ls"), format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\"; {tools}"));
     assert_eq!(wrong(""), format!("the rule \"\" is invalid: there is no tool \"\"; {tools}"));
     assert_eq!(wrong("read: ../x"), "the rule \"read: ../x\" is invalid: a path pattern cannot go up (..)");

@@ -30,9 +30,9 @@ fn garbage_is_answered_with_an_error_and_harms_nothing() {
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no such method\"}\n",
         b"{\"jsonrpc\":\"2.0\",\"id\":-1,\"method\":\"status\"}\n",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"request\",\"params\":{\"type\":\"stop\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":3,\"name\":\"x\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":2,\"name\":\"\\u001b[2J\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":2,\"name\":\"\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":4,\"name\":\"x\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":3,\"name\":\"\\u001b[2J\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":3,\"name\":\"\"}}\n",
     ] {
         let mut raw = run.connect();
         assert!(raw.write(garbage));
@@ -104,7 +104,7 @@ fn of_a_thousand_connections_the_silent_ones_give_way_to_an_honest_one() {
 fn clients_have_a_limit_and_a_place_that_is_left_is_free_again() {
     let run = Listening::start();
     let mut all: Vec<Raw> = (0..limits::CLIENTS).map(|_| run.client("now", None)).collect();
-    let hello = json!({"version": 2, "name": "story"});
+    let hello = json!({"version": steersman::protocol::VERSION, "name": "story"});
     let refused = run.connect().call(1, "hello", &hello);
     assert!(refused["error"]["message"].as_str().unwrap().contains("too many"), "{refused}");
     all.pop();

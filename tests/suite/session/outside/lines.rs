@@ -9,10 +9,11 @@ use super::{Listening, said};
 fn the_lines_of_a_conversation_are_these() {
     let run = Listening::start();
     let mut raw = run.connect();
-    let hello = raw.call(1, "hello", &json!({"version": 2, "name": "story", "posts": "now"}));
+    let hello =
+        raw.call(1, "hello", &json!({"version": steersman::protocol::VERSION, "name": "story", "posts": "now"}));
     insta::assert_snapshot!(
         hello.to_string().replace(env!("CARGO_PKG_VERSION"), "VERSION"),
-        @r#"{"jsonrpc":"2.0","id":1,"result":{"version":2,"program":"steersman VERSION","client":"story 1","session":"the-session","directory":"","label":"","is_served":false}}"#
+        @r#"{"jsonrpc":"2.0","id":1,"result":{"version":3,"program":"steersman VERSION","client":"story 1","session":"the-session","directory":"","label":"","is_served":false}}"#
     );
     let answer = raw.call(2, "request", &json!({"type": "inject", "to": "", "text": "text", "delivery": "steer"}));
     insta::assert_snapshot!(

@@ -67,7 +67,7 @@ impl Listening {
 
     /// Connects and says hello; again while those that are gone still take all places.
     fn client(&self, posts: &str, token: Option<&str>) -> Raw {
-        let params = json!({"version": 2, "name": "story", "posts": posts, "token": token});
+        let params = json!({"version": steersman::protocol::VERSION, "name": "story", "posts": posts, "token": token});
         loop {
             let mut raw = self.connect();
             let answer = raw.call(0, "hello", &params);
