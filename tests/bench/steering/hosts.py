@@ -330,7 +330,7 @@ class Qwen(Host):
     package = "@qwen-code/qwen-code"
     ready = r"Type your message|YOLO"
     question = r"Allow execution of"
-    summary = r"state_snapshot"
+    summary = r"produce the <state_snapshot> XML"
     summary_form = "<state_snapshot>{}</state_snapshot>"
     summary_tokens = 190_000
     waits = r"TEXT *\n(?:  .*\n)*? +Ctrl\+Q to queue"
