@@ -60,7 +60,7 @@ def scores_of(lives: list[Life]) -> dict[str, str]:
     found = {f"texts: {TITLES[fault]}": rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]}
     return found | {
         f"texts: {TITLES[FAULTS[-1]]}": rate(sum(text.replayed for text in changed), len(changed)),
-        "requests: a call without its result": rate(sum(life.broken for life in lives), sum(life.requests for life in lives)),
+        "requests: calls and results do not match": rate(sum(life.broken for life in lives), sum(life.requests for life in lives)),
         "questions: answered by a text": rate(sum(life.answered_by_text for life in lives), sum(life.questions for life in lives)),
         "marks: false": rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
         "compacted requests: without the task": rate(total - sum(life.with_task for life in lives), total),
