@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from itertools import groupby
 
-from hosts import HOSTS
 from moments import MOMENTS
+from peers import HOSTS
 from score import FAULTS, Life, Text, median_interval, wilson
 
 TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "mangled": "without some of its words", "inside": "between a call and its result",
