@@ -114,7 +114,7 @@ class Host:
         path = f"{self.peers}/node/node_modules/.bin:{os.environ['PATH']}"
         base = self.base | {"PATH": path, "HOME": str(room.home), "TMPDIR": str(room.folder / "tmp")}
         terminal = Terminal(self.command(room, resume), base | self.environment(room), room.work)
-        if not terminal.wait(self.ready, 60):
+        if not terminal.wait(self.ready, 120):
             screen = terminal.text()
             terminal.kill()
             raise RuntimeError(f"{self.name} is never ready:\n{screen}")

@@ -112,7 +112,7 @@ def not_comparable(lives: list[Life]) -> str:
         lines += [f"- **{host}**, {ABOUT[moment]}: {why}." for moment, why in HOSTS[host].cannot.items()]
         reasons: dict[str, list[str]] = {}
         for life in own:
-            for why in [*(f"no {what}" for what in dict.fromkeys(life.missing)), *life.failure.splitlines()[:1]]:
+            for why in [*(f"no {what}" for what in dict.fromkeys(life.missing)), *(line.rstrip(":") for line in life.failure.splitlines()[:1])]:
                 reasons.setdefault(f"{ABOUT[life.moment]}: {why}", []).append(str(life.seed))
         lines += [f"- **{host}**, {reason} (seed {', '.join(seeds)})." for reason, seeds in reasons.items()]
     return "\n".join(lines) or "Nothing."
