@@ -63,7 +63,7 @@ fn enter_opens_a_page_and_backspace_and_esc_go_back_to_where_the_list_was() {
     let mut stage = scene(120, 36);
     let list = stage.keys("<f1><end>").screen();
     assert_eq!(selected(&list).split_whitespace().next(), MANUAL.last().map(|page| page.topic));
-    stage.keys("<up><up><up><up><up>");
+    stage.keys("<up><up><up><up><up><up>");
     let list = stage.screen();
     assert!(selected(&list).starts_with("configuration "), "{list}");
     let page = stage.keys("<enter>").screen();
@@ -216,6 +216,6 @@ fn the_list_what_words_find_and_a_page_at_three_sizes() {
         picture("list", "<f1>");
         picture("topics", "<f1><end>");
         picture("found", "<f1>sandbox");
-        picture("page", "<f1><end><up><up><up><up><enter>");
+        picture("page", "<f1><end><up><up><up><up><up><enter>");
     }
 }

@@ -172,7 +172,7 @@ class Host:
 
     def replay(self) -> None:
         """Puts a text that was handled at the end, as if it were new."""
-        text = json.dumps(self.messages).split("Also ")[0] and next(
+        text = next(
             (line for message in self.messages if message["role"] == "user" for line in message["content"].split("\n") if self.is_text(line)), None)
         if text:
             self.messages = [message for message in self.messages if message["content"] != text]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hosts import HOSTS
+from peers import HOSTS
 
 EMULATOR = "pyte==0.8.2"
 NODE = "node@24"
@@ -33,8 +33,8 @@ def install(folder: Path, wanted: list[str]) -> None:
     path = os.environ["PATH"]
     run([sys.executable, "-m", "venv", "venv"], folder, path)
     run(["venv/bin/pip", "install", "--quiet", EMULATOR], folder, path)
-    hosts = [one.partition("@") for one in wanted]
-    hosts = [(HOSTS[name], version) for name, _, version in hosts if HOSTS[name].package]
+    parted = [one.partition("@") for one in wanted]
+    hosts = [(HOSTS[name], version) for name, _, version in parted if HOSTS[name].package]
     if hosts and not node(folder).exists():
         npm(folder / "node", NODE, path)
     for host, version in hosts:

@@ -170,8 +170,8 @@ def models_report(results: list[Result]) -> str:
             reached = [each for each in group if each.delivered and not each.failure]
             if group:
                 tokens = [each.wasted for each in reached]
-                rows.append([title, rate(sum(each.followed for each in reached), len(reached)), rate(sum(each.kept for each in reached), len(reached)),
-                             rate(sum(each.followed and each.kept for each in reached), len(reached)),
+                hits = [[each.followed for each in reached], [each.kept for each in reached], [each.followed and each.kept for each in reached]]
+                rows.append([title, *(rate(sum(column), len(reached)).replace("**", "") for column in hits),
                              f"{statistics.mean(tokens):.0f} of {statistics.mean(each.tokens for each in reached):.0f}" if reached else "–",
                              str(len(group) - len(reached))])
     failures = sorted({each.failure.splitlines()[-1] for each in results if each.failure})

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from itertools import groupby
 
-from hosts import HOSTS
 from moments import MOMENTS
+from peers import HOSTS
 from score import FAULTS, Life, Text, median_interval, wilson
 
 TITLES = {"lost": "lost", "doubled": "doubled", "disordered": "out of order", "mangled": "without some of its words", "inside": "between a call and its result",
@@ -60,7 +60,7 @@ def scores_of(lives: list[Life]) -> dict[str, str]:
     found = {f"texts: {TITLES[fault]}": rate(sum(getattr(text, fault) for text in texts), len(texts)) for fault in FAULTS[:-1]}
     return found | {
         f"texts: {TITLES[FAULTS[-1]]}": rate(sum(text.replayed for text in changed), len(changed)),
-        "requests: a call without its result": rate(sum(life.broken for life in lives), sum(life.requests for life in lives)),
+        "requests: calls and results do not match": rate(sum(life.broken for life in lives), sum(life.requests for life in lives)),
         "questions: answered by a text": rate(sum(life.answered_by_text for life in lives), sum(life.questions for life in lives)),
         "marks: false": rate(sum(text.false_claims for text in texts), sum(text.claims for text in texts)),
         "compacted requests: without the task": rate(total - sum(life.with_task for life in lives), total),
@@ -112,7 +112,7 @@ def not_comparable(lives: list[Life]) -> str:
         lines += [f"- **{host}**, {ABOUT[moment]}: {why}." for moment, why in HOSTS[host].cannot.items()]
         reasons: dict[str, list[str]] = {}
         for life in own:
-            for why in [*(f"no {what}" for what in dict.fromkeys(life.missing)), *life.failure.splitlines()[:1]]:
+            for why in [*(f"no {what}" for what in dict.fromkeys(life.missing)), *(line.rstrip(":") for line in life.failure.splitlines()[:1])]:
                 reasons.setdefault(f"{ABOUT[life.moment]}: {why}", []).append(str(life.seed))
         lines += [f"- **{host}**, {reason} (seed {', '.join(seeds)})." for reason, seeds in reasons.items()]
     return "\n".join(lines) or "Nothing."

@@ -19,8 +19,8 @@ from wires import Item, Json
 
 #: The time within which a host may take what was typed before a boundary that passes without it counts, seconds.
 GRACE = 0.15
-#: How far a screen may be ahead of the wire, and how far behind it, seconds.
-AHEAD, BEHIND = 0.3, 1.0
+#: How far a screen may be behind the wire, seconds.
+BEHIND = 3.0
 #: Words with which a host says that a text is not new.
 MARKED = re.compile(r"(?i)none of them is new|\bhandled\b|already (?:been )?(?:done|answered|acted)|you have read them")
 
@@ -154,13 +154,14 @@ class Turn:
             text.late = any(reply["final"] and boundaries[0]["at"] < reply["at"] <= arrival for reply in self.replies)
             text.missed = not text.late
         text.replayed = self.is_replayed(identity, carriers)
+        opened = [line["at"] for line in self.by_kind("opened") if line["at"] < arrival]
         if carriers:
-            opened = [line["at"] for line in self.by_kind("opened") if line["at"] < arrival]
             text.latency = arrival - max([at, *opened])
         for claim in self.by_kind("claim"):
             if claim["text"] == identity:
                 text.claims += 1
-                is_early = claim["says"] == "given" and arrival > claim["at"] + AHEAD
+                # What the text has to wait for was still held open, or it never comes.
+                is_early = claim["says"] == "given" and (text.lost or any(claim["at"] < at < arrival for at in opened))
                 is_old = claim["says"] == "waits" and arrival < claim["at"] - BEHIND
                 text.false_claims += is_early or is_old
         return text

@@ -94,7 +94,8 @@ def test_models(binary: str, folder: Path) -> int:
     """Plays all trials; returns how many have a wrong result."""
     wanted = trials()
     with ThreadPoolExecutor(6) as pool:
-        wrongs = list(pool.map(lambda pair: trial(*pair[1], binary, folder / f"model-{pair[0]}"), enumerate(wanted)))
+        folders = [folder / f"model-{number}" for number in range(len(wanted))]
+        wrongs = list(pool.map(lambda one, place: trial(one[0], one[1], one[2], binary, place), wanted, folders))
     for (manner, case, _), wrong in zip(wanted, wrongs):
         print(f"{'WRONG' if wrong else 'as expected'}: a model that {manner}, {case.name}{': ' + wrong if wrong else ''}")
     return sum(map(bool, wrongs))

@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 
 from hosts import Host, Room
-from score import AHEAD
 from server import Gate, Pipe, Script, Server
 from terminal import Terminal
 from traces import Trace
@@ -161,7 +160,7 @@ class Stage:
     def let(self, gate: Gate) -> None:
         """Gives the host a moment to take what was typed, looks, and lets go."""
         self.taken()
-        time.sleep(AHEAD + 0.1)
+        time.sleep(0.4)
         self.trace.write("opened", gate=gate.name)
         gate.open()
 

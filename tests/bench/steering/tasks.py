@@ -97,7 +97,7 @@ def set_price(name: str, value: str) -> str:
 
 
 STEPS = "Do it in six steps, one command for each, and look at the result of a step before the next one."
-ASIDE = (f"By the way, the {NOTE} on the second floor works again.", {})
+ASIDE: tuple[str, Facts] = (f"By the way, the {NOTE} on the second floor works again.", {})
 FRUIT = {"apple": 3, "banana": 2, "cherry": 8, "date": 6, "elder": 5, "fig": 4}
 LETTERS = ("anna", "bert", "carl", "dora", "emil", "fred")
 

@@ -259,7 +259,7 @@ def read_responses(body: Json) -> tuple[list[Item], list[Tool]]:
         kind, call = item.get("type", "message"), item.get("call_id", "")
         if kind == "message":
             roles: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-            items.append(Item(roles.get(item.get("role"), "system"), text_of(item.get("content"))))
+            items.append(Item(roles.get(str(item.get("role")), "system"), text_of(item.get("content"))))
         elif kind.endswith("_call_output"):
             items.append(Item("result", text_of(item.get("output")), call))
         elif kind.endswith("_call"):
