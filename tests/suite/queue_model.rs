@@ -202,7 +202,9 @@ impl Model {
             return Vec::new();
         }
         if starting.iter().all(|entry| entry.delivery != Delivery::Now && is_old(entry)) {
-            starting.iter_mut().for_each(|entry| entry.stale = true);
+            for entry in &mut starting {
+                entry.stale = true;
+            }
             return Vec::new();
         }
         let mut taken = Vec::new();
