@@ -30,11 +30,13 @@ fn rollout(text: &str) -> Imported {
 }
 
 fn events(imported: &Imported) -> Vec<(&str, &Event)> {
-    let event = |record| match record {
-        &Record::Event(ref envelope) => Some((envelope.agent.as_str(), &envelope.event)),
-        _ => None,
-    };
-    imported.records.iter().filter_map(event).collect()
+    let mut events = Vec::new();
+    for record in &imported.records {
+        if let Record::Event(envelope) = record {
+            events.push((envelope.agent.as_str(), &envelope.event));
+        }
+    }
+    events
 }
 
 /// What was said and done, in a word each.
