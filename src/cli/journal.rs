@@ -159,7 +159,9 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
 
 /// Keeps the values of variables that sound like secrets out of a journal.
 fn hide_variables(journal: &Journal) {
-    secrets().into_iter().for_each(|secret| journal.hide(secret));
+    for secret in secrets() {
+        journal.hide(secret);
+    }
 }
 
 /// Returns the values of variables that sound like secrets.

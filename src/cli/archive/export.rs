@@ -31,7 +31,7 @@ pub struct ExportArgs {
     /// The file to write, which must not exist [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Send the traces to an endpoint that takes OTLP over HTTP, such as http://localhost:4318.
+    /// Send the traces to an endpoint that takes OTLP over HTTP, such as `http://localhost:4318`.
     #[arg(long, value_name = "URL", value_parser = endpoint, conflicts_with = "output")]
     pub to: Option<Url>,
     /// The size of the screen that `cast` records.

@@ -21,7 +21,7 @@ pub struct ImportArgs {
 }
 
 /// Imports what is there and tells of each session.
-pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Result<Answer, String> {
+pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Answer {
     let roots = if args.paths.is_empty() { usual() } else { args.paths.clone() };
     let mut tally = Tally::default();
     for root in &roots {
@@ -39,7 +39,7 @@ pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Result<Answer, Str
     let told = parts.iter().enumerate().filter(|(index, (number, ..))| *index == 0 || *number > 0);
     let told: Vec<String> = told.map(|(_, (_, what, fate))| format!("{what} {fate}")).collect();
     let _ = writeln!(text, "{}", told.join(", "));
-    Ok(Answer { text, exit: if failed { Exit::Failed } else { Exit::Done } })
+    Answer { text, exit: if failed { Exit::Failed } else { Exit::Done } }
 }
 
 #[derive(Default)]

@@ -57,7 +57,7 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
         ArchiveCommand::Diff(args) => diff::run(&files, args),
         ArchiveCommand::Export(args) => export::run(&files, args),
         ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
-        ArchiveCommand::Import(args) => import::run(&files, args),
+        ArchiveCommand::Import(args) => Ok(import::run(&files, args)),
     });
     match done {
         Ok(answer) => {

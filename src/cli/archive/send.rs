@@ -98,16 +98,9 @@ fn decoded(text: &str) -> Vec<u8> {
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('%') {
         bytes.extend_from_slice(before.as_bytes());
-        match behind.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(b'%');
-                rest = behind;
-            }
-        }
+        let byte = behind.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(byte.unwrap_or(b'%'));
+        rest = behind.get(if byte.is_some() { 2 } else { 0 }..).unwrap_or_default();
     }
     bytes.extend_from_slice(rest.as_bytes());
     bytes

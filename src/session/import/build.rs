@@ -65,10 +65,8 @@ struct AgentState {
     turn: u32,
     is_in_turn: bool,
     round: u32,
-    is_in_round: bool,
-    /// Whether the model has said something, or called something, in this round.
-    has_text: bool,
-    has_calls: bool,
+    /// The round that goes on.
+    current: Option<RoundState>,
     /// Calls without a result, and when each was made.
     open: Vec<(CallId, Option<Timestamp>)>,
     /// The last thing was a result.
@@ -76,6 +74,19 @@ struct AgentState {
     /// Calls of the turn, and the tool that was called last.
     steps: u32,
     last_tool: Option<String>,
+}
+
+/// Whether the model has said something, or called something, in a round.
+#[derive(Debug, Clone, Copy, Default)]
+struct RoundState {
+    has_text: bool,
+    has_calls: bool,
+}
+
+impl AgentState {
+    fn is_speaking(&self) -> bool {
+        self.current.is_some_and(|round| round.has_text || round.has_calls)
+    }
 }
 
 impl Build {
@@ -148,7 +159,7 @@ impl Build {
 
     /// Takes the reasoning of a reply, which begins with it.
     pub fn thinking(&mut self, agent: &AgentId, text: String) {
-        if self.agents.get(agent).is_some_and(|state| state.has_text || state.has_calls) {
+        if self.agents.get(agent).is_some_and(AgentState::is_speaking) {
             self.end_round(agent);
         }
         self.in_round(agent);
@@ -157,10 +168,10 @@ impl Build {
 
     /// Takes the text of a reply.
     pub fn answer(&mut self, agent: &AgentId, text: String) {
-        if self.agents.get(agent).is_some_and(|state| state.has_text || state.has_calls) {
+        if self.agents.get(agent).is_some_and(AgentState::is_speaking) {
             self.end_round(agent);
         }
-        self.in_round(agent).has_text = true;
+        self.in_round(agent).current.get_or_insert_default().has_text = true;
         if agent.is_main() {
             self.unwritten.push(Message::assistant(text.clone()));
         }
@@ -171,8 +182,8 @@ impl Build {
     pub fn call(&mut self, agent: &AgentId, id: &str, name: &str, arguments: Arguments) {
         let (id, at) = (CallId::new(id), self.at);
         let state = self.in_round(agent);
-        let is_first = !state.has_text && !state.has_calls;
-        state.has_calls = true;
+        let is_first = !state.is_speaking();
+        state.current.get_or_insert_default().has_calls = true;
         state.open.push((id.clone(), at));
         state.steps = state.steps.saturating_add(1);
         state.last_tool = Some(name.to_owned());
@@ -299,8 +310,10 @@ impl Build {
 
     /// Ends a turn that ended with an answer; one without stays as it is.
     pub fn settle(&mut self, agent: &AgentId) {
-        let is_answered = |state: &&AgentState| state.has_text && !state.has_calls && state.open.is_empty();
-        if self.agents.get(agent).filter(is_answered).is_some() {
+        let is_answered = |state: &AgentState| {
+            state.current.is_some_and(|round| round.has_text && !round.has_calls) && state.open.is_empty()
+        };
+        if self.agents.get(agent).is_some_and(is_answered) {
             self.end(agent, Outcome::Completed, None);
         }
     }
@@ -317,15 +330,16 @@ impl Build {
     /// Begins a round, unless one goes on in which nothing has come back yet.
     fn in_round(&mut self, agent: &AgentId) -> &mut AgentState {
         let state = self.agents.entry(agent.clone()).or_default();
-        if state.is_in_round && (state.is_behind_result || state.has_calls && state.open.is_empty()) {
+        let is_answered = |round: RoundState| round.has_calls && state.open.is_empty();
+        if state.current.is_some_and(|round| state.is_behind_result || is_answered(round)) {
             self.end_round(agent);
         }
         if !self.is_in_turn(agent) {
             self.begin_turn(agent);
         }
         let state = self.agents.entry(agent.clone()).or_default();
-        if !state.is_in_round {
-            state.is_in_round = true;
+        if state.current.is_none() {
+            state.current = Some(RoundState::default());
             state.is_behind_result = false;
             state.round += 1;
             let (turn, round) = (state.turn, state.round);
@@ -343,8 +357,7 @@ impl Build {
     /// Ends the round that goes on.
     pub fn end_round(&mut self, agent: &AgentId) {
         let state = self.agents.entry(agent.clone()).or_default();
-        if std::mem::take(&mut state.is_in_round) {
-            (state.has_text, state.has_calls) = (false, false);
+        if state.current.take().is_some() {
             let (turn, round) = (state.turn, state.round);
             self.push(agent, Event::RoundEnded { turn, round });
         }
@@ -370,7 +383,9 @@ impl Build {
     /// Returns the session; `None` when nobody said anything, or nothing in the file tells when.
     pub fn finish(mut self, path: &Path) -> Option<Imported> {
         let agents: Vec<AgentId> = self.agents.keys().cloned().collect();
-        agents.iter().for_each(|agent| self.settle(agent));
+        for agent in &agents {
+            self.settle(agent);
+        }
         self.write_history();
         let started = self.facts.started.filter(|_| self.texts > 0)?;
         let Self { program, facts, bytes, skipped, envelopes, .. } = self;

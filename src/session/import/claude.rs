@@ -82,7 +82,9 @@ pub(super) fn build(lines: &SourceLines) -> Build {
         project.line(line);
     }
     let agents: Vec<AgentId> = project.replies.keys().cloned().collect();
-    agents.iter().for_each(|agent| project.close_reply(agent));
+    for agent in &agents {
+        project.close_reply(agent);
+    }
     project.build
 }
 
@@ -98,9 +100,9 @@ impl Project {
             let agent = self.agent(line);
             let message = line.get("message").unwrap_or(&Value::Null);
             if kind == "user" {
-                self.user(&agent, line, message)
+                self.user(&agent, line, message);
             } else {
-                self.assistant(&agent, message)
+                self.assistant(&agent, message);
             }
             self.note(&agent, line);
         } else if ABOUT.contains(&kind) {

@@ -53,5 +53,8 @@ fn agent_files(directory: &Path) -> Vec<PathBuf> {
 /// Tells whether a file is that of an agent with a task; those that write a summary have none.
 fn is_agent(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.starts_with("agent-") && name.ends_with(".jsonl") && !name.starts_with("agent-acompact-") && path.is_file()
+    name.starts_with("agent-")
+        && path.extension().is_some_and(|extension| extension == "jsonl")
+        && !name.starts_with("agent-acompact-")
+        && path.is_file()
 }

@@ -44,7 +44,9 @@ impl SessionFiles {
             Ok(()) | Err(_) => {}
         }
         let journal = Journal::begin_import(header.clone(), self.creating_at(unfinished.clone()));
-        secrets.into_iter().for_each(|secret| journal.hide(secret));
+        for secret in secrets {
+            journal.hide(secret);
+        }
         for (index, record) in records.into_iter().enumerate() {
             journal.record(record);
             if index % PART == PART - 1 {

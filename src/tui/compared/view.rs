@@ -55,7 +55,9 @@ fn lines(table: &ComparedTable, width: u16, theme: &Theme) -> Vec<[Line; 3]> {
     let wrap = Wrap { width: usize::from(side.max(1)), at: Break::Words, first: &none, rest: &none };
     let wrapped = |texts: &[String]| {
         let mut lines = Vec::new();
-        texts.iter().for_each(|text| wrap.line(&Line::new(text, theme.text), &mut lines));
+        for text in texts {
+            wrap.line(&Line::new(text, theme.text), &mut lines);
+        }
         lines
     };
     let mut shown = Vec::new();

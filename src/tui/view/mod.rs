@@ -221,7 +221,6 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
 }
 
-/// Draws the lists of completions and of the history: above the question, or over it where that leaves too little room;
 /// Says what brings a question to the screen that waits.
 fn way_to_question(app: &App) -> Cow<'_, str> {
     app.spell(match app.focus.overlays.top() {
@@ -231,6 +230,7 @@ fn way_to_question(app: &App) -> Cow<'_, str> {
     })
 }
 
+/// Draws the lists of completions and of the history: above the question, or over it where that leaves too little room;
 /// then the question is not on the screen.
 fn draw_lists(
     app: &App,

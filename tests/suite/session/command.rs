@@ -144,7 +144,7 @@ fn above_a_size_the_sessions_go_that_nobody_went_on_with_the_longest() {
     let (list, home) = listed(home);
     // Somebody went on with the first one.
     let first = fs::OpenOptions::new().append(true).open(list[2]["file"].as_str().unwrap()).unwrap();
-    first.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    first.set_modified(std::time::SystemTime::now() + std::time::Duration::from_mins(1)).unwrap();
     let (first, third) =
         (first.metadata().unwrap().len(), fs::metadata(list[0]["file"].as_str().unwrap()).unwrap().len());
     let kilobytes = (first + third).div_ceil(1_000);

@@ -30,11 +30,13 @@ fn rollout(text: &str) -> Imported {
 }
 
 fn events(imported: &Imported) -> Vec<(&str, &Event)> {
-    let event = |record| match record {
-        &Record::Event(ref envelope) => Some((envelope.agent.as_str(), &envelope.event)),
-        _ => None,
-    };
-    imported.records.iter().filter_map(event).collect()
+    let mut events = Vec::new();
+    for record in &imported.records {
+        if let Record::Event(envelope) = record {
+            events.push((envelope.agent.as_str(), &envelope.event));
+        }
+    }
+    events
 }
 
 /// What was said and done, in a word each.
@@ -221,9 +223,9 @@ fn hostile_lines_are_skipped_and_counted_and_the_rest_is_read() {
         "null",
         "[1, 2]",
         "\"text\"",
-        r#"{"timestamp":"2026-09-03T10:00:09Z","type":"brand_new","payload":{}}"#,
+        r#"{"timestamp":"2026-09-03T10:00:04Z","type":"brand_new","payload":{}}"#,
         r#"{"timestamp":"no time","type":"response_item","payload":{"type":"teleport"}}"#,
-        r#"{"timestamp":"2026-09-03T10:00:09Z","type":"response_item","payload":{"type":"function_call_output","call_id":"nobody","output":"lost"}}"#,
+        r#"{"timestamp":"2026-09-03T10:00:04Z","type":"response_item","payload":{"type":"function_call_output","call_id":"nobody","output":"lost"}}"#,
         "\u{0}\u{0}",
         deep.as_str(),
         huge.as_str(),
