@@ -226,7 +226,7 @@ impl Fold {
             Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind, met: _, images: _ } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
                 let state = TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, seen: None };
-                self.agent(&id, parent.as_ref()).items.push(Item::Text { at, text: content, state });
+                self.agent(&id, parent.as_ref()).text(Item::Text { at, text: content, state });
             }
             event => self.agent(&id, parent.as_ref()).hear(at, event),
         }
@@ -269,6 +269,17 @@ impl AgentPart {
         if let Some(Item::Reply(reply)) = self.items.get_mut(place) {
             change(reply);
         }
+    }
+
+    /// Adds a text of the user. One that comes behind a summary, in a round whose reply has not begun, stands before that reply.
+    fn text(&mut self, text: Item) {
+        let place = self.items.iter().rposition(|item| !matches!(item, Item::Text { .. } | Item::Note { .. }));
+        // The tokens of the summary are there already.
+        let is_unbegun = |item: &Item| matches!(item, Item::Reply(reply) if reply.says_nothing());
+        let unbegun = place.filter(|place| self.items.get(*place).is_some_and(is_unbegun));
+        let reply = unbegun.map(|place| self.items.remove(place));
+        self.items.push(text);
+        self.items.extend(reply);
     }
 
     fn note(&mut self, at: Timestamp, text: String) {
@@ -353,6 +364,10 @@ impl Reply {
 
     /// Tells whether nothing came of the request.
     pub fn is_empty(&self) -> bool {
-        self.thinking.is_empty() && self.text.is_empty() && self.usage.is_none() && self.calls.is_empty()
+        self.says_nothing() && self.usage.is_none()
+    }
+
+    fn says_nothing(&self) -> bool {
+        self.thinking.is_empty() && self.text.is_empty() && self.calls.is_empty()
     }
 }
