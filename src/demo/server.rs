@@ -140,7 +140,10 @@ impl Service {
             }
             (&Method::GET, "/props") => {
                 let settings = json!({"n_ctx": limits::DEMO_CONTEXT});
-                respond(StatusCode::OK, &json!({"default_generation_settings": settings, "model_alias": MODEL}))
+                respond(
+                    StatusCode::OK,
+                    &json!({"default_generation_settings": settings, "model_alias": MODEL, "modalities": {"vision": false}}),
+                )
             }
             (method, path) => {
                 let message = format!("there is no {method} {path} here");

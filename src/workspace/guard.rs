@@ -2,7 +2,7 @@
 //!
 //! Standard input tells it to kill (one byte, or its end, which also the end of the host is), standard output is
 //! the job's output, standard error takes one line of JSON about the end ([`Ended`]). A job that is talked to has its own
-//! input and error output besides ([`job_streams`](crate::workspace::job_streams)). The guard is the leader of a session
+//! input and error output besides (`workspace::job_streams`). The guard is the leader of a session
 //! without a terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the
 //! job is dead. Without free descriptors it still kills, in a cruder way.
 //!

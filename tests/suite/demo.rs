@@ -125,7 +125,7 @@ fn simple_requests_do_what_they_say() {
         ("grep `pub mod heater`", "grep", "pattern", "(?i)pub mod heater", "`src/lib.rs:2`"),
         ("where is Heater in src/", "grep", "path", "src", "`src/heater.rs:2`"),
         ("list files", "glob", "pattern", "**/*", "- `docs/guide.md`"),
-        ("list the open TODOs", "grep", "pattern", "TODOs", "has no match"),
+        ("list the open TODOs", "grep", "pattern", "TODOs", "matches nothing"),
         ("list *.md", "glob", "pattern", "**/*.md", "2 files"),
         ("count TODO", "grep", "pattern", "TODO", "2 lines of 2 files"),
         ("how many rust files are there?", "glob", "pattern", "**/*.rs", "4 files"),

@@ -78,11 +78,12 @@ fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
         Tool::Glob => format!("{subject} matches {}.", extent(results::paths(result).len(), result, "file")),
         Tool::Read => format!("{subject} has {}.", extent(results::lines("", result).len(), result, "line")),
         Tool::Grep => {
+            let matches = if tool_use.words.len() == 1 { "matches" } else { "match" };
             let hits = results::hits(result);
             let files = files::tally(hits.iter().map(|hit| hit.path.as_str()));
-            let Some((path, most)) = files.first() else { return format!("{subject} has no match.") };
+            let Some((path, most)) = files.first() else { return format!("{subject} {matches} nothing.") };
             let (lines, files) = (extent(hits.len(), result, "line"), number(files.len(), "file"));
-            format!("{subject} matches {lines} of {files}, most of them in {} ({most}).", code(path))
+            format!("{subject} {matches} {lines} of {files}, most of them in {} ({most}).", code(path))
         }
     }
 }

@@ -56,6 +56,14 @@ fn a_model_that_takes_no_images_gets_none_and_the_run_does_not_begin() {
 }
 
 #[test]
+fn the_embedded_model_takes_no_images() {
+    let program = with_image(Program::new()).args(["exec", "--provider", "demo", "--attach", "p.png", "look"]);
+    let output = program.output();
+    assert_eq!(exit_code(&output), 2, "{}", stderr(&output));
+    assert!(stderr(&output).contains("steersman-embedded takes no images: p.png"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_json_names_images_and_has_no_data_of_them() {
     let server = Server::start([Reply::text("a pixel")]);
     let program = with_image(exec(&server)).args(["--json", "--attach", "p.png", "--attach", "p.png", "Look."]);
