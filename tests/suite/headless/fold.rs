@@ -371,7 +371,7 @@ fn the_fold_of_the_manual_says_what_the_program_knows() {
     let (runs, first) = (number("FOLD_RUNS", RUNS), number("FOLD_SEED", 1));
     let code = &blocks("python")[1];
     let size = code.lines().filter(|line| !line.trim().is_empty()).count();
-    assert!(size <= 115, "{size} lines");
+    assert!(size <= 106, "{size} lines");
     let (fold, _) = code.split_once("if __name__").unwrap();
     let dir = TempDir::new().unwrap();
     let (mut requests, mut expected, mut seen) = (String::new(), Vec::new(), BTreeMap::<String, u64>::new());
