@@ -134,9 +134,13 @@ fn fifty(dir: &Path, mark: &str) {
 /// A run whose reader takes nothing while the model writes on.
 fn stopped(dir: &Path) {
     let long = "word ".repeat(2_000);
-    let server = Server::routed(move |_| {
-        let pieces = (0..20_000).map(|_| Step::delta(json!({"content": long})));
-        Reply::stream(pieces.chain([Step::finish("stop"), Step::done()]))
+    // Each reply has 400 KB and a call, so that the run goes on for as long as it is allowed to.
+    let server = Server::routed(move |request| {
+        let pieces = (0..40).map(|_| Step::delta(json!({"content": long})));
+        let call = json!({"index": 0, "id": format!("c{}", request.roles().len()), "type": "function",
+            "function": {"name": "glob", "arguments": r#"{"pattern":"*"}"#}});
+        let call = Step::delta(json!({"tool_calls": [call]}));
+        Reply::stream(pieces.chain([call, Step::finish("tool_calls"), Step::done()]))
     });
     let mut child = start(&dir.join("stopped"), &server, &["--json", "begin"]);
     let mut memory = Vec::new();
