@@ -141,7 +141,7 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RuleChange {
-    /// It holds no more.
+    /// It no longer holds.
     Withdraw,
     /// It holds in other words, or for other agents.
     Edit {
@@ -161,7 +161,7 @@ pub enum RuleNews {
     Holds,
     /// It has other words.
     Changed,
-    /// It holds no more.
+    /// It no longer holds.
     Withdrawn,
 }
 
@@ -173,7 +173,7 @@ impl RuleNews {
         match self {
             Self::Holds => format!("rule {rule} holds here: {text}"),
             Self::Changed => format!("rule {rule} has other words here: {text}"),
-            Self::Withdrawn => format!("rule {rule} holds no more here"),
+            Self::Withdrawn => format!("rule {rule} no longer holds here"),
         }
     }
 }

@@ -113,12 +113,12 @@ pub fn plain_rule_news(news: RuleNews, words: &str) -> String {
     match news {
         RuleNews::Holds => format!("This rule holds from now on:\n{words}"),
         RuleNews::Changed => format!("A rule has other words from now on:\n{words}"),
-        RuleNews::Withdrawn => format!("This rule holds no more:\n{words}"),
+        RuleNews::Withdrawn => format!("This rule no longer holds:\n{words}"),
     }
 }
 
 const CHANGED: &str = "in these words from now on";
-const WITHDRAWN: &str = "withdrawn, it holds no more";
+const WITHDRAWN: &str = "withdrawn: it no longer holds";
 
 /// Returns the agents that a rule holds for, as the one that it was sent to reads it.
 pub fn holds_for(scope: RuleScope) -> &'static str {

@@ -382,7 +382,7 @@ fn not_begun(error: &RequestError, time: Duration) -> StartError {
 }
 
 fn login_wanted(name: &str) -> String {
-    format!("it wants a login, which the user makes with: steersman mcp login {name}")
+    format!("it wants a login; the user logs in with: steersman mcp login {name}")
 }
 
 /// Adds the last line of the error output.

@@ -57,7 +57,7 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// It is not even meant to be one.
-    #[error("it sent what is no message: {0}")]
+    #[error("it sent something that is not a message: {0}")]
     NoJson(String),
     /// It is meant to be one and is broken.
     #[error("it sent a broken message ({0})")]

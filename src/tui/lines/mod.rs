@@ -127,7 +127,7 @@ impl Printer {
             self.page.say(&format!("rule {id}"), &format!("holds {}: {}", rule_scope_words(rule), named(&rule.text)));
         }
         for gone in self.rules.all().iter().filter(|rule| now.get(&rule.id).is_none()) {
-            self.page.say(&format!("rule {}", pending::number(&gone.id)), "holds no more");
+            self.page.say(&format!("rule {}", pending::number(&gone.id)), "no longer holds");
         }
         if self.rules != *now {
             self.rules.clone_from(now);

@@ -46,8 +46,8 @@ pub fn command(facts: &Facts, argument: &str) -> Option<Outcome> {
 pub fn changed(id: &MessageId, change: &RuleChange, accepted: Accepted) -> String {
     let id = visible_line(id.as_str());
     match (accepted, change) {
-        (Accepted::Yes, RuleChange::Withdraw) => format!("rule {id} holds no more; the agents tell their models so"),
-        (Accepted::Yes, RuleChange::Edit { .. }) => format!("rule {id} is changed; the agents tell their models so"),
+        (Accepted::Yes, RuleChange::Withdraw) => format!("rule {id} no longer holds; the agents tell their models"),
+        (Accepted::Yes, RuleChange::Edit { .. }) => format!("rule {id} is changed; the agents tell their models"),
         (Accepted::No, RuleChange::Withdraw | RuleChange::Edit { .. }) => {
             format!("no rule {id} holds; /rules lists them")
         }

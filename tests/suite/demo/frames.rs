@@ -67,7 +67,7 @@ fn a_rule_holds_in_later_turns_until_it_is_withdrawn() {
     assert!(!run.finish().pop().unwrap().text.contains("## Next steps"));
     run.say("Please look at the whole project again.");
     assert!(!run.finish().pop().unwrap().text.contains("## Next steps"), "it is brief in the next turn too");
-    run.say("<steer-m2 kind=\"rule\" change=\"withdrawn, it holds no more\"></steer-m2>");
+    run.say("<steer-m2 kind=\"rule\" change=\"withdrawn: it no longer holds\"></steer-m2>");
     run.say("Please look at the whole project again.");
     assert!(run.finish().pop().unwrap().text.contains("## Next steps"));
 }

@@ -230,7 +230,7 @@ async fn an_endless_or_broken_answer_ends_its_call_and_nothing_else() {
         ("body", "more than 16.0 MiB"),
         ("line", "longer than"),
         ("json", "broken"),
-        ("page", "gave no whole answer to the call: it sent what is no message: <html>Sign in</html>"),
+        ("page", "gave no whole answer to the call: it sent something that is not a message: <html>Sign in</html>"),
         ("error", "did not take the call: it answered with HTTP 500: the ␛[31mdatabase is gone"),
     ] {
         let why = plain(&instance, tool).await.unwrap_err();

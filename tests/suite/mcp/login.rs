@@ -62,7 +62,7 @@ async fn a_login_goes_through_the_browser_and_is_kept_for_the_user_alone_and_ren
     let yard = yard();
     let (servers, instance) = begin(&yard, authorization.server.definition("one"));
     let why = echo(&instance).await.unwrap_err();
-    assert!(why.contains("it wants a login, which the user makes with: steersman mcp login one"), "{why}");
+    assert!(why.contains("it wants a login; the user logs in with: steersman mcp login one"), "{why}");
     assert_eq!(servers.status()[0].state, ServerState::Failed);
     let user = Arc::clone(&authorization);
     let made = log_in_with(&servers, move |place| {

@@ -209,7 +209,7 @@ fn what_an_agent_told_its_model_of_a_rule_stands_in_its_transcript() {
     stage.event("", told(RuleNews::Withdrawn, None));
     let screen = stage.screen();
     assert!(screen.contains("- rule m2 has other words here: touch nothing"), "{screen}");
-    assert!(screen.contains("- rule m2 holds no more here"), "{screen}");
+    assert!(screen.contains("- rule m2 no longer holds here"), "{screen}");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn in_lines_kinds_and_rules_are_words() {
     rules(&mut stage, &[("m2", "it is red")]);
     assert!(stage.written().contains("rule 2: holds for main and its sub-agents: it is red"));
     rules(&mut stage, &[]);
-    assert!(stage.written().contains("rule 2: holds no more"));
+    assert!(stage.written().contains("rule 2: no longer holds"));
     stage.line("/rules withdraw 2");
     assert_eq!(changes(&stage), [("m2".into(), RuleChange::Withdraw)]);
 }
