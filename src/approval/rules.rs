@@ -11,7 +11,7 @@ use reqwest::Url;
 
 use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
 use crate::approval::shell::runners::{Reach, name_of, reach};
-use crate::approval::shell::{Commands, Found, Shape};
+use crate::approval::shell::{Commands, FoundCommand, Shape};
 use crate::approval::{Act, UseAct, WriteAct};
 use crate::text::{is_blank, visible_line};
 
@@ -340,7 +340,7 @@ impl Words {
 
     /// Tells whether a command that may run begins with it, options between its words left out; one pass, whatever the
     /// words are.
-    fn touches(&self, found: &Found) -> bool {
+    fn touches(&self, found: &FoundCommand) -> bool {
         let Some((first, patterns)) = self.words.split_first() else { return true };
         // Which patterns may come next, and which of them right behind an option that may have a value.
         let mut open = vec![Next::default(); patterns.len()];

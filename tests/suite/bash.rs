@@ -12,7 +12,7 @@ use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subjec
 use steersman::details::{CommandEnd, Details};
 use steersman::limits;
 use steersman::message::Arguments;
-use steersman::tool::{BashTool, Concurrency, OnCancel, Outputs, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{BashTool, Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ struct Site {
     dir: TempDir,
     tool: BashTool,
     context: ToolContext,
-    told: Arc<Mutex<Vec<Told>>>,
+    told: Arc<Mutex<Vec<ToolReport>>>,
 }
 
 impl Site {
@@ -64,7 +64,7 @@ impl Site {
     fn details(&self) -> CommandEnd {
         let told = self.told.lock().unwrap();
         let details = told.iter().filter_map(|told| match told {
-            Told::Details(Details::Command(end)) => Some(end.clone()),
+            ToolReport::Details(Details::Command(end)) => Some(end.clone()),
             _ => None,
         });
         let details: Vec<CommandEnd> = details.collect();
@@ -75,7 +75,7 @@ impl Site {
     fn shown(&self) -> Vec<String> {
         let told = self.told.lock().unwrap();
         let pieces = told.iter().filter_map(|told| match told {
-            Told::Progress(piece) => Some(piece.clone()),
+            ToolReport::Progress(piece) => Some(piece.clone()),
             _ => None,
         });
         pieces.collect()

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
 use steersman::details::{CommandEnd, Details};
 use steersman::message::Arguments;
-use steersman::tool::{CloneBounds, GitCloneTool, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{CloneBounds, GitCloneTool, Tool, ToolContext, ToolError, ToolReport};
 use steersman::web::{Client, Resolve, Settings};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Sandbox, Spawner, Workspace};
@@ -108,7 +108,7 @@ async fn the_newest_commit_of_one_branch_comes_and_nothing_else() {
         let seen = Arc::clone(&shown);
         let mut context = approving();
         context.tell = Arc::new(move |told| {
-            if let Told::Details(details) = told {
+            if let ToolReport::Details(details) = told {
                 seen.lock().unwrap().push(details);
             }
         });

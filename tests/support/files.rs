@@ -8,7 +8,7 @@ use serde_json::Value;
 use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject, WriteAct};
 use steersman::details::{Details, FileDiff};
 use steersman::message::Arguments;
-use steersman::tool::{Told, Tool, ToolContext, ToolError, change_tools, file_tools};
+use steersman::tool::{Tool, ToolContext, ToolError, ToolReport, change_tools, file_tools};
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ impl Files {
         let mut context = ToolContext::with_approvals(Arc::clone(&self.approvals));
         let details = Arc::clone(&self.details);
         context.tell = Arc::new(move |told| {
-            if let Told::Details(told) = told {
+            if let ToolReport::Details(told) = told {
                 details.lock().unwrap().push(told);
             }
         });

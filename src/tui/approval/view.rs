@@ -56,7 +56,7 @@ pub struct QuestionView<'a> {
 
 /// Lays the question out that is asked now, above the message; `None` when there is none, or it has no room with a part
 /// of its detail.
-pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<Asked<'a>> {
+pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<QuestionLayout<'a>> {
     let (id, question) = (view.questions.current_id()?, view.questions.current()?);
     // The transcript stays readable where there is room for both.
     let beside = Rect { height: body.height * 3 / 5, ..body };
@@ -66,7 +66,9 @@ pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Optio
         (body, Form::Framed, Answers::Packed),
         (body, Form::Bare, Answers::Packed),
     ];
-    forms.into_iter().find_map(|(room, form, answers)| Asked::fit(view, id, question, laid, room, form, answers))
+    forms
+        .into_iter()
+        .find_map(|(room, form, answers)| QuestionLayout::fit(view, id, question, laid, room, form, answers))
 }
 
 /// What stands around a question.
@@ -128,7 +130,7 @@ impl Keys {
 }
 
 /// A question laid out in the room that there is for it.
-pub struct Asked<'a> {
+pub struct QuestionLayout<'a> {
     view: QuestionView<'a>,
     id: QuestionId,
     question: &'a Question,
@@ -143,7 +145,7 @@ pub struct Asked<'a> {
     below: usize,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionLayout<'a> {
     /// Lays a question out; `None` when its title, its answers and a part of its detail have no room.
     fn fit(
         view: QuestionView<'a>,

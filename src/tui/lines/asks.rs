@@ -19,13 +19,13 @@ use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.
 #[derive(Debug)]
-pub struct Asked {
+pub struct WrittenQuestion {
     id: QuestionId,
     rows: Vec<String>,
     told: usize,
 }
 
-impl Asked {
+impl WrittenQuestion {
     /// Tells a question.
     pub fn tell(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
