@@ -77,7 +77,7 @@ pub use fn_tool::FnTool;
 pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 pub use grep::GrepTool;
-pub use outputs::{Kept, Outputs};
+pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
@@ -101,7 +101,7 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
 ///
 /// # Errors
 /// [`BuildError::Argument`] when a setting cannot be used.
-pub fn web_tools(settings: &web::Settings, spawner: Option<&Spawner>) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+pub fn web_tools(settings: &web::WebOptions, spawner: Option<&Spawner>) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
     let client = web::Client::new(settings).map_err(BuildError::argument)?;
     let search = web::search::Search::new(settings).map_err(BuildError::argument)?;
     Ok(vec![

@@ -10,7 +10,7 @@ use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
 use crate::summary::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::export::ExportSubject;
 use crate::tui::fuzzy::FuzzyMatches;
 use crate::tui::highlight::Coloured;
@@ -93,11 +93,11 @@ pub enum Msg {
     /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
     Line(String, Timestamp),
     /// Lines were written with this question and this place where an agent waits.
-    Printed(Option<Seen>, PauseDrawn),
+    Printed(Option<ShownQuestion>, PauseDrawn),
     /// There will be no more input: nobody answers any more.
     NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
-    Shown(Option<Seen>, Timestamp),
+    Shown(Option<ShownQuestion>, Timestamp),
 }
 
 impl From<Notice> for Msg {
@@ -120,7 +120,7 @@ pub struct Drawn {
     /// The position in the overlay on top.
     pub overlay: OverlayPosition,
     /// The question that it shows.
-    pub question: Option<Seen>,
+    pub question: Option<ShownQuestion>,
     /// The panel of the held agent.
     pub gate: PauseDrawn,
     /// What lies where.

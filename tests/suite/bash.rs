@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::details::{CommandEnd, Details};
 use steersman::limits;
 use steersman::message::Arguments;
@@ -234,7 +234,7 @@ async fn what_is_approved_is_asked_first_and_a_no_runs_nothing() {
         site.call(json!({"command": "touch made\n", "timeout": 7})),
         answer(Answer::No(Some("use make".to_owned())))
     );
-    let Subject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
+    let ApprovalSubject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
     let root = site.dir.path().join("work").canonicalize().unwrap();
     assert_eq!((act.command.as_str(), act.cwd.clone(), act.timeout.as_secs()), ("touch made\n", root.clone(), 7));
     let Err(ToolError::Failed(sentence)) = outcome else { panic!("{outcome:?}") };

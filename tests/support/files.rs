@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject, WriteAct};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy, WriteAct};
 use steersman::details::{Details, FileDiff};
 use steersman::message::Arguments;
 use steersman::tool::{Tool, ToolContext, ToolError, ToolReport, change_tools, file_tools};
@@ -103,7 +103,9 @@ impl Files {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while std::time::Instant::now() < deadline {
             if let Some(request) = self.approvals.open().first() {
-                let Subject::Act { act: Act::Write(act) } = request.subject.clone() else { panic!("{request:?}") };
+                let ApprovalSubject::Act { act: Act::Write(act) } = request.subject.clone() else {
+                    panic!("{request:?}")
+                };
                 return act;
             }
             tokio::task::yield_now().await;

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::{MessageUse, Question, Questions, Seen};
+use super::{MessageUse, Question, Questions, ShownQuestion};
 use crate::target::name_of;
 use crate::text::visible;
 use crate::tui::facts::Facts;
@@ -192,7 +192,7 @@ impl<'a> QuestionLayout<'a> {
     }
 
     /// Draws it; returns what is shown of it.
-    pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Seen {
+    pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> ShownQuestion {
         regions.add(area, Region::Question);
         let theme = &self.view.facts.theme;
         let inner = self.draw_frame(area, buffer);
@@ -209,7 +209,7 @@ impl<'a> QuestionLayout<'a> {
         let place = row(area, if self.form == Form::Framed { area.height.saturating_sub(1) } else { 0 });
         let place = Rect { x: place.x + 2, width: place.width.saturating_sub(4), ..place };
         put_right(buffer, place, &more, theme.notice);
-        Seen { id: self.id, top: self.top, shown: self.shown, below: self.below }
+        ShownQuestion { id: self.id, top: self.top, shown: self.shown, below: self.below }
     }
 
     /// Draws who asks, which of how many it is, and whether a key counts; returns what is left for the question.

@@ -10,7 +10,7 @@ use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
 use crate::summary;
 use crate::target::name_of;
 use crate::text::visible_line;
-use crate::tui::approval::{Question, Seen};
+use crate::tui::approval::{Question, ShownQuestion};
 use crate::tui::keymap::Answer;
 use crate::tui::pause::editable;
 use crate::tui::state::App;
@@ -58,8 +58,8 @@ impl WrittenQuestion {
     }
 
     /// Returns what was told, as the state wants to know it.
-    pub fn seen(&self) -> Seen {
-        Seen { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
+    pub fn seen(&self) -> ShownQuestion {
+        ShownQuestion { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
     }
 
     fn below(&self) -> usize {

@@ -34,7 +34,7 @@ use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::agents::view::{longest, tools};
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
@@ -206,7 +206,7 @@ impl Printer {
     }
 
     /// Returns the question and the place where the read agent waits, as far as they were told.
-    pub fn told(&self) -> (Option<Seen>, PauseDrawn) {
+    pub fn told(&self) -> (Option<ShownQuestion>, PauseDrawn) {
         (self.asked.as_ref().map(WrittenQuestion::seen), PauseDrawn { waiting: self.waiting.clone(), top: 0 })
     }
 

@@ -6,8 +6,8 @@
 use super::address::shown_or_main;
 use super::entry::written;
 use super::purpose::{Editing, Purpose};
-use super::removed::{Removed, Taken};
-use super::{Left, Message, MessageContext};
+use super::removed::{Removed, RemovedEntry};
+use super::{LeaveOutcome, Message, MessageContext};
 use crate::event::Pending;
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, Request};
@@ -50,7 +50,7 @@ pub fn newest(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffe
 pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
     let Some((Purpose::Edit(Editing { agent, entry }), left)) = message.leave() else { return Vec::new() };
     let mut effects = vec![PaneEffect::Focus(Pane::Composer)];
-    if left == Left::Kept {
+    if left == LeaveOutcome::Kept {
         effects.push(PaneEffect::Say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id)));
     }
     effects.push(Request::Queue { agent, id: entry.id, act: QueueAct::Release }.into());
@@ -173,7 +173,7 @@ fn name(agent: &AgentId) -> &str {
     if agent.is_main() { MAIN } else { agent.as_str() }
 }
 
-fn restore(Taken { agent, entry, before }: Taken) -> PaneEffect {
+fn restore(RemovedEntry { agent, entry, before }: RemovedEntry) -> PaneEffect {
     let id = entry.id.clone();
     Request::Queue { agent, id, act: QueueAct::Restore { entry: Box::new(entry), before } }.into()
 }

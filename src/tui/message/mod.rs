@@ -26,13 +26,13 @@
 mod address;
 pub mod bring_back;
 mod composer;
+mod context;
 mod drafts;
 pub mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
 mod kept;
-mod known;
 pub mod line;
 pub mod paths;
 pub mod purpose;
@@ -50,17 +50,17 @@ use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
 pub use address::{Address, Unaddressed};
 use composer::Composer;
 pub use composer::{Expanded, Pasted};
+pub use context::MessageContext;
 use drafts::Drafts;
 pub use give_back::TakenOver;
 use history::History;
 use history_search::HistorySearch;
-pub use known::MessageContext;
 use line::Lines;
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 pub use recall::Before;
 use removed::RemovedTexts;
-pub use stack::Left;
+pub use stack::LeaveOutcome;
 
 /// Every text that the user writes or has written and nobody has taken yet.
 #[derive(Debug, Default)]

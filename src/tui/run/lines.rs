@@ -26,7 +26,7 @@ use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
 use crate::summary::count;
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{Input, LineEnds, join};
@@ -59,7 +59,7 @@ pub(super) struct Lines<'a> {
     /// True once the input has ended.
     is_over: bool,
     /// The question that was handed to the writer last, as far as it was.
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
     /// The number of the frame that holds its end.
     question_frame: usize,
     /// The question that the bell was rung for.

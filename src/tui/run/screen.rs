@@ -15,7 +15,7 @@ use crate::event::Envelope;
 use crate::limits;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
@@ -49,7 +49,7 @@ pub(super) struct Screen<'a> {
     /// Whether the terminal can be asked something.
     answers: Answers,
     /// The question of the frame that was drawn last.
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
 }
 
 /// What the screen reads at once.

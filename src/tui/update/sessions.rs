@@ -7,7 +7,7 @@ use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
 use crate::session::fold::DetailPart;
 use crate::summary::{ComparedRow, ComparedTable};
 use crate::text::visible_line;
-use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
+use crate::tui::approval::{Question, QuestionSubject, Questions, Rewind, undo_parts};
 use crate::tui::compared::ComparedPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
@@ -156,7 +156,7 @@ fn go_on_with(questions: &mut Questions, row: &ListChoice, facts: &Facts) -> Vec
         detail: vec![DetailPart::Text(LEAVES.to_owned())],
         session: String::new(),
         rule: None,
-        subject: Subject::Switch(switch, Rewind::Nothing),
+        subject: QuestionSubject::Switch(switch, Rewind::Nothing),
     });
     wanted
 }
@@ -220,14 +220,17 @@ pub fn ask_branch(
             ));
         }
     }
-    questions.retain(facts.now, |subject| !matches!(subject, Subject::Switch(..)));
+    questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Switch(..)));
     questions.ask_once(Question {
         agent: None,
         title: "Branch: a new session from just before this message?".to_owned(),
         detail,
         session: String::new(),
         rule: None,
-        subject: Subject::Switch(Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay }, rewind),
+        subject: QuestionSubject::Switch(
+            Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay },
+            rewind,
+        ),
     });
 }
 
@@ -246,7 +249,7 @@ pub fn unfinished(left: &Unfinished) -> Option<Question> {
     let sentence = left.sentence().filter(|_| !ids.is_empty())?;
     Some(Question {
         agent: None,
-        subject: Subject::Unfinished(ids),
+        subject: QuestionSubject::Unfinished(ids),
         title: format!("{sentence}: continue, edit or discard?"),
         detail: left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect(),
         session: String::new(),

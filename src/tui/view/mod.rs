@@ -34,7 +34,7 @@ use crate::tui::agents::AgentsDrawn;
 use crate::tui::agents::view::{self as agents, AgentsView};
 use crate::tui::alerts::{self, TitleFacts};
 use crate::tui::approval::view::{self as question, QuestionLayout, QuestionView};
-use crate::tui::approval::{MessageUse, Seen};
+use crate::tui::approval::{MessageUse, ShownQuestion};
 use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
@@ -234,12 +234,12 @@ fn way_to_question(app: &App) -> Cow<'_, str> {
 /// then the question is not on the screen.
 fn draw_lists(
     app: &App,
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
     area: Rect,
     above: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
-) -> (Option<Seen>, Option<Position>) {
+) -> (Option<ShownQuestion>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
     let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
