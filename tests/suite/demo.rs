@@ -313,6 +313,18 @@ fn a_command_between_marks_runs_as_it_stands() {
 }
 
 #[test]
+fn a_file_is_written_with_all_that_stands_behind_with() {
+    let mut run = Run::new(&["read", "write"]);
+    let reply = run.say("Write a file notes.txt with hello, and then world").step();
+    assert_eq!(arguments(&reply, 0), json!({"path": "notes.txt", "content": "hello, and then world\n"}));
+    let answer = run.answer();
+    assert!(answer.contains("I wrote `notes.txt`."), "{answer}");
+    let reply = Run::new(&["read", "write"]).say("create src/a.rs containing the text `fn a() {}`").step();
+    assert_eq!(arguments(&reply, 0), json!({"path": "src/a.rs", "content": "fn a() {}\n"}));
+    assert!(!names(&Run::new(MAIN).say("write a report").step()).contains(&"write"), "a file has its name");
+}
+
+#[test]
 fn a_request_of_its_own_steers_simple_work_too() {
     let mut run = Run::new(MAIN);
     run.say("count TODO").step();

@@ -107,9 +107,18 @@ fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
 fn write_answer(path: &Path, answer: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // As any new file: what the umask leaves.
-    let mut file = Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(directory)?;
+    let mut file = Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory)
+        .map_err(|error| without_path(&error))?;
     file.write_all(answer.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Returns the error without the name of the temporary file, which tells a user nothing.
+fn without_path(error: &io::Error) -> io::Error {
+    let said = error.to_string();
+    io::Error::new(error.kind(), said.split(" at path ").next().unwrap_or_default())
 }

@@ -31,7 +31,8 @@ pub enum Intent {
 pub struct ToolUse {
     /// The tool.
     pub tool: Tool,
-    /// An expression, path, pattern or command; for a search the words, of which a quoted phrase is one.
+    /// An expression, path, pattern or command; for a search the words, of which a quoted phrase is one; for a file that
+    /// is written its path and its text.
     pub words: Vec<String>,
     /// The directory or file that a search stays in.
     pub scope: String,
@@ -50,6 +51,8 @@ pub enum Tool {
     Glob,
     /// Runs a command.
     Bash,
+    /// Writes a file.
+    Write,
 }
 
 /// Characters of a text that are understood; what is longer is a paste.
@@ -60,7 +63,8 @@ const WORDS: usize = 4;
 const HELP: &str = "I am the embedded model: a fixed script inside this program, not a language model. I work with the real \
     tools here: {tools}.\n\n\
     - *look at this project*: I list it, send sub-agents into its parts and write a report\n\
-    - *find WORD*, *count WORD*, *count files*, *list \\*.md*, *read FILE*, *2+3\\*4*, *run `COMMAND`*\n\
+    - *find WORD*, *count WORD*, *count files*, *list \\*.md*, *read FILE*, *write FILE with TEXT*, *2+3\\*4*, *run \
+    `COMMAND`*\n\
     - **while I work**, type: *focus on X*, *skip X*, *count Y*, a path, a word, *be brief*, *stop after this*. It reaches me \
     with the next tool results, and I change what I do\n\n\
     For real thinking, connect a model with `--base-url URL --model NAME`.\n";
@@ -122,9 +126,10 @@ pub fn understand(text: &str) -> Vec<Intent> {
     // A command is what stands between the marks, whatever else it looks like.
     let command =
         after(head, &["run", "execute", "please run"]).and_then(|rest| rest.strip_prefix('`')?.split_once('`'));
-    let (first, rest) = match command.filter(|(command, _)| !command.trim().is_empty()) {
-        Some((command, rest)) => (Some(Intent::Use(ToolUse::new(Tool::Bash, command))), rest),
-        None => (None, head),
+    let (first, rest) = match (command.filter(|(command, _)| !command.trim().is_empty()), written(head)) {
+        (Some((command, rest)), _) => (Some(Intent::Use(ToolUse::new(Tool::Bash, command))), rest),
+        (None, Some(file)) => (Some(Intent::Use(file)), ""),
+        (None, None) => (None, head),
     };
     let mut intents: Vec<Intent> = first.into_iter().collect();
     for clause in clauses(rest) {
@@ -172,7 +177,10 @@ impl ToolUse {
 
     /// Returns what it works on, for people.
     pub fn subject(&self) -> String {
-        and_code(&self.words)
+        match self.tool {
+            Tool::Write => and_code(self.words.get(..1).unwrap_or_default()),
+            Tool::Calculator | Tool::Read | Tool::Grep | Tool::Glob | Tool::Bash => and_code(&self.words),
+        }
     }
 }
 
@@ -185,8 +193,21 @@ impl Tool {
             Self::Grep => ("grep", "pattern", "look for"),
             Self::Glob => ("glob", "pattern", "list"),
             Self::Bash => ("bash", "command", "run"),
+            Self::Write => ("write", "path", "write"),
         }
     }
+}
+
+/// Reads "write FILE with TEXT", in which the text is everything behind the word.
+fn written(text: &str) -> Option<ToolUse> {
+    let rest = after(text, &["write", "please write", "create", "please create"])?;
+    let (file, content) = [" with ", " containing ", ": "].iter().find_map(|link| rest.split_once(link))?;
+    let path = path_in(file).filter(|path| has_known_ending(path))?;
+    let content = after(content, &["the text", "text", "the content", "content"]).unwrap_or(content).trim();
+    let content =
+        ['"', '`'].iter().find_map(|mark| content.strip_prefix(*mark)?.strip_suffix(*mark)).unwrap_or(content);
+    let words = vec![path.to_owned(), format!("{content}\n")];
+    Some(ToolUse { tool: Tool::Write, words, scope: String::new() })
 }
 
 fn single(text: &str) -> Intent {

@@ -75,6 +75,7 @@ fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
         _ if results::failed(result) => format!("it failed: {}", code(result.lines().next().unwrap_or_default())),
         Tool::Calculator => format!("{subject} is {}.", code(result)),
         Tool::Bash => format!("I ran {subject}; it printed {}.", number(result.lines().count(), "line")),
+        Tool::Write => format!("I wrote {subject}."),
         Tool::Glob => format!("{subject} matches {}.", extent(results::paths(result).len(), result, "file")),
         Tool::Read => format!("{subject} has {}.", extent(results::lines("", result).len(), result, "line")),
         Tool::Grep => {
@@ -105,7 +106,7 @@ pub fn answer(view: &View, intent: &Intent) -> String {
     let result = view.result(view.call(&tool_use));
     let lines = || results::lines("", result);
     let detail = match tool_use.tool {
-        Tool::Calculator => String::new(),
+        Tool::Calculator | Tool::Write => String::new(),
         _ if results::failed(result) => String::new(),
         Tool::Grep => hit_list(&results::hits(result)),
         Tool::Glob => {

@@ -179,6 +179,10 @@ impl<'a> View<'a> {
             Tool::Calculator | Tool::Read | Tool::Glob | Tool::Bash => {
                 self.talk.call(name, &[(argument, &tool_use.words.join(" "))])
             }
+            Tool::Write => {
+                let [path, content] = tool_use.words.as_slice() else { return None };
+                self.talk.call(name, &[(argument, path), ("content", content)])
+            }
         }
     }
 

@@ -125,6 +125,7 @@ impl Run {
             "read" => self.read(&text("path")),
             "calculator" => "14".to_owned(),
             "bash" => "one\ntwo\n".to_owned(),
+            "write" => format!("wrote {}", text("path")),
             "agent" => {
                 let mut child = Run { messages: Vec::new(), tools: MINER, files: self.files.clone() };
                 child.messages.push(json!({"role": "system", "content": "You are a file miner: you find facts."}));
@@ -182,6 +183,7 @@ fn offer(name: &str) -> Value {
         "read" => (json!({"path": {"type": "string"}, "offset": {"type": "integer"}}), json!(["path"])),
         "calculator" => (json!({"expression": {"type": "string"}}), json!(["expression"])),
         "bash" => (json!({"command": {"type": "string"}}), json!(["command"])),
+        "write" => (json!({"path": {"type": "string"}, "content": {"type": "string"}}), json!(["path", "content"])),
         "agent" => (
             json!({"name": {"type": "string", "enum": ["file_miner"]}, "task": {"type": "string"}}),
             json!(["name", "task"]),

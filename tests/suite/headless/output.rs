@@ -165,7 +165,8 @@ fn a_file_that_cannot_be_written_is_a_failure_and_an_answer_that_never_came_leav
     let server = Server::start([Reply::text("The answer.")]);
     let output = exec(&server).args(["-o", "missing/last.md", "hello"]).output();
     assert_eq!(exit_code(&output), 1);
-    assert!(stderr(&output).contains("cannot write missing/last.md"), "{}", stderr(&output));
+    let sentence = "cannot write missing/last.md: No such file or directory (os error 2)\n";
+    assert!(stderr(&output).ends_with(sentence), "{}", stderr(&output));
     let server = Server::start([Reply::json(400, json!({"error": {"message": "no"}}))]);
     let program = exec(&server).args(["-o", "last.md", "hello"]).file("work/last.md", "old");
     let (_, home) = program.output_with_home();
