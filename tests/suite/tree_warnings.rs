@@ -52,6 +52,17 @@ fn silence_of_the_model_is_told_by_time_alone_and_ends_with_the_next_token() {
 }
 
 #[test]
+fn silence_of_a_main_agent_without_others_is_said_in_the_status_line() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("");
+    stage.says("", "so");
+    stage.wait(61_000);
+    assert!(stage.screen().contains("✎ writing 1:01 · ! no token for 1:01"), "{}", stage.screen());
+    stage.says("", " far");
+    assert!(!stage.screen().contains("no token for"), "{}", stage.screen());
+}
+
+#[test]
 fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     let mut stage = pair(120, 40);
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };

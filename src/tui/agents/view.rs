@@ -22,7 +22,7 @@ use crate::tui::view::layout::TreeForm;
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row as line_of};
 use row::{Look, Shown};
 
-pub use words::{agent_name, longest, money, name, share, tokens, tools};
+pub use words::{agent_name, longest, money, name, reasons, share, tokens, tools};
 
 /// What the list and the details are drawn from.
 #[derive(Debug, Clone, Copy)]

@@ -13,10 +13,10 @@ use ratatui::style::Style;
 use super::{HostState, Status};
 use crate::clock::seconds_between;
 use crate::event::Outcome;
-use crate::session::fold::agents::Activity;
+use crate::session::fold::agents::{Activity, Warning};
 use crate::session::fold::money_left;
 use crate::summary::tokens as count;
-use crate::tui::agents::view::{longest, money, share as context_share, tokens as context_tokens, tools};
+use crate::tui::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::MEDIUM;
@@ -41,7 +41,10 @@ pub struct StatusView<'a> {
 pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
     let theme = &view.facts.theme;
     let first = row(area, 0);
-    let (state, style) = turn_state(view);
+    let (mut state, style) = turn_state(view);
+    if let Some(warning) = delay(view) {
+        state = format!("{state} · ! {warning}");
+    }
     let second = row(area, 1);
     if !second.is_empty() {
         let state = format!(" {state}");
@@ -173,6 +176,18 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
             (format!("✗ failed: {}", one_line(reason)), theme.error)
         }
     }
+}
+
+/// Says what keeps the main agent from going on, in words: the list of agents is hidden while it is alone.
+fn delay(view: StatusView<'_>) -> Option<String> {
+    let warnings = &view.facts.run.agents.main().warnings;
+    let delay = warnings.iter().find(|warning| match warning {
+        Warning::Silent { .. } | Warning::Slow { .. } | Warning::Repeats { .. } => true,
+        // These stand elsewhere: in the question, behind the model, in the list.
+        Warning::Asking | Warning::Context { .. } | Warning::Budget { .. } => false,
+    });
+    let [long, _] = reasons(delay?, view.facts.now);
+    Some(long)
 }
 
 /// Says when the next attempt comes; the second that has begun counts whole.

@@ -81,7 +81,7 @@ pub(super) fn look(status: AgentStatus, theme: &Theme) -> (&'static str, Style) 
 }
 
 /// Puts a warning into few and into fewer words.
-pub(super) fn reasons(warning: &Warning, now: Timestamp) -> [String; 2] {
+pub fn reasons(warning: &Warning, now: Timestamp) -> [String; 2] {
     match warning {
         Warning::Asking => ["waits for your answer".to_owned(), "asks you".to_owned()],
         Warning::Repeats { tool, times } => {
