@@ -63,6 +63,23 @@ fn silence_of_a_main_agent_without_others_is_said_in_the_status_line() {
 }
 
 #[test]
+fn the_time_of_a_running_call_does_not_contain_the_wait_for_an_answer() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").call("", "c", "bash").later(2_000);
+    let question = |id: &str| Event::Question {
+        id: id.to_owned(),
+        question: "Run it?".to_owned(),
+        detail: None,
+        call: Some("c".into()),
+        offer: None,
+        rule: None,
+    };
+    stage.event("", question("q1")).wait(60_000);
+    stage.event("", Event::Answer { id: "q1".to_owned(), answer: "yes".to_owned(), words: None }).wait(3_000);
+    assert!(stage.screen().contains("● running bash 0:05"), "{}", stage.screen());
+}
+
+#[test]
 fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     let mut stage = pair(120, 40);
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };

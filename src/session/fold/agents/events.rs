@@ -243,7 +243,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::ToolCall { id, name, arguments } => {
             node.steps = node.steps.saturating_add(1);
             node.repeats.count(name, arguments);
-            node.open.push(OpenCall { id: id.clone(), name: name.clone(), since: at });
+            node.open.push(OpenCall { id: id.clone(), name: name.clone(), since: at, asked: None });
             node.set(Activity::Tools, at);
         }
         Event::ToolResult { id, .. } => {
@@ -270,9 +270,15 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.heard = Some(at);
             node.set(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
-        Event::Question { id, .. } => node.questions.push(id.clone()),
+        Event::Question { id, call, .. } => {
+            node.questions.push(id.clone());
+            if let Some(open) = node.open.iter_mut().find(|open| Some(&open.id) == call.as_ref()) {
+                open.ask(id, at);
+            }
+        }
         Event::Answer { id, .. } => {
             node.questions.retain(|open| open != id);
+            node.open.iter_mut().for_each(|open| open.answer(id, at));
             node.heard = Some(at);
         }
         Event::Cancelled {} => node.set(Activity::Cancelling, at),

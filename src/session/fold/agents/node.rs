@@ -93,8 +93,22 @@ pub struct OpenCall {
     pub id: CallId,
     /// The tool's name, untrusted.
     pub name: String,
-    /// When it began.
+    /// When it began; the time in which the user was asked about it does not count.
     pub since: Timestamp,
+    /// The question that it waits for, and when that was asked.
+    pub(super) asked: Option<(String, Timestamp)>,
+}
+
+impl OpenCall {
+    pub(super) fn ask(&mut self, question: &str, at: Timestamp) {
+        self.asked = Some((question.to_owned(), at));
+    }
+
+    pub(super) fn answer(&mut self, question: &str, at: Timestamp) {
+        if let Some((_, asked)) = self.asked.take_if(|(open, _)| open == question) {
+            self.since = self.since.checked_add(at.duration_since(asked)).unwrap_or(at).min(at);
+        }
+    }
 }
 
 /// What an agent does.
