@@ -558,6 +558,16 @@ fn a_paste_behind_a_number_makes_a_text_of_both() {
 }
 
 #[test]
+fn the_number_of_an_answer_is_no_text_of_the_words_that_follow() {
+    let mut stage = stage(80, 24);
+    let _call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    // What is typed fast comes as a paste does.
+    stage.keys("4<enter>").paste("not now, run the tests first");
+    assert_eq!(stage.app.message.text(), "not now, run the tests first");
+}
+
+#[test]
 fn nothing_is_selected_beforehand_and_a_number_that_came_too_early_is_text() {
     let mut stage = stage(80, 24);
     let mut call = Call::asks(&mut stage, "", command("cargo test"));

@@ -94,13 +94,18 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
         return say_while(about(questions, Cause::Unread), words);
     }
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
-        return Outcome::one(PaneEffect::WriteNo(*id));
+        let wanted = PaneEffect::WriteNo(*id);
+        // The number was an answer; it is no text of what is written now.
+        questions.unselect_answer();
+        return Outcome::one(wanted);
     }
     // In lines there is no text to begin with: a yes sends what the form holds at first.
     if let (QuestionSubject::Approval(id, AnswerChoices::Form), Answer::Once, Medium::Screen) =
         (subject, answer, facts.medium)
     {
-        return Outcome::one(PaneEffect::FillForm(*id));
+        let wanted = PaneEffect::FillForm(*id);
+        questions.unselect_answer();
+        return Outcome::one(wanted);
     }
     let asked = questions.take(facts.now);
     Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, facts)).unwrap_or_default())
