@@ -149,6 +149,17 @@
 //! | D25 | A running tool can add tools to its agent; they are on offer from the next request. |
 //! | D27 | Functions subscribed with `on` and `on_any` get events with payloads from their own agent and its rescue. |
 //!
+//! # Features
+//!
+//! | feature | brings |
+//! |---|---|
+//! | none | agent, control, listeners, events, messages, sub-agents, the interface of tools, the scripted provider |
+//! | `http` | model servers in four dialects, the lists of their models |
+//! | `tools` | a workspace, the tools on files, commands, the sandbox |
+//! | `web` | searching and reading the web, cloning; with `http` and `tools` |
+//! | `mcp` | a client of MCP servers; with `http` and `tools` |
+//! | `program` (default) | the screen, the command line, sessions, the embedded model; with all others |
+//!
 //! # Where things are
 //!
 //! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
@@ -165,33 +176,45 @@
 //! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`
 //! - the layers of modules: `lib.rs`; stories: `layers.rs`
 
+// Without the program some parts have no user.
+#![cfg_attr(not(feature = "program"), allow(dead_code))]
+
 pub mod agent;
 pub mod approval;
 pub mod assets;
+#[cfg(feature = "program")]
 pub mod cli;
 pub mod clock;
+#[cfg(feature = "program")]
 pub mod config;
 pub mod control;
+#[cfg(feature = "program")]
 pub mod demo;
 pub mod details;
 pub mod dialect;
 pub mod error;
 pub mod event;
+#[cfg(feature = "tools")]
 mod fault;
+#[cfg(feature = "program")]
 pub mod host;
 pub mod id;
 pub mod image;
 pub mod limits;
 pub mod listener;
+#[cfg(feature = "program")]
 pub mod manual;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod message;
 pub mod mode;
+#[cfg(feature = "program")]
 pub mod packed;
 pub mod price;
 pub mod protocol;
 pub mod provider;
 pub mod regular_file;
+#[cfg(feature = "program")]
 pub mod session;
 pub mod steering;
 pub mod subagent;
@@ -199,8 +222,12 @@ pub mod summary;
 mod sync;
 pub mod target;
 pub mod text;
+#[cfg(feature = "http")]
 mod tls;
 pub mod tool;
+#[cfg(feature = "program")]
 pub mod tui;
+#[cfg(feature = "web")]
 pub mod web;
+#[cfg(feature = "tools")]
 pub mod workspace;

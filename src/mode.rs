@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// An approval mode. Rules of the configuration and protected places have precedence over it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reading runs; overwriting, editing, commands and the network are asked about.
@@ -14,7 +15,7 @@ pub enum Mode {
     /// Everything runs that the sandbox confines; needs a sandbox.
     Auto,
     /// As [`Mode::Auto`], also without a sandbox. Only ever chosen by name.
-    #[value(help = "As auto, also without a sandbox; only chosen by name")]
+    #[cfg_attr(feature = "program", value(help = "As auto, also without a sandbox; only chosen by name"))]
     AutoWithoutSandbox,
     /// Nothing is changed or sent, and no command runs.
     ReadOnly,

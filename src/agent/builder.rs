@@ -20,9 +20,7 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{
-    AnswerStage, ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models,
-};
+use crate::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
 use crate::steering::Framing;
 use crate::tool::{Tool, Toolbox};
 
@@ -226,14 +224,9 @@ impl AgentBuilder {
         if !inputs.model_checked {
             refuse_unknown(&*inputs.tree.connector, &inputs.tree.transport).await?;
         }
-        let known = inputs.tree.connector.window_of(&inputs.tree.transport);
-        let mut detector = ContextWindowDetector::new(inputs.tree.connector.http())
-            .with_override(inputs.context_window.or(inputs.tree.transport.context_window))
-            .with_registry(move |_| known);
-        if let Some(url) = inputs.llama_probe_url {
-            detector = detector.with_probe(url, inputs.tree.transport.api_key.clone());
-        }
-        let context_window_cap = detector.detect(inputs.tree.transport.model_name()).await;
+        let probe = inputs.llama_probe_url.map(|url| (url, inputs.tree.transport.api_key.clone()));
+        let (connector, transport) = (&*inputs.tree.connector, &inputs.tree.transport);
+        let context_window_cap = probe::context_window(connector, transport, inputs.context_window, probe).await;
 
         let mut agent = Agent {
             history: History::new(&system_prompt),
@@ -281,8 +274,7 @@ async fn refuse_unknown(connector: &dyn Connector, transport: &ChatTransport) ->
     if transport.assume_model_exists || registry.is_empty() || model.is_empty() || registry.card(model).is_some() {
         return Ok(());
     }
-    let listed = list_models(&connector.http(), transport).await;
-    if listed.is_ok_and(|models| models.iter().any(|listed| listed == model)) {
+    if probe::is_listed(connector, transport).await {
         return Ok(());
     }
     Err(ProviderError::Configuration(format!("{model} is not known, and its server does not list it")))

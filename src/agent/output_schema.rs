@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::agent::deliver::TurnInput;
 use crate::id::ClientId;
+#[cfg(feature = "program")]
 use crate::limits;
 use crate::message::Message;
 use crate::provider::{AnswerFormat, AnswerStage};
@@ -18,10 +18,13 @@ use crate::provider::{AnswerFormat, AnswerStage};
 /// The sender of the message that asks for an answer once more.
 pub const SENDER: &str = "output schema";
 
+/// Returns what is wrong with a value, a sentence each; nothing where it matches.
+type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
+
 /// A schema that an answer must match.
 pub struct OutputSchema {
     schema: Value,
-    validator: Validator,
+    faults: Faults,
 }
 
 /// An answer that matches.
@@ -40,15 +43,28 @@ impl fmt::Debug for OutputSchema {
 }
 
 impl OutputSchema {
+    /// Takes a schema with the function that checks a value by it and returns what is wrong, a sentence each.
+    pub fn new(schema: Value, faults: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Self {
+        Self { schema, faults: Box::new(faults) }
+    }
+
     /// Reads a schema. References to other files or addresses are refused.
     ///
     /// # Errors
     /// One sentence.
+    #[cfg(feature = "program")]
     pub fn read(text: &str) -> Result<Self, String> {
         let schema: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let validator =
             jsonschema::validator_for(&schema).map_err(|error| format!("it is no JSON Schema: {}", bounded(&error)))?;
-        Ok(Self { schema, validator })
+        let faults = move |value: &Value| {
+            let fault = |error: jsonschema::ValidationError<'_>| match error.instance_path().as_str() {
+                "" => bounded(&error),
+                place => format!("{place}: {}", bounded(&error)),
+            };
+            validator.iter_errors(value).take(limits::SCHEMA_FAULTS).map(fault).collect()
+        };
+        Ok(Self::new(schema, faults))
     }
 
     /// Returns the answer as JSON when it matches.
@@ -58,13 +74,7 @@ impl OutputSchema {
     pub fn check<'t>(&self, answer: &'t str) -> Result<StructuredAnswer<'t>, String> {
         let text = without_fence(answer.trim());
         let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let faults = self.validator.iter_errors(&value).take(limits::SCHEMA_FAULTS);
-        let faults: Vec<String> = faults
-            .map(|error| match error.instance_path().as_str() {
-                "" => bounded(&error),
-                place => format!("{place}: {}", bounded(&error)),
-            })
-            .collect();
+        let faults = (self.faults)(&value);
         if faults.is_empty() { Ok(StructuredAnswer { value, text }) } else { Err(faults.join("; ")) }
     }
 
@@ -116,12 +126,13 @@ fn without_fence(text: &str) -> &str {
 }
 
 /// Returns the beginning of an error: some quote the whole value.
+#[cfg(feature = "program")]
 fn bounded(error: &impl fmt::Display) -> String {
     let text = error.to_string();
     crate::text::clip(&text, limits::ERROR_CHARS).into_owned()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "program"))]
 mod tests {
     use serde_json::json;
 

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path};
 
-use reqwest::Url;
+use url::Url;
 
 /// Tells whether a list, its members parted by blanks, has this one.
 pub(super) fn lists(list: &str, member: &str) -> bool {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reqwest::Url;
+use url::Url;
 
 use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
 use crate::approval::shell::runners::{Reach, name_of, reach};

@@ -110,7 +110,7 @@ impl Endpoint {
 
     /// Returns whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
-        super::http::is_loopback(&self.base)
+        super::transport::is_loopback(&self.base)
     }
 
     /// Returns the base URL.

@@ -5,9 +5,8 @@
 
 use serde_json::Value;
 
-use crate::provider::ToolSchema;
-use crate::provider::quirks::Want;
-use crate::provider::wire::Outgoing;
+#[cfg(feature = "http")]
+use crate::provider::{ToolSchema, quirks::Want, wire::Outgoing};
 
 /// The name of the schema, where a dialect wants one.
 pub(super) const SCHEMA_NAME: &str = "answer";
@@ -33,6 +32,7 @@ pub enum AnswerStage {
     Due,
 }
 
+#[cfg(feature = "http")]
 impl<'a> Outgoing<'a> {
     /// Returns the schema that the server is to be asked for.
     pub fn schema(&self) -> Option<&'a Value> {

@@ -16,6 +16,7 @@ use rustls::pki_types::pem::PemObject;
 
 use crate::limits;
 use crate::provider::kept_connections::KeptConnections;
+use crate::provider::transport::is_loopback;
 use crate::provider::unreachable::chain;
 use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
@@ -106,13 +107,6 @@ fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
         return Err(format!("the file of authorities {shown} holds no certificate"));
     }
     Ok(authorities)
-}
-
-/// Returns whether an address is on this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let address = host.parse::<std::net::IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns a server as `host` or `host:port`, without a user or a path.

@@ -34,34 +34,60 @@
 //!   `src/cli/sources.rs`, `src/cli/models.rs`; stories: `models.rs`, `model_switch.rs`, `dialect_switch.rs`
 //! - keys that are never shown: `transport.rs`, `endpoint.rs`; stories: `secrets.rs`
 
+#[cfg(feature = "http")]
 mod anthropic;
+#[cfg(feature = "http")]
 mod call_ids;
+#[cfg(feature = "http")]
 pub mod chat;
+#[cfg(feature = "http")]
 mod connector;
+#[cfg(feature = "http")]
 mod context_window;
+#[cfg(feature = "http")]
 mod endpoint;
+#[cfg(feature = "http")]
 mod error_body;
 mod format;
+#[cfg(feature = "http")]
 mod gemini;
+#[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
 mod http_provider;
+#[cfg(feature = "http")]
 mod image_support;
+#[cfg(feature = "http")]
 mod incoming;
+#[cfg(feature = "http")]
 mod kept_connections;
+#[cfg(feature = "http")]
 mod models;
+pub mod probe;
+#[cfg(feature = "http")]
 mod proxy;
+#[cfg(feature = "http")]
 mod quirks;
+#[cfg(feature = "http")]
 pub mod reasoning;
+#[cfg(feature = "http")]
 mod refusals;
 mod registry;
+#[cfg(feature = "http")]
 mod responses;
+#[cfg(feature = "http")]
 pub mod retry;
 mod scripted;
+#[cfg(feature = "http")]
 mod sources;
+#[cfg(feature = "http")]
 pub mod sse;
 mod transport;
+#[cfg(feature = "http")]
 mod unreachable;
+#[cfg(feature = "http")]
 mod usage;
+#[cfg(feature = "http")]
 mod wire;
 
 use futures_util::future::BoxFuture;
@@ -72,17 +98,25 @@ use crate::event::{TurnFinish, Usage};
 use crate::message::{Message, Original, ToolCall};
 
 pub use crate::error::ProviderError;
+#[cfg(feature = "http")]
 pub use connector::HttpConnector;
+#[cfg(feature = "http")]
 pub use context_window::ContextWindowDetector;
 pub use format::{AnswerFormat, AnswerStage};
+#[cfg(feature = "http")]
 pub use http::Http;
+#[cfg(feature = "http")]
 pub use http_provider::HttpProvider;
+#[cfg(feature = "http")]
 pub use image_support::takes_images;
+#[cfg(feature = "http")]
 pub use models::{OfferedModel, list_models, offered_models, read_models};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
+#[cfg(feature = "http")]
 pub use sources::{KeyLoader, ModelServer, RequestedModel, Sources};
 pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
+#[cfg(feature = "http")]
 pub use wire::Assemble;
 
 /// A model server, which turns one request into one reply.

@@ -7,9 +7,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
+use url::Url;
 
 use crate::dialect::Dialect;
-use crate::provider::{ChatProvider, Http, ProviderError, Registry, http};
+#[cfg(feature = "http")]
+use crate::provider::Http;
+use crate::provider::{ChatProvider, ProviderError, Registry};
 
 /// A model and the way to its server. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,7 +47,8 @@ pub struct Answering {
 }
 
 /// The amount of thinking before an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// None.
@@ -84,14 +88,21 @@ impl ChatTransport {
     /// Returns whether its server is on this machine. The registry's facts may not hold there: a local server has
     /// its own windows and costs nothing.
     pub fn is_loopback(&self) -> bool {
-        let url = self.api_base.as_deref().and_then(|base| reqwest::Url::parse(base.trim()).ok());
-        url.is_some_and(|url| http::is_loopback(&url))
+        let url = self.api_base.as_deref().and_then(|base| Url::parse(base.trim()).ok());
+        url.is_some_and(|url| is_loopback(&url))
     }
 
     /// Returns the model's name, empty when none is set.
     pub fn model_name(&self) -> &str {
         self.model.as_deref().unwrap_or("")
     }
+}
+
+/// Returns whether an address is on this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let address = host.parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// A secret key. Debug, Display and serde never show it (D22).
@@ -156,6 +167,7 @@ pub trait Connector: Send + Sync {
     }
 
     /// Returns the HTTP clients that probes of the server share with the provider.
+    #[cfg(feature = "http")]
     fn http(&self) -> Http {
         Http::default()
     }

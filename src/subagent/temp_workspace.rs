@@ -2,19 +2,23 @@
 //!
 //! The directory is owned by a guard from the moment it exists, so it is deleted whatever fails later.
 
+#[cfg(feature = "tools")]
 use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use crate::tool::{Tool, ToolError};
+#[cfg(feature = "tools")]
 use crate::workspace::Workspace;
 
 /// Directories of programs that file tools may need; readable from every temporary workspace.
+#[cfg(feature = "tools")]
 const READABLE: [&str; 2] = ["/usr", "/opt"];
 
 /// Makes the directory and returns its guard with the tools that work in it; tools without a workspace stay as they
 /// are.
+#[cfg(feature = "tools")]
 pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
     let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
     let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;
@@ -23,4 +27,10 @@ pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDi
     let workspace = Arc::new(workspace.map_err(failed)?);
     let tools = tools.into_iter().map(|tool| tool.with_workspace(&workspace).unwrap_or(tool)).collect();
     Ok((dir, tools))
+}
+
+/// Refuses: without the feature `tools` there is no workspace that a tool could be bound to.
+#[cfg(not(feature = "tools"))]
+pub(super) fn rebind(persona: &str, _tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
+    Err(ToolError::failed(format!("the agent '{persona}' needs a workspace, which this build does not have")))
 }

@@ -24,33 +24,52 @@
 //!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 
 mod args;
+#[cfg(feature = "tools")]
 mod bash;
+#[cfg(feature = "tools")]
 mod blocking;
 mod calculator;
 mod capture;
+#[cfg(feature = "tools")]
 mod change;
+#[cfg(feature = "web")]
 mod checkout;
+#[cfg(feature = "tools")]
 mod edit;
+#[cfg(feature = "web")]
 mod fetch;
 mod fn_tool;
+#[cfg(feature = "web")]
 mod git_clone;
+#[cfg(feature = "tools")]
 mod glob;
+#[cfg(feature = "tools")]
 mod grep;
+#[cfg(feature = "tools")]
 mod kind;
+#[cfg(feature = "tools")]
 mod live;
 mod outputs;
+#[cfg(feature = "web")]
 mod page;
 mod params;
+#[cfg(feature = "web")]
 mod pdf;
+#[cfg(feature = "tools")]
 mod read;
 mod source;
 mod spec;
 mod toolbox;
+#[cfg(feature = "tools")]
 mod walk;
+#[cfg(feature = "web")]
 mod web_scrape;
+#[cfg(feature = "web")]
 mod web_search;
+#[cfg(feature = "tools")]
 mod write;
 
+#[cfg(feature = "tools")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,33 +79,50 @@ use serde_json::Value;
 use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint, UseAct};
 use crate::control::Cancellable;
 use crate::details::Details;
-use crate::error::{BuildError, Cancelled};
+#[cfg(feature = "web")]
+use crate::error::BuildError;
+use crate::error::Cancelled;
 use crate::event::CallFault;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+#[cfg(feature = "web")]
 use crate::web;
-use crate::workspace::{Spawner, Workspace};
+#[cfg(feature = "web")]
+use crate::workspace::Spawner;
+#[cfg(feature = "tools")]
+use crate::workspace::Workspace;
 
 pub use args::Args;
+#[cfg(feature = "tools")]
 pub use bash::BashTool;
 pub use calculator::Calculator;
 pub use capture::shorten;
+#[cfg(feature = "tools")]
 pub use edit::EditTool;
+#[cfg(feature = "web")]
 pub use fetch::FetchTool;
 pub use fn_tool::FnTool;
+#[cfg(feature = "web")]
 pub use git_clone::{CloneBounds, GitCloneTool};
+#[cfg(feature = "tools")]
 pub use glob::GlobTool;
+#[cfg(feature = "tools")]
 pub use grep::GrepTool;
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
+#[cfg(feature = "tools")]
 pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
 pub use spec::ToolSpec;
 pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
+#[cfg(feature = "web")]
 pub use web_scrape::WebScrapeTool;
+#[cfg(feature = "web")]
 pub use web_search::WebSearchTool;
+#[cfg(feature = "tools")]
 pub use write::WriteTool;
 
+#[cfg(feature = "tools")]
 /// Makes the tools that read a workspace: `read`, `grep` and `glob`, in this order. The calculator needs no workspace.
 pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     vec![
@@ -96,6 +132,7 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+#[cfg(feature = "web")]
 /// Makes the tools that reach the web: `web_search`, `web_scrape` and `fetch`, in this order. Without a spawner they
 /// read no PDF documents.
 ///
@@ -111,6 +148,7 @@ pub fn web_tools(settings: &web::WebOptions, spawner: Option<&Spawner>) -> Resul
     ])
 }
 
+#[cfg(feature = "tools")]
 /// Makes the tools that change a workspace: `write` and `edit`, in this order. They go by what the `read` of the same
 /// workspace has shown.
 pub fn change_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
@@ -128,6 +166,7 @@ pub trait Tool: Send + Sync {
     /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
 
+    #[cfg(feature = "tools")]
     /// Returns the same tool bound to another workspace; `None` when it uses none.
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
         let _ = workspace;
@@ -296,6 +335,7 @@ impl ToolContext {
         self.approve(UseAct { tool: tool.into(), path: None, shown: what.to_owned() }).await.map(|_| ())
     }
 
+    #[cfg(feature = "tools")]
     /// Resolves what a tool is to read, and asks for leave where a rule wants that.
     ///
     /// # Errors
