@@ -14,7 +14,7 @@ use crate::assets;
 use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
-use crate::host::context_files::{self, ContextFile, ContextPlaces};
+use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::servers::ServerSetup;
@@ -150,8 +150,9 @@ impl Setup {
         if let Err(refused) = approvals.set_mode(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
-        let context = self.context.map(|places| context_files::find(&places, &root)).unwrap_or_default();
-        notes.extend(context.note());
+        let context = self.context.as_ref().map(|places| context_files::find(places, &root)).unwrap_or_default();
+        notes.extend(context.note().into_iter().chain(context.faults.iter().cloned()));
+        let nested = self.context.map(|places| NestedInstructions::new(places, &root, &context));
         let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
@@ -190,6 +191,7 @@ impl Setup {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
                 configurator.add_extension(Arc::new(SkillCatalogue::new(skills)))?;
+                nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
