@@ -69,7 +69,7 @@ impl Document {
     }
 
     /// Returns a member as a list: the items, or the parts of a text between commas, or without commas between blanks. What
-    /// stands in parentheses stays together. `None` when it is missing.
+    /// stands in brackets stays together. `None` when it is missing.
     pub fn list(&self, name: &str) -> Option<Vec<String>> {
         Some(match self.field(name)? {
             FieldValue::List(items) => items.clone(),

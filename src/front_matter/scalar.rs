@@ -128,7 +128,7 @@ pub(super) fn flow<'a, 'b>(first: &str, rest: &'a [&'b str]) -> Option<(String, 
     None
 }
 
-/// Splits a text where the separator stands outside of quotes and parentheses; blank parts are left out.
+/// Splits a text where the separator stands outside of quotes and brackets; blank parts are left out.
 pub(super) fn parts(text: &str, is_separator: fn(char) -> bool) -> Vec<String> {
     let (mut depth, mut quote, mut part, mut all) = (0_usize, None, String::new(), Vec::new());
     let mut end = |part: &mut String| {
@@ -142,8 +142,8 @@ pub(super) fn parts(text: &str, is_separator: fn(char) -> bool) -> Vec<String> {
             (Some(open), c) if c == open => quote = None,
             // An apostrophe within a word quotes nothing.
             (None, '"' | '\'') if part.trim().is_empty() => quote = Some(c),
-            (None, '(' | '[') => depth += 1,
-            (None, ')' | ']') => depth = depth.saturating_sub(1),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
             (None, c) if depth == 0 && is_separator(c) => {
                 end(&mut part);
                 continue;

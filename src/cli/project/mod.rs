@@ -25,7 +25,7 @@ use crate::subagent::{PersonaSource, Roster};
 pub use offer::{ProjectOffer, ProjectPersona};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
-pub use texts::{ProjectTexts, user_agents, user_library};
+pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
 
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

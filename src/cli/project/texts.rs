@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::cli::load::Start;
 use crate::cli::places::UserDirectories;
+use crate::cli::project::known;
 use crate::cli::project::offer::{ProjectOffer, ProjectPersona, quote};
 use crate::front_matter::{FoundFile, Wanted, find};
 use crate::limits;
@@ -43,6 +45,20 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
         directory.iter().for_each(|directory| library.add_user_commands(directory, is_command));
     }
     library
+}
+
+/// Returns what is sent for the prompt of a start that calls a custom command or a skill; `None` for any other text.
+pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
+    if !text.starts_with('/') {
+        return None;
+    }
+    let mut library = user_library(&start.places);
+    // What is said of the project is said when the agent is built.
+    if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
+        offer.texts.add_to(&mut library);
+    }
+    library.without_commands(is_command);
+    PromptTemplate::called(&library.templates(), text).map(|(template, words)| template.fill(words))
 }
 
 /// Adds the personas and agent files of the user.
