@@ -8,6 +8,9 @@ pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
 /// The explanation of the frames around texts of the user, appended to the system prompt of every agent that can be steered.
 pub const FRAMES: &str = include_str!("../assets/prompts/frames.md");
 
+/// What `/init` sends.
+pub const INIT_PROMPT: &str = include_str!("../assets/prompts/init.md");
+
 /// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the
 /// prompt).
 pub const PERSONAS: &[(&str, &str)] = &[

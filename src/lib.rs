@@ -74,11 +74,11 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`manual`] [`steering`] `tls` | the standard library, serde |
+//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`front_matter`] [`manual`] [`steering`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
-//! | crew | [`subagent`] | all above |
+//! | crew | [`subagent`] [`skill`] | all above |
 //! | host | [`host`] | all above; nothing of the screen |
 //! | session | [`session`] | all above |
 //! | screen | [`tui`] | words; only its `run` sees `host` |
@@ -196,6 +196,7 @@ pub mod error;
 pub mod event;
 #[cfg(feature = "tools")]
 mod fault;
+pub mod front_matter;
 #[cfg(feature = "program")]
 pub mod host;
 pub mod id;
@@ -216,6 +217,8 @@ pub mod provider;
 pub mod regular_file;
 #[cfg(feature = "program")]
 pub mod session;
+#[cfg(feature = "tools")]
+pub mod skill;
 pub mod steering;
 pub mod subagent;
 pub mod summary;

@@ -6,6 +6,7 @@ mod journal;
 mod lines;
 mod mcp;
 mod outside;
+mod skills;
 mod snapshot;
 
 use std::time::Duration;
@@ -16,6 +17,7 @@ pub use journal::*;
 pub use lines::*;
 pub use mcp::*;
 pub use outside::*;
+pub use skills::*;
 pub use snapshot::*;
 
 /// Longest message a user can send, bytes.

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Task::Models { flags, args } => cli::run_models(&flags, &args),
         Task::Doctor { flags } => cli::run_doctor(&flags),
         Task::Personas { flags } => cli::run_personas(&flags),
+        Task::Skills { flags } => cli::run_skills(&flags),
         Task::Mcp { flags, command } => cli::run_mcp(&flags, &command),
         Task::Sessions { flags, args } => cli::run_sessions(&flags, &args),
         Task::Archive { flags, command } => cli::run_archive(&flags, &command),

@@ -367,6 +367,13 @@ impl Configurator {
         &self.inputs.tree.transport
     }
 
+    /// Returns the tokens that the model can hold, as far as that is known before a server was asked.
+    pub fn known_window(&self) -> Option<u64> {
+        let AgentBuilder { context_window, tree, .. } = &self.inputs;
+        let known = || tree.connector.window_of(&tree.transport);
+        context_window.or(tree.transport.context_window).or_else(known)
+    }
+
     /// Returns the system prompt without what was appended.
     pub fn base_system_prompt(&self) -> &str {
         &self.inputs.system_prompt

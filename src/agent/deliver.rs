@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::agent::frame::{FramedText, SentWhen, frame};
-use crate::agent::{Agent, AgentContext, UserTexts};
+use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending};
 use crate::id::{ClientId, MessageId};
@@ -94,6 +94,23 @@ impl Agent {
             }
         }
         Ok(())
+    }
+
+    /// Appends what the extensions have to say behind a batch of calls.
+    pub(super) fn take_boundary_notes(&mut self) {
+        for extension in &self.extensions {
+            let context = AgentContext {
+                listeners: &self.listeners,
+                extension: extension.name(),
+                context_window_cap: self.context_window_cap,
+            };
+            let note = catch_unwind(AssertUnwindSafe(|| extension.at_boundary(&context)));
+            if let Some(BoundaryNote { text, said }) = note.unwrap_or_default() {
+                self.history.push_system(text);
+                self.listeners.emit(Event::Notice { text: said });
+            }
+        }
+        self.tell_history();
     }
 
     /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.

@@ -1,7 +1,7 @@
 //! Extensions: parts that add tools, prompt text and notes on each user message to an agent.
 //!
 //! `configure` runs inside `add_extension`, `bind` once at the end of the construction, `on_user_message` on each user
-//! turn and each drained injection. Sub-agents do not inherit extensions.
+//! turn and each drained injection, `at_boundary` behind each batch of calls. Sub-agents do not inherit extensions.
 
 use crate::agent::{Agent, Configurator};
 use crate::error::BuildError;
@@ -43,6 +43,21 @@ pub trait Extension: Send + Sync {
         let _ = (context, content);
         Ok(None)
     }
+
+    /// Returns what the model is to know behind the results of a batch of calls; it enters as a system message.
+    fn at_boundary(&self, context: &AgentContext<'_>) -> Option<BoundaryNote> {
+        let _ = context;
+        None
+    }
+}
+
+/// A text that an extension adds behind the results of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundaryNote {
+    /// What the model gets.
+    pub text: String,
+    /// What the user is told of it, one sentence.
+    pub said: String,
 }
 
 /// The part of a running agent that an extension can use.

@@ -74,7 +74,7 @@ use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
-pub use extension::{AgentContext, Extension, ExtensionError};
+pub use extension::{AgentContext, BoundaryNote, Extension, ExtensionError};
 pub use history::{
     History, KEPT_HEAD, Keep, NotRunReason, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
     rules_told,

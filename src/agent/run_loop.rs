@@ -279,6 +279,7 @@ impl Agent {
             // Empty when the message was withdrawn meanwhile.
             cut = self.take_now();
         }
+        self.take_boundary_notes();
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };

@@ -31,7 +31,7 @@ use crate::cli::exit::Exit;
 use crate::cli::journal;
 use crate::cli::load::{Start, load, writable};
 use crate::cli::output::Output;
-use crate::cli::project::FrontEnd;
+use crate::cli::project::{FrontEnd, called_prompt};
 use crate::cli::questions::Questions;
 use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::runtime;
@@ -69,7 +69,12 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         journal::begin(&mut start, flags)?;
         journal::close_unseen(&mut start)?;
         let permission = permission(&start, args)?;
-        let prompt = prompt::read_prompt(args)?;
+        let mut prompt = prompt::read_prompt(args)?;
+        if let Some(prompt) = &mut prompt
+            && let Some(text) = called_prompt(&start, &prompt.text)
+        {
+            prompt.text = text;
+        }
         start.images = prompt.iter().flat_map(|prompt| &prompt.images).map(|image| image.name.clone()).collect();
         Ok((start, permission, prompt))
     });

@@ -22,6 +22,7 @@
 //! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
 //! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
 //! - what a crash leaves: `crash.rs`; stories: `tests/pty/sessions.rs`
+//! - `skills`: `skills.rs`; stories: `set_ups.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod archive;
@@ -51,6 +52,7 @@ mod running;
 mod screen;
 mod sessions;
 mod setup;
+mod skills;
 pub mod sources;
 pub mod steer_stdin;
 mod themes;
@@ -81,6 +83,7 @@ pub use personas::run as run_personas;
 pub use running::{Decided, run_answer, run_attach, run_cancel, run_inject, run_serve, run_status, run_watch};
 pub use screen::run as run_screen;
 pub use sessions::run as run_sessions;
+pub use skills::run as run_skills;
 
 /// The task that the command line names.
 #[derive(Debug)]
@@ -101,6 +104,11 @@ pub enum Task {
     },
     /// Print the sub-agents.
     Personas {
+        /// The flags.
+        flags: Flags,
+    },
+    /// Print the skills and custom commands.
+    Skills {
         /// The flags.
         flags: Flags,
     },
@@ -220,6 +228,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (None, prompt) => Ok(Task::Screen { flags, prompt }),
         (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
+        (Some(Command::Skills), None) => Ok(Task::Skills { flags }),
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Mcp(command)), None) => Ok(Task::Mcp { flags, command }),

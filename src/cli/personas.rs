@@ -9,10 +9,11 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::load;
-use crate::cli::project::{FrontEnd, adopted, known};
+use crate::cli::project::{FrontEnd, adopted, known, user_agents};
 use crate::cli::workbench::workbench;
 use crate::cli::{mcp, runtime};
 use crate::host::Pools;
+use crate::skill::SkillLibrary;
 use crate::subagent::{EVERYTHING, Roster};
 use crate::tool::{Tool, ToolSource, Traits};
 use crate::workspace::Workspace;
@@ -44,12 +45,10 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     let bench = bench.map_err(|error| error.to_string())?;
     let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
-    if let Some(config) = &start.places.config {
-        roster.add_directory(&config.join("personas"));
-    }
+    user_agents(&start.places, &mut roster);
     if let Some(offer) = known(&start.places, None, &mut warnings) {
         start.adopt(&offer);
-        adopted(&offer, &mut roster);
+        adopted(&offer, &mut roster, &mut SkillLibrary::default());
     }
     let tools = pools.all();
     let setup = mcp::setup(&start, &mut warnings);

@@ -8,7 +8,7 @@ use crate::assets;
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
-use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted};
+use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
 use crate::cli::{mcp, recovery};
@@ -24,6 +24,7 @@ use crate::provider::{
     list_models, takes_images,
 };
 use crate::subagent::Roster;
+use crate::tui::commands::is_command;
 use crate::workspace::Caution;
 
 /// Makes the setup: starts the embedded model, or requests the server's models when none is named.
@@ -38,9 +39,8 @@ pub async fn setup(
     fault::block_at("setup");
     let mut notes = std::mem::take(&mut start.places.notes);
     let mut roster = Roster::bundled()?;
-    if let Some(config) = &start.places.config {
-        roster.add_directory(&config.join("personas"));
-    }
+    user_agents(&start.places, &mut roster);
+    let mut skills = user_library(&start.places);
     // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
     let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
@@ -51,7 +51,7 @@ pub async fn setup(
     }
     if let Some(offer) = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await {
         start.adopt(&offer);
-        adopted(&offer, &mut roster);
+        adopted(&offer, &mut roster, &mut skills);
     }
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
@@ -65,7 +65,10 @@ pub async fn setup(
             if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
         ));
     }
-    let bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
+    skills.without_commands(is_command);
+    let mut bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
+    // Commands run the scripts of skills, which may lie beside the workspace.
+    bench.confinement.readable.extend(skills.skills().map(|skill| skill.directory.clone()));
     // The screen falls back to the mode ask and shows that; here nobody would see it.
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
@@ -122,6 +125,7 @@ pub async fn setup(
             home: start.places.home,
         }),
         roster,
+        skills,
         servers,
         notes,
         listeners,

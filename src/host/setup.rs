@@ -14,7 +14,7 @@ use crate::assets;
 use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
-use crate::host::context_files::{self, ContextFile, ContextPlaces};
+use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::servers::ServerSetup;
@@ -22,7 +22,9 @@ use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::{ServerTools, Servers};
+use crate::protocol::PromptTemplate;
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
+use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::tool::{ToolScope, ToolSource};
@@ -84,6 +86,8 @@ pub struct Setup {
     pub context: Option<ContextPlaces>,
     /// Which personas there are.
     pub roster: Roster,
+    /// The skills and custom commands.
+    pub skills: SkillLibrary,
     /// The MCP servers.
     pub servers: ServerSetup,
     /// Sentences for the user about how the setup was found out (which model was taken, …).
@@ -111,6 +115,10 @@ impl Setup {
         let root = workspace.root().to_path_buf();
         let workspace = workspace.with_changes(Arc::clone(&changes)).with_caution(self.caution);
         let mut pools = Pools::new(workspace, &self.workbench)?;
+        let skills: Arc<[Skill]> = self.skills.skills().cloned().collect();
+        if skills.iter().any(Skill::is_for_model) {
+            pools.main.push(Arc::new(SkillTool::new(Arc::clone(&skills))));
+        }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
         let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
@@ -142,8 +150,9 @@ impl Setup {
         if let Err(refused) = approvals.set_mode(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
-        let context = self.context.map(|places| context_files::find(&places, &root)).unwrap_or_default();
-        notes.extend(context.note());
+        let context = self.context.as_ref().map(|places| context_files::find(places, &root)).unwrap_or_default();
+        notes.extend(context.note().into_iter().chain(context.faults.iter().cloned()));
+        let nested = self.context.map(|places| NestedInstructions::new(places, &root, &context));
         let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
@@ -181,6 +190,8 @@ impl Setup {
                 for tool in &pools.sub_agents {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
+                configurator.add_extension(Arc::new(SkillCatalogue::new(skills)))?;
+                nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
@@ -196,7 +207,9 @@ impl Setup {
             agent.rules().take_over(rules);
         }
         notes.extend(roster.warnings().iter().cloned());
-        Ok(Built { agent, guards, sources: self.sources, servers, notes })
+        notes.extend(self.skills.warnings().iter().cloned());
+        let templates = self.skills.templates();
+        Ok(Built { agent, guards, sources: self.sources, servers, templates, notes })
     }
 }
 
@@ -244,6 +257,8 @@ pub(super) struct Built {
     pub sources: Arc<Sources>,
     /// The MCP servers.
     pub servers: Arc<Servers>,
+    /// What the user's commands can send.
+    pub templates: Vec<PromptTemplate>,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }

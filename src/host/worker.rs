@@ -175,8 +175,11 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, servers, notes }) => {
+            Ok(Built { agent, guards, sources, servers, templates, notes }) => {
                 self.follow(servers);
+                if !templates.is_empty() {
+                    self.mailbox.push(Post::Notice(Notice::Templates(templates)));
+                }
                 for note in notes {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }

@@ -12,6 +12,7 @@
 //! - a question about an act, and what can be answered: `approval.rs`
 //! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
 //! - how an MCP server stands: `servers.rs`; stories: `mcp/screen.rs`
+//! - texts that a command sends, filled in: `template.rs`; stories: `templates.rs`
 //! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
 
@@ -22,6 +23,7 @@ mod post;
 mod request;
 mod servers;
 mod status;
+mod template;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
@@ -36,6 +38,7 @@ pub use request::{
 
 pub use servers::{ServerState, ServerStatus};
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
+pub use template::{PromptTemplate, TemplateKind};
 
 /// The version of the protocol; another one is not understood.
 pub const VERSION: u32 = 3;

@@ -10,8 +10,8 @@ use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
 use crate::protocol::{
-    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct, ServerStatus,
-    UndoScope,
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, PromptTemplate, QueueAct,
+    ServerStatus, UndoScope,
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
@@ -287,6 +287,8 @@ pub enum Notice {
     },
     /// How the MCP servers stand, after a change.
     Servers(Vec<ServerStatus>),
+    /// The custom commands and skills that the user can call.
+    Templates(Vec<PromptTemplate>),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
 }

@@ -11,9 +11,11 @@
 //!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
 //!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
+//! - agent files of Claude Code: `claude_file.rs`, `src/front_matter.rs`; stories: `claude_agents.rs`
 //! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
 //!   `personas.rs`
 
+mod claude_file;
 mod extension;
 mod member;
 mod persona;
@@ -21,6 +23,7 @@ mod roster;
 mod temp_workspace;
 mod tool;
 
+pub use claude_file::ClaudeFile;
 pub use extension::{SubAgents, available_agents_snippet};
 pub use persona::{Persona, TempWorkspace};
 pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};

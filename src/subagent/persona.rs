@@ -1,12 +1,15 @@
 //! Personas, the kinds of sub-agents: plain values, written in code or read from Markdown files.
 //!
-//! The file form is a TOML header between two `+++` lines, then the system prompt.
+//! The file form is a TOML header between two `+++` lines, then the system prompt; files that begin with `---` are read in
+//! the form of Claude Code (`claude_file.rs`).
 
 use std::collections::HashSet;
 
 use serde::Deserialize;
 
 use crate::error::BuildError;
+use crate::limits;
+use crate::subagent::claude_file::ClaudeFile;
 
 /// A kind of sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,16 +54,22 @@ struct PersonaHeader {
 }
 
 impl Persona {
-    /// Reads a persona from its file form.
+    /// Reads a persona from its file form, or from that of Claude Code.
     ///
     /// # Errors
     /// An argument error that says what is wrong with the file.
     pub fn parse(text: &str) -> Result<Self, BuildError> {
+        if ClaudeFile::is_one(text) { ClaudeFile::parse(text).map(|file| file.persona) } else { Self::parse_own(text) }
+    }
+
+    fn parse_own(text: &str) -> Result<Self, BuildError> {
         let wrong = |what: String| BuildError::argument(format!("a persona file {what}"));
         let body = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
         let parts = body.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n"));
         let Some((header, prompt)) = parts else {
-            return Err(wrong("needs a TOML header between two lines of '+++'".to_owned()));
+            return Err(wrong(
+                "needs a TOML header between two lines of '+++', or front matter between two lines of '---'".to_owned(),
+            ));
         };
         let header: PersonaHeader = toml::from_str(header).map_err(|error| {
             let before = header.bytes().take(error.span().map_or(0, |span| span.start));
@@ -82,7 +91,7 @@ impl Persona {
     }
 
     /// Returns what is wrong with the persona, as the end of a sentence about it; `None` when nothing is.
-    fn fault(&self) -> Option<String> {
+    pub(super) fn fault(&self) -> Option<String> {
         let blank = [("name", &self.name), ("description", &self.description), ("prompt", &self.system_prompt)]
             .into_iter()
             .find(|(_, value)| crate::text::is_blank(value));
@@ -90,11 +99,15 @@ impl Persona {
             return Some(format!("needs a {what}"));
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if !self.name.chars().all(plain) || self.name.len() > 40 || ["main", "all"].contains(&self.name.as_str()) {
+        if !self.name.chars().all(plain)
+            || self.name.len() > limits::SKILL_NAME_CHARS
+            || ["main", "all"].contains(&self.name.as_str())
+        {
             // The name is typed after an @, and shown beside a number.
             let name = crate::text::visible_line(&self.name);
             return Some(format!(
-                "needs a name of at most 40 letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'"
+                "needs a name of at most {} letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'",
+                limits::SKILL_NAME_CHARS
             ));
         }
         (self.max_steps == 0).then(|| "needs max_steps greater than 0".to_owned())

@@ -3,14 +3,15 @@
 //! A broken file is left out, with a warning that names the file and its fault. A user's persona replaces a bundled
 //! one of the same name; a project's does so too, with a warning.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::BuildError;
+use crate::front_matter::{FoundFile, Wanted, find};
 use crate::limits;
 use crate::regular_file::read_own_text;
-use crate::subagent::{Persona, TempWorkspace};
+use crate::subagent::{ClaudeFile, Persona, TempWorkspace};
 use crate::text::visible_line;
 use crate::tool::{Tool, ToolSource, Traits};
 
@@ -51,6 +52,17 @@ pub struct RosterEntry {
     pub persona: Persona,
     /// Its origin.
     pub source: PersonaSource,
+    /// What becomes of it when a tool that it names is missing.
+    missing_tool: MissingTool,
+}
+
+/// What becomes of a persona when a tool that it names is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissingTool {
+    /// The persona is left out: it was written for this program.
+    LeavesItOut,
+    /// It does without: the file was written for another program.
+    IsPassedOver,
 }
 
 /// The personas of one start, in the order in which the model sees them.
@@ -58,6 +70,8 @@ pub struct RosterEntry {
 pub struct Roster {
     members: Vec<RosterEntry>,
     warnings: Vec<String>,
+    /// The tools that files of other programs do without, with the names of these personas.
+    without: BTreeMap<String, Vec<String>>,
 }
 
 impl Roster {
@@ -66,30 +80,22 @@ impl Roster {
     /// # Errors
     /// A fault of the program's own files.
     pub fn bundled() -> Result<Self, BuildError> {
-        let member = |persona| RosterEntry { persona, source: PersonaSource::Bundled };
+        let missing_tool = MissingTool::LeavesItOut;
+        let member = |persona| RosterEntry { persona, source: PersonaSource::Bundled, missing_tool };
         let members = Persona::bundled()?.into_iter().map(member).collect();
-        Ok(Self { members, warnings: Vec::new() })
+        Ok(Self { members, ..Self::default() })
     }
 
-    /// Adds every `*.md` of the user's directory, by name; a missing directory adds nothing.
+    /// Adds every `*.md` below the user's directory, by name; a missing directory adds nothing.
     pub fn add_directory(&mut self, directory: &Path) {
-        let Ok(entries) = directory.read_dir() else { return };
-        let markdown = |path: &std::path::PathBuf| path.extension() == Some(OsStr::new("md"));
-        let mut paths: Vec<_> =
-            entries.flatten().take(limits::PROJECT_NAMES).map(|entry| entry.path()).filter(markdown).collect();
-        paths.sort();
-        if paths.len() > limits::PROJECT_FILES {
-            self.warnings.push(format!(
-                "{} holds {} personas; the first {} count",
-                visible_line(&directory.to_string_lossy()),
-                paths.len(),
-                limits::PROJECT_FILES
-            ));
-        }
-        for path in paths.iter().take(limits::PROJECT_FILES) {
+        let found = find(directory, None, Wanted::Markdown);
+        let shown = visible_line(&directory.to_string_lossy()).into_owned();
+        self.warnings.extend(found.faults.iter().map(|fault| format!("{shown}: {fault}")));
+        for FoundFile { relative, real } in &found.files {
+            let path = directory.join(relative);
             let source = PersonaSource::User(visible_line(&path.to_string_lossy()).into_owned());
             // The user may keep such files elsewhere and link to them.
-            match read_own_text(path, limits::PROJECT_FILE_BYTES) {
+            match read_own_text(real, limits::PROJECT_FILE_BYTES) {
                 Ok(text) => self.add(source, &text),
                 Err(error) => self.leave_out(&source, &format!("cannot be read: {error}")),
             }
@@ -98,15 +104,30 @@ impl Roster {
 
     /// Adds the persona of one file.
     pub fn add(&mut self, source: PersonaSource, text: &str) {
-        let persona = match Persona::parse(text) {
-            Ok(persona) => persona,
+        let read = if ClaudeFile::is_one(text) {
+            ClaudeFile::parse(text).map(|file| (file.persona, file.without, MissingTool::IsPassedOver))
+        } else {
+            Persona::parse(text).map(|persona| (persona, Vec::new(), MissingTool::LeavesItOut))
+        };
+        let (persona, without, missing_tool) = match read {
+            Ok(read) => read,
             Err(error) => return self.leave_out(&source, &error.to_string()),
         };
+        let entry = RosterEntry { persona, source, missing_tool };
+        if self.take(entry.clone()) {
+            self.does_without(&entry.persona.name, &without);
+        }
+    }
+
+    /// Takes a persona in, unless one of the same name stays.
+    fn take(&mut self, entry: RosterEntry) -> bool {
+        let RosterEntry { persona, source, .. } = &entry;
         let place = self.members.iter().position(|member| member.persona.name == persona.name);
         let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {
-            return self.members.push(RosterEntry { persona, source });
+            self.members.push(entry);
+            return true;
         };
-        match (&old.source, &source) {
+        match (&old.source, source) {
             (PersonaSource::Bundled, PersonaSource::User(_)) => {}
             (before, PersonaSource::Project(file)) => self.warnings.push(format!(
                 "the persona '{}' of this project ({file}) replaces the {} one",
@@ -114,11 +135,19 @@ impl Roster {
                 before.whose()
             )),
             (_, PersonaSource::Bundled | PersonaSource::User(_)) => {
-                let name = persona.name;
-                return self.leave_out(&source, &format!("is a second persona named '{name}'"));
+                let fault = format!("is a second persona named '{}'", persona.name);
+                self.leave_out(&source.clone(), &fault);
+                return false;
             }
         }
-        *old = RosterEntry { persona, source };
+        *old = entry;
+        true
+    }
+
+    fn does_without(&mut self, name: &str, tools: &[String]) {
+        if !tools.is_empty() {
+            self.without.entry(visible_line(&tools.join(", ")).into_owned()).or_default().push(name.to_owned());
+        }
     }
 
     fn leave_out(&mut self, source: &PersonaSource, fault: &str) {
@@ -136,30 +165,56 @@ impl Roster {
         &self.warnings
     }
 
-    /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks.
+    /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks. Files of other
+    /// programs do without the tool.
     #[must_use]
     pub fn usable(mut self, tools: &[Arc<dyn Tool>], foreign: Option<&dyn ToolSource>) -> Self {
         let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
-        let warnings = &mut self.warnings;
-        self.members.retain(|RosterEntry { persona, source }| {
-            let mut missing = persona.missing_tools(&available);
-            missing.retain(|name| !foreign.is_some_and(|foreign| foreign.knows(name)));
-            let missing = missing.join(", ");
-            if missing.is_empty() {
-                if persona.reach(tools, foreign).is_everything() {
-                    warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
+        for mut entry in std::mem::take(&mut self.members) {
+            let persona = &mut entry.persona;
+            let missing = persona.missing_tools(&available).into_iter();
+            let missing = missing.filter(|name| !foreign.is_some_and(|foreign| foreign.knows(name)));
+            let missing: Vec<String> = missing.map(str::to_owned).collect();
+            match (missing.as_slice(), entry.missing_tool) {
+                ([], _) => {}
+                (missing, MissingTool::IsPassedOver) => {
+                    persona.tool_names.retain(|name| !missing.contains(name));
+                    self.does_without(&persona.name.clone(), missing);
                 }
-                return true;
+                (missing, MissingTool::LeavesItOut) => {
+                    let missing = missing.join(", ");
+                    match entry.source.file() {
+                        None => tracing::info!(persona = %persona.name, %missing, "left out, its tools are not there"),
+                        Some(file) => {
+                            self.warnings.push(format!("{file} is left out: there is no tool named {missing}"));
+                        }
+                    }
+                    continue;
+                }
             }
-            match source.file() {
-                None => tracing::info!(persona = %persona.name, %missing, "left out, its tools are not there"),
-                Some(file) => warnings.push(format!("{file} is left out: there is no tool named {missing}")),
+            if persona.reach(tools, foreign).is_everything() {
+                self.warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
             }
-            false
-        });
+            self.members.push(entry);
+        }
+        for (tools, names) in std::mem::take(&mut self.without) {
+            self.warnings.push(format!("agents without some of their tools: {} ({tools})", listed(&names)));
+        }
         self
     }
 }
+
+/// Names a few agents, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES_SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Agents that one warning names.
+const NAMES_SHOWN: usize = 5;
 
 /// The warning about a persona that combines all three risks.
 pub const EVERYTHING: &str =

@@ -35,6 +35,7 @@ fn the_help_names_every_flag_and_command() {
         "--version",
         "exec",
         "personas",
+        "skills",
         "completions",
     ] {
         assert!(help.contains(word), "{word} is missing in {help}");

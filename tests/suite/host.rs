@@ -17,6 +17,7 @@ use steersman::host::{
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
+use steersman::skill::SkillLibrary;
 use steersman::steering::Framing;
 use steersman::subagent::Roster;
 use steersman::workspace::Caution;
@@ -57,6 +58,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         system_prompt: None,
         context: None,
         roster: Roster::bundled().unwrap(),
+        skills: SkillLibrary::default(),
         servers: ServerSetup::default(),
         notes: Vec::new(),
         listeners: vec![rig.recorder.clone()],

@@ -24,6 +24,7 @@ const WORDS: &[&str] = &[
     "packed",
     "sync",
     "regular_file",
+    "front_matter",
     "fault",
     "clock",
     "manual",
@@ -49,13 +50,13 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         // Of the provider it takes the schema, which is what goes to a model.
         "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
         "agent" => &[WORDS, PARTS, &["tool"]],
-        "subagent" | "mcp" => &[WORDS, PARTS, &["tool", "agent"]],
-        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp"]],
+        "subagent" | "mcp" | "skill" => &[WORDS, PARTS, &["tool", "agent"]],
+        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp", "skill"]],
         "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "host", "session", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "skill", "host", "session", "tui"]]
         }
         _ => return None,
     };

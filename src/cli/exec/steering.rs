@@ -417,7 +417,12 @@ impl<'a> ExecRun<'a> {
                 }
             }
             Post::Notice(
-                Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_) | Notice::Servers(_),
+                Notice::Ready
+                | Notice::Models(_)
+                | Notice::LocalServer(_)
+                | Notice::Over(_)
+                | Notice::Servers(_)
+                | Notice::Templates(_),
             )
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {

@@ -7,21 +7,25 @@
 //!
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `record.rs`,
 //!   `src/config/project.rs`; stories: `trust.rs`
+//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
 
 mod offer;
 mod record;
 mod rules;
 mod state_file;
+mod texts;
 
 use std::path::Path;
 
 use crate::approval::Approvals;
 use crate::cli::places::UserDirectories;
+use crate::skill::SkillLibrary;
 use crate::subagent::{PersonaSource, Roster};
 
 pub use offer::{ProjectOffer, ProjectPersona};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
+pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
 
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +82,9 @@ pub async fn trusted(
     Some(offer)
 }
 
-/// Adds the personas of a trusted project.
-pub fn adopted(offer: &ProjectOffer, roster: &mut Roster) {
+/// Adds the personas, skills and custom commands of a trusted project.
+pub fn adopted(offer: &ProjectOffer, roster: &mut Roster, library: &mut SkillLibrary) {
+    offer.texts.add_to(library);
     for ProjectPersona { file, text, .. } in &offer.personas {
         roster.add(PersonaSource::Project(file.clone()), text);
     }

@@ -1,5 +1,5 @@
-//! The files of a project for this program, those in `.steersman` and its `.mcp.json`: read once, described for the
-//! question, hashed for the record.
+//! The files of a project for this program, those in `.steersman` and its `.mcp.json`, and its skills, commands and agents
+//! (`texts.rs`): read once, described for the question, hashed for the record.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::project::shown;
+use crate::cli::project::texts::ProjectTexts;
 use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
 use crate::limits;
 use crate::mcp::names::server_name_fault;
@@ -45,6 +46,8 @@ pub struct ProjectOffer {
     pub servers: BTreeMap<String, ServerSection>,
     /// Its personas.
     pub personas: Vec<ProjectPersona>,
+    /// Its skills and custom commands.
+    pub texts: ProjectTexts,
     /// Files under `hooks`; this version runs none.
     pub hooks: Vec<String>,
     /// The faults of its files, one sentence each.
@@ -60,12 +63,13 @@ impl ProjectOffer {
     pub fn read(root: &Path) -> Option<Self> {
         let directory = root.join(DIRECTORY);
         let has_directory = directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-        if !has_directory && root.join(SERVERS).symlink_metadata().is_err() {
+        if !has_directory && root.join(SERVERS).symlink_metadata().is_err() && !ProjectTexts::are_in(root) {
             return None;
         }
         let workspace = Workspace::new(root).ok()?;
         let mut offer = Self { root: root.to_path_buf(), workspace: Some(workspace), ..Self::default() };
         offer.read_servers();
+        offer.read_texts();
         if !has_directory {
             return (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer);
         }
@@ -74,7 +78,7 @@ impl ProjectOffer {
         for path in offer.list(&directory.join("hooks"), |_| true) {
             let file = offer.relative(&path);
             // An unreadable file is listed and hashed as empty.
-            let bytes = offer.read_file(&path).map(|head| head.bytes).unwrap_or_default();
+            let bytes = offer.read_file(&path, limits::PROJECT_FILE_BYTES).map(|head| head.bytes).unwrap_or_default();
             offer.files.push((file.clone(), bytes));
             offer.hooks.push(file);
         }
@@ -83,7 +87,7 @@ impl ProjectOffer {
 
     /// Returns whether any of the files would take effect once they are trusted.
     pub fn acts(&self) -> bool {
-        self.layer.is_some() || !self.personas.is_empty() || !self.servers.is_empty()
+        self.layer.is_some() || !self.personas.is_empty() || !self.servers.is_empty() || !self.texts.is_empty()
     }
 
     /// Returns the names of the files, for one line.
@@ -92,6 +96,8 @@ impl ProjectOffer {
             self.layer.as_ref().map(|_| format!("{DIRECTORY}/config.toml")),
             count(self.servers.len(), "MCP server"),
             count(self.personas.len(), "persona"),
+            count(self.texts.skills.len(), "skill"),
+            count(self.texts.commands.len(), "command"),
             count(self.hooks.len(), "hook"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -149,6 +155,7 @@ impl ProjectOffer {
         if !self.personas.is_empty() {
             text.push_str("\nA sub-agent of the project replaces one of yours of the same name.\n");
         }
+        self.texts.describe(&mut text);
         if !self.hooks.is_empty() {
             text.push_str("\nNot run by this version:\n");
             self.hooks.iter().for_each(|hook| {
@@ -251,18 +258,23 @@ impl ProjectOffer {
     }
 
     /// Reads the beginning of a file below the root.
-    fn read_file(&self, path: &Path) -> io::Result<Head> {
+    fn read_file(&self, path: &Path, most: u64) -> io::Result<Head> {
         let workspace = self.workspace.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let real = path.strip_prefix(&self.root).map_or_else(|_| path.to_owned(), |below| workspace.root().join(below));
         let (file, metadata) = workspace.open(&real)?;
-        head(file, metadata.len(), limits::PROJECT_FILE_BYTES)
+        head(file, metadata.len(), most)
     }
 
     /// Reads a file, adds it to the hashed files and returns its text; a fault is noted.
     fn take(&mut self, path: &Path) -> Option<String> {
-        let head = match self.read_file(path) {
+        self.take_within(path, limits::PROJECT_FILE_BYTES)
+    }
+
+    /// Reads a file, as [`Self::take`]; a larger one than `most` bytes is ignored.
+    pub(super) fn take_within(&mut self, path: &Path, most: u64) -> Option<String> {
+        let head = match self.read_file(path, most) {
             Ok(head) if head.is_cut() => {
-                self.fault(path, &format!("is larger than {} bytes; it is ignored", limits::PROJECT_FILE_BYTES));
+                self.fault(path, &format!("is larger than {most} bytes; it is ignored"));
                 return None;
             }
             Ok(head) => head,
@@ -279,12 +291,12 @@ impl ProjectOffer {
         text
     }
 
-    fn fault(&mut self, path: &Path, sentence: &str) {
+    pub(super) fn fault(&mut self, path: &Path, sentence: &str) {
         let sentence = format!("{}: {}", self.relative(path), crate::text::visible_line(sentence));
         self.faults.push(sentence);
     }
 
-    fn relative(&self, path: &Path) -> String {
+    pub(super) fn relative(&self, path: &Path) -> String {
         shown(path.strip_prefix(&self.root).unwrap_or(path))
     }
 }
@@ -323,7 +335,7 @@ fn count(number: usize, what: &str) -> Option<String> {
     }
 }
 
-fn quote(text: &mut String, prompt: &str) {
+pub(super) fn quote(text: &mut String, prompt: &str) {
     for line in prompt.lines() {
         let _ = writeln!(text, "    | {line}");
     }

@@ -49,7 +49,9 @@ use jiff::Timestamp;
 
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply, ServerStatus};
+use crate::protocol::{
+    Accepted, BudgetStatus, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
+};
 
 /// What is known of a run.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +72,8 @@ pub struct RunState {
     pub changes: FileChanges,
     /// How the MCP servers stand.
     pub servers: Vec<ServerStatus>,
+    /// The custom commands and skills that the user can call.
+    pub templates: Vec<PromptTemplate>,
     /// The rules of the user that hold.
     pub rules: RuleList,
 }
@@ -118,6 +122,7 @@ impl RunState {
             }
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
+            Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {

@@ -4,6 +4,7 @@
 //! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
 //! for it again.
 
+use super::send::called;
 use super::{Message, MessageContext};
 use crate::id::AgentId;
 use crate::session::fold::agents::AgentNode;
@@ -76,6 +77,10 @@ impl Message {
             return None;
         }
         let draft = self.shown();
+        if let Some((template, _)) = called(&draft, known) {
+            let (command, about) = (template.command(), &template.description);
+            return Some(format!("→ {}: {}", visible_line(&command), visible_line(about)));
+        }
         match commands::read(&draft) {
             Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
                 Some(match conditional(words, recurrence) {

@@ -6,10 +6,11 @@
 use super::address::Unaddressed;
 use super::purpose::{AboutQuestion, Purpose, QuestionText};
 use super::{Message, MessageContext, line};
+use crate::assets;
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
-use crate::protocol::Request;
+use crate::protocol::{PromptTemplate, Request};
 use crate::steering::{self, RuleScope, TextKind, Trigger};
 use crate::target;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
@@ -82,6 +83,10 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         effects.push(request.into());
         return effects;
     }
+    if let Some(filled) = filled(message, &draft, known) {
+        let manner = Manner { delivery, filled: Some(filled), ..Manner::of(message) };
+        return send(message, (&draft, &draft), manner, known);
+    }
     let read = if known.in_lines() { commands::read_line(&draft) } else { commands::read(&draft) };
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
@@ -89,10 +94,17 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Now, .. }, text) => {
-            send(message, (&draft, text), Manner { delivery: Delivery::Now, ..Manner::of(message) }, known)
+            let filled = filled(message, text, known);
+            let manner = Manner { delivery: Delivery::Now, filled, ..Manner::of(message) };
+            send(message, (&draft, text), manner, known)
         }
         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
-            send(message, (&draft, text), Manner { delivery, kind, trigger: None }, known)
+            let filled = filled(message, text, known);
+            send(message, (&draft, text), Manner { delivery, kind, trigger: None, filled }, known)
+        }
+        Draft::Command(Command { verb: Verb::Init, .. }, words) => {
+            let filled = Some(format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned());
+            send(message, (&draft, words), Manner { delivery, filled, ..Manner::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
             match steering::conditional(words, recurrence) {
@@ -106,7 +118,8 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
                         | Draft::NoCommand { .. }
                         | Draft::Misfit(_) => (message.kind(), text),
                     };
-                    let manner = Manner { delivery, kind, trigger: Some(trigger) };
+                    let filled = filled(message, text, known);
+                    let manner = Manner { delivery, kind, trigger: Some(trigger), filled };
                     send(message, (&draft, text), manner, known)
                 }
                 Err(why) => vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), why.to_string())],
@@ -149,12 +162,14 @@ struct Manner {
     delivery: Delivery,
     kind: TextKind,
     trigger: Option<Trigger>,
+    /// What is sent in place of the text: that of a custom command or a skill.
+    filled: Option<String>,
 }
 
 impl Manner {
     /// Makes that of a steer of the kind that the message has.
     fn of(message: &Message) -> Self {
-        Self { delivery: Delivery::Steer, kind: message.kind(), trigger: None }
+        Self { delivery: Delivery::Steer, kind: message.kind(), trigger: None, filled: None }
     }
 }
 
@@ -166,20 +181,37 @@ fn prompt_request(draft: &str, known: &MessageContext<'_>) -> Option<Request> {
     Some(Request::Prompt { server: server.name.clone(), prompt, words: words.trim().to_owned() })
 }
 
+/// Returns the custom command or the skill that a text calls, with the words behind it. A command of the program is none.
+pub(super) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Option<(&'a PromptTemplate, &'b str)> {
+    let own = match commands::read_line(text) {
+        Draft::Command(command, _) | Draft::Misfit(command) => Some(command.verb),
+        Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } => None,
+    };
+    let is_free = own.is_none_or(|verb| verb == Verb::Skill);
+    is_free.then(|| PromptTemplate::called(&known.run.templates, text)).flatten()
+}
+
+/// Returns the filled-in text of the custom command or the skill that a text calls.
+fn filled(message: &Message, text: &str, known: &MessageContext<'_>) -> Option<String> {
+    called(text, known).map(|(template, words)| template.fill(&message.whole(words)))
+}
+
 fn send(
     message: &mut Message,
     (draft, text): (&str, &str),
-    Manner { delivery, kind, trigger }: Manner,
+    Manner { delivery, kind, trigger, filled }: Manner,
     known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
-    match message.address(text, known) {
+    // What stands in the file of a command names nobody.
+    let named = if filled.is_some() { "" } else { text };
+    match message.address(named, known) {
         Ok(mut address) => {
             if kind == TextKind::Rule && address.to.len() > 1 {
                 // For all it is one rule of the whole tree.
                 address.to = vec![AgentId::main()];
             }
             message.goes_out(draft.to_owned());
-            let text = message.whole(address.text);
+            let text = filled.unwrap_or_else(|| message.whole(address.text));
             let inject = |to| {
                 let (text, scope, trigger) = (text.clone(), RuleScope::default(), trigger.clone());
                 Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() }

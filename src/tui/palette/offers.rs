@@ -5,6 +5,7 @@ use super::state::{Offer, Palette};
 use crate::id::AgentId;
 use crate::manual::MANUAL;
 use crate::mode::Mode;
+use crate::protocol::{PromptTemplate, TemplateKind};
 use crate::session::fold::agents::AgentNode;
 use crate::steering::CONDITION_FORMS;
 use crate::target::ALL;
@@ -38,6 +39,7 @@ impl Palette {
             Some('/') => match text.split_once(' ') {
                 None => {
                     let mut offers = command_names(text);
+                    offers.extend(custom_commands(text, known));
                     offers.extend(prompts(text, known));
                     offers
                 }
@@ -52,6 +54,7 @@ impl Palette {
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
             Verb::Mode => return modes(typed),
+            Verb::Skill => return skills(typed, known),
             Verb::When(_) => return conditions(command.name, typed, known),
             Verb::Theme => known.facts.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
             Verb::Hold => vec![ALL.to_owned()],
@@ -182,6 +185,32 @@ fn command_names(text: &str) -> Vec<Offer> {
         .map(|command| {
             let space = if command.takes == Takes::Nothing { "" } else { " " };
             offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
+        })
+        .collect()
+}
+
+/// Offers the custom commands of the user and of the project.
+fn custom_commands(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
+    let typed = text.get(1..).unwrap_or_default();
+    templates(TemplateKind::Command, typed, known)
+}
+
+/// Offers the skills.
+fn skills(typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
+    templates(TemplateKind::Skill, typed, known)
+}
+
+fn templates(kind: TemplateKind, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
+    let fitting = known.run.templates.iter().filter(|template| template.kind == kind);
+    // A folder before its name may be left out.
+    let fits =
+        |name: &str| name.starts_with(typed) || name.rsplit(':').next().is_some_and(|own| own.starts_with(typed));
+    let fitting = fitting.filter(|template| fits(&template.name) && template.name != typed);
+    fitting
+        .map(|PromptTemplate { name, source, hint, description, .. }| {
+            let command = if kind == TemplateKind::Skill { format!("/skill {name} ") } else { format!("/{name} ") };
+            let label = format!("{command}{hint}").trim_end().to_owned();
+            offer(command, label, format!("{description} ({source})"))
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! What the commands do; their keys come here too.
 
 use crate::id::AgentId;
-use crate::protocol::{LocalServer, Request, UndoScope};
+use crate::protocol::{LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
 use crate::session::fold::ChangedFile;
 use crate::target::ALL;
 use crate::text::visible_line;
@@ -10,6 +10,7 @@ use crate::tui::approval::{self, QuestionSubject};
 use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
 use crate::tui::effect::PaneEffect;
+use crate::tui::facts::Facts;
 use crate::tui::help::Help;
 use crate::tui::keymap::PauseKey;
 use crate::tui::ledger::LedgerPane;
@@ -101,6 +102,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             return carry_out_outcome(app, outcome);
         }
         Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
+        Verb::Skill => wanted = skills(&app.facts, argument),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Compare => match sessions::compare(&app.facts, argument) {
@@ -119,9 +121,28 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
-        Verb::Now | Verb::Send(_) | Verb::When(_) => {}
+        Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
     }
     carry_out(app, wanted)
+}
+
+/// Lists the skills, or says that there is none of this name.
+fn skills(facts: &Facts, name: &str) -> Vec<PaneEffect> {
+    let skills: Vec<_> = facts.run.templates.iter().filter(|template| template.kind == TemplateKind::Skill).collect();
+    if !name.is_empty() {
+        let name = visible_line(name.split_whitespace().next().unwrap_or_default()).into_owned();
+        return vec![PaneEffect::Reply(format!("there is no skill {name}; /skill lists all"))];
+    }
+    if skills.is_empty() {
+        return vec![PaneEffect::Reply(
+            "there are no skills; steersman help skills says where they are kept".to_owned(),
+        )];
+    }
+    let line = |skill: &&PromptTemplate| {
+        let PromptTemplate { name, source, description, .. } = skill;
+        PaneEffect::Note(AgentId::main(), visible_line(&format!("{name} ({source}): {description}")).into_owned())
+    };
+    skills.iter().map(line).collect()
 }
 
 /// Offers a model server of this machine in place of the embedded model.

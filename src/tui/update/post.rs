@@ -187,6 +187,8 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         }
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
+        // The fold has them.
+        Notice::Templates(_) => {}
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }

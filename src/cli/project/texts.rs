@@ -1,0 +1,156 @@
+//! Skills, custom commands and agent files: where the user's own lie, and which ones a project brings.
+//!
+//! The user's lie in the directories of this program, of Claude Code, of codex (<https://developers.openai.com/codex/skills>)
+//! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::cli::load::Start;
+use crate::cli::places::UserDirectories;
+use crate::cli::project::known;
+use crate::cli::project::offer::{ProjectOffer, ProjectPersona, quote};
+use crate::front_matter::{FoundFile, Wanted, find};
+use crate::limits;
+use crate::protocol::PromptTemplate;
+use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, source_of};
+use crate::subagent::{Persona, Roster};
+use crate::text::visible_line;
+use crate::tui::commands::is_command;
+
+/// The directories of a project, those that count first in front.
+const SKILLS: [&str; 3] = [".steersman/skills", ".claude/skills", ".agents/skills"];
+const COMMANDS: [&str; 2] = [".steersman/commands", ".claude/commands"];
+const AGENTS: &str = ".claude/agents";
+
+/// The skills and custom commands of a project, each with its file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectTexts {
+    /// Its skills.
+    pub skills: Vec<(String, Skill)>,
+    /// Its custom commands.
+    pub commands: Vec<(String, PromptTemplate)>,
+}
+
+/// Reads the skills and custom commands of the user.
+pub fn user_library(places: &UserDirectories) -> SkillLibrary {
+    let mut library = SkillLibrary::default();
+    let (config, home) = (places.config.as_deref(), places.home.as_deref());
+    let own = |name: &str| config.map(|config| config.join(name));
+    let of_home = |name: &str| home.map(|home| home.join(name));
+    for directory in [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")] {
+        directory.iter().for_each(|directory| library.add_user_skills(directory));
+    }
+    for directory in [own("commands"), of_home(".claude/commands")] {
+        directory.iter().for_each(|directory| library.add_user_commands(directory, is_command));
+    }
+    library
+}
+
+/// Returns what is sent for the prompt of a start that calls a custom command or a skill; `None` for any other text.
+pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
+    if !text.starts_with('/') {
+        return None;
+    }
+    let mut library = user_library(&start.places);
+    // What is said of the project is said when the agent is built.
+    if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
+        offer.texts.add_to(&mut library);
+    }
+    library.without_commands(is_command);
+    PromptTemplate::called(&library.templates(), text).map(|(template, words)| template.fill(words))
+}
+
+/// Adds the personas and agent files of the user.
+pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
+    let config = places.config.as_ref().map(|config| config.join("personas"));
+    let claude = places.home.as_ref().map(|home| home.join(".claude/agents"));
+    config.iter().chain(&claude).for_each(|directory| roster.add_directory(directory));
+}
+
+impl ProjectTexts {
+    /// Returns whether a project has any directory for such files.
+    pub(super) fn are_in(root: &Path) -> bool {
+        SKILLS.iter().chain(&COMMANDS).chain([&AGENTS]).any(|directory| root.join(directory).is_dir())
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty() && self.commands.is_empty()
+    }
+
+    /// Adds them to those of the user.
+    pub(super) fn add_to(&self, library: &mut SkillLibrary) {
+        for (file, skill) in &self.skills {
+            library.add_skill(Owner::Project, file, skill.clone());
+        }
+        for (file, command) in &self.commands {
+            library.add_command(Owner::Project, file, command.clone());
+        }
+    }
+
+    /// Describes them, with their whole texts.
+    pub(super) fn describe(&self, text: &mut String) {
+        for (file, skill) in &self.skills {
+            let _ = writeln!(text, "\n{file}\n  a skill '{}': {}", skill.name, skill.description);
+            quote(text, &skill.text);
+        }
+        for (file, command) in &self.commands {
+            let _ = writeln!(text, "\n{file}\n  a command /{}: {}", command.name, command.description);
+            quote(text, &command.text);
+        }
+        if !self.skills.is_empty() {
+            text.push_str(
+                "\nOther files of a skill are read when the agent asks for them; scripts run as its commands.\n",
+            );
+        }
+    }
+}
+
+impl ProjectOffer {
+    /// Reads the skills, custom commands and agent files.
+    pub(super) fn read_texts(&mut self) {
+        for directory in SKILLS {
+            for FoundFile { real, .. } in self.found(directory, Wanted::Skills) {
+                let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
+                let folder = real.parent().unwrap_or(&real).to_path_buf();
+                match Skill::parse(&text, &folder, Owner::Project.name()) {
+                    Ok(skill) => self.texts.skills.push((self.relative(&real), skill)),
+                    Err(fault) => self.fault(&real, &format!("is left out: {fault}")),
+                }
+            }
+        }
+        for directory in COMMANDS {
+            let found = self.found(directory, Wanted::Markdown);
+            let paths: Vec<_> = found.iter().map(|file| file.relative.clone()).collect();
+            for (FoundFile { relative, real }, name) in found.iter().zip(command_names(&paths, is_command)) {
+                let Some(text) = self.take_within(real, limits::COMMAND_FILE_BYTES) else { continue };
+                let name = name.ok_or_else(|| "its name cannot be typed".to_owned());
+                match name.and_then(|name| command(&text, &name, &source_of(Owner::Project, relative))) {
+                    Ok(command) => self.texts.commands.push((self.relative(real), command)),
+                    Err(fault) => self.fault(real, &format!("is left out: {fault}")),
+                }
+            }
+        }
+        for FoundFile { real, .. } in self.found(AGENTS, Wanted::Markdown) {
+            let Some(text) = self.take_within(&real, limits::COMMAND_FILE_BYTES) else { continue };
+            match Persona::parse(&text) {
+                Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
+                Err(error) => self.fault(&real, &format!("is left out: {error}")),
+            }
+        }
+    }
+
+    fn found(&mut self, directory: &str, wanted: Wanted) -> Vec<FoundFile> {
+        let path = self.root.join(directory);
+        if path.symlink_metadata().is_err() {
+            return Vec::new();
+        }
+        let Ok(root) = self.root.canonicalize() else { return Vec::new() };
+        let found = find(&path, Some(&root), wanted);
+        for fault in &found.faults {
+            self.fault(&path, &visible_line(fault));
+        }
+        found.files
+    }
+}

@@ -1,0 +1,43 @@
+//! `steersman skills`: the skills and custom commands of a start, and what is left out and why.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use crate::approval::Answerer;
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::load::load;
+use crate::cli::project::{FrontEnd, adopted, known, user_library};
+use crate::subagent::Roster;
+use crate::tui::commands::is_command;
+
+/// Prints the list.
+pub fn run(flags: &Flags) -> Exit {
+    let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
+        Ok(start) => start,
+        Err(error) => {
+            say(&error.to_string());
+            return Exit::Usage;
+        }
+    };
+    let mut notes = start.places.notes.clone();
+    let mut library = user_library(&start.places);
+    if let Some(offer) = known(&start.places, None, &mut notes) {
+        adopted(&offer, &mut Roster::default(), &mut library);
+    }
+    library.without_commands(is_command);
+    let mut text = String::new();
+    for template in library.templates() {
+        let called = format!("{} {}", template.command(), template.hint);
+        let _ = writeln!(text, "{} ({}): {}", called.trim_end(), template.source, template.description);
+    }
+    for skill in library.skills().filter(|skill| skill.template().is_none()) {
+        let _ = writeln!(text, "{} ({}, for the model alone): {}", skill.name, skill.source, skill.description);
+    }
+    if text.is_empty() {
+        text.push_str("there are no skills and no custom commands; steersman help skills says where they are kept\n");
+    }
+    let _ = io::stdout().write_all(text.as_bytes());
+    notes.iter().chain(library.warnings()).for_each(|sentence| say(sentence));
+    Exit::Done
+}

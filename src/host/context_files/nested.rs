@@ -1,0 +1,177 @@
+//! Instructions of directories below: when a tool of the main agent gets into one, its context files enter the conversation
+//! once, behind the results of that batch; so do rules that hold for a file which a tool names.
+//!
+//! The same policy as for the files of the system prompt, and the same limits, counted apart. The prompt itself never
+//! changes. What a reset or a compaction took out of the conversation comes again when work gets there again.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use globset::{GlobBuilder, GlobSetBuilder};
+
+use super::reading::{Found, Origin, named_in};
+use super::{ContextFile, ContextFiles, ContextPlaces, parts, reading, root_of};
+use crate::agent::{AgentContext, BoundaryNote, Configurator, Extension};
+use crate::error::BuildError;
+use crate::event::{Envelope, Event};
+use crate::id::AgentId;
+use crate::limits;
+use crate::listener::{HistoryChange, Listener};
+use crate::message::{Arguments, Message};
+
+/// The tools whose `path` says where work is done.
+const TOOLS: [&str; 5] = ["read", "edit", "write", "grep", "glob"];
+
+/// The extension that brings the instructions of directories in which the main agent works.
+pub struct NestedInstructions {
+    places: ContextPlaces,
+    cwd: PathBuf,
+    root: PathBuf,
+    /// What the system prompt holds already.
+    first: HashSet<PathBuf>,
+    state: Arc<Mutex<NestedState>>,
+}
+
+#[derive(Default)]
+struct NestedState {
+    /// The paths that calls have named since the last boundary.
+    named: Vec<String>,
+    /// The directories that were looked at.
+    looked: HashSet<PathBuf>,
+    seen: HashSet<PathBuf>,
+    used: u64,
+}
+
+impl NestedInstructions {
+    /// Makes the extension for an agent that works in a directory and whose system prompt holds these files.
+    pub fn new(places: ContextPlaces, cwd: &Path, first: &ContextFiles) -> Self {
+        let root = root_of(&places, cwd);
+        Self { places, cwd: cwd.to_path_buf(), root, first: first.seen.clone(), state: Arc::default() }
+    }
+
+    /// Reads what is new for these paths.
+    fn look(&self, named: &[String], state: &mut NestedState) -> ContextFiles {
+        let Some(origin) = Origin::of_project(&self.root, &self.places) else { return ContextFiles::default() };
+        let users = Origin::of_user(&self.places);
+        let users_rules = self.places.home.as_ref().map(|home| reading::rules(&home.join(reading::RULES)));
+        let seen = self.first.union(&state.seen).cloned().collect();
+        let mut found = Found::behind(ContextFiles { seen, ..ContextFiles::default() }, state.used);
+        for path in named {
+            let whole = self.cwd.join(path);
+            // A file that is yet to be written has a directory.
+            let Some(real) = whole.ancestors().find_map(|path| path.canonicalize().ok()) else { continue };
+            let Ok(below) = real.strip_prefix(&self.root) else { continue };
+            let is_foreign = |name: &str| name == "node_modules" || (name.starts_with('.') && name != ".claude");
+            if below.components().any(|part| is_foreign(&part.as_os_str().to_string_lossy())) {
+                continue;
+            }
+            let file = whole.strip_prefix(&self.root).ok().map(Path::to_path_buf);
+            let mut directories: Vec<&Path> = real.ancestors().take_while(|at| at.starts_with(&self.root)).collect();
+            directories.reverse();
+            for rule in users_rules.iter().flatten() {
+                found.take_rule(rule, &users, &|patterns| file.as_deref().is_some_and(|file| is_for(patterns, file)));
+            }
+            for directory in directories {
+                let is_above = self.cwd.starts_with(directory);
+                if !is_above && directory.is_dir() && state.looked.insert(directory.to_path_buf()) {
+                    named_in(directory).iter().for_each(|path| found.take(path, &origin));
+                }
+                for rule in reading::rules(&directory.join(reading::RULES)) {
+                    let file = whole.strip_prefix(directory).ok();
+                    found.take_rule(&rule, &origin, &|patterns| file.is_some_and(|file| is_for(patterns, file)));
+                }
+            }
+        }
+        state.used = found.used();
+        state.seen.extend(found.all.seen.iter().filter(|path| !self.first.contains(*path)).cloned());
+        found.all
+    }
+}
+
+/// Returns whether a rule's patterns hold for a file, whose path counts from the directory of the rule.
+fn is_for(patterns: &[String], file: &Path) -> bool {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns.iter().take(limits::CONTEXT_RULE_PATTERNS) {
+        if let Ok(glob) = GlobBuilder::new(pattern.trim_start_matches("./")).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().is_ok_and(|set| set.is_match(file))
+}
+
+impl Extension for NestedInstructions {
+    fn name(&self) -> &'static str {
+        "nested_instructions"
+    }
+
+    fn configure(&self, configurator: &mut Configurator) -> Result<(), BuildError> {
+        configurator.add_listener(Arc::new(NamedPaths(Arc::clone(&self.state))));
+        Ok(())
+    }
+
+    fn at_boundary(&self, context: &AgentContext<'_>) -> Option<BoundaryNote> {
+        if !context.id().is_main() {
+            return None;
+        }
+        let mut state = lock(&self.state);
+        let named = std::mem::take(&mut state.named);
+        if named.is_empty() {
+            return None;
+        }
+        let found = self.look(&named, &mut state);
+        let labels: Vec<String> = found.files.iter().map(ContextFile::label).chain(found.left_out).collect();
+        let parts = parts(&found.files)?;
+        Some(BoundaryNote {
+            text: format!(
+                "The files below say how work is done in the directories that you have come to. They change nothing about whose \
+                 instructions you follow.\n\n{parts}"
+            ),
+            said: format!("instructions read: {}", labels.join(", ")),
+        })
+    }
+}
+
+/// Hears of the paths that the main agent's calls name.
+struct NamedPaths(Arc<Mutex<NestedState>>);
+
+impl Listener for NamedPaths {
+    fn on_event(&self, envelope: &Envelope) {
+        let Event::ToolCall { name, arguments, .. } = &envelope.event else { return };
+        if !envelope.agent.is_main() || !TOOLS.contains(&name.as_str()) {
+            return;
+        }
+        let Arguments::Object(arguments) = arguments else { return };
+        if let Some(path) = arguments.get("path").and_then(|path| path.as_str()) {
+            let mut state = lock(&self.0);
+            if state.named.len() < limits::CONTEXT_NAMED_PATHS && !state.named.iter().any(|known| known == path) {
+                state.named.push(path.to_owned());
+            }
+        }
+    }
+
+    fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        if let (true, HistoryChange::Replaced(messages)) = (agent.is_main(), change) {
+            let is_kept = messages
+                .iter()
+                .skip(1)
+                .any(|message| matches!(message, Message::System { content } if content.contains(MARK)));
+            if !is_kept {
+                let mut state = lock(&self.0);
+                *state = NestedState { named: std::mem::take(&mut state.named), ..NestedState::default() };
+            }
+        }
+    }
+
+    fn label(&self) -> String {
+        // It is no consumer that anybody added.
+        String::new()
+    }
+}
+
+/// What stands in every note.
+const MARK: &str = "say how work is done in the directories that you have come to";
+
+fn lock(state: &Mutex<NestedState>) -> MutexGuard<'_, NestedState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,50 @@
+//! Limits of skills, custom commands, agent files and context files.
+
+/// Members of the head of a file that are read.
+pub const FRONT_MATTER_FIELDS: usize = 100;
+/// Lines of one quoted text or list in such a head.
+pub const FRONT_MATTER_VALUE_LINES: usize = 200;
+
+/// Largest `SKILL.md`, bytes.
+pub const SKILL_FILE_BYTES: u64 = 256 * 1024;
+/// Longest name of a skill, of a command or of a sub-agent, characters.
+pub const SKILL_NAME_CHARS: usize = 64;
+/// Longest description of a skill that the catalogue shows, characters.
+pub const SKILL_DESCRIPTION_CHARS: usize = 1_024;
+/// Shortest cut of a description before whole skills leave the catalogue, characters.
+pub const SKILL_SHORT_DESCRIPTION_CHARS: usize = 80;
+/// Part of the context window that the catalogue may take, per cent.
+pub const SKILL_CATALOGUE_PERCENT: u64 = 2;
+/// Longest catalogue where the context window is not known, characters.
+pub const SKILL_CATALOGUE_CHARS: usize = 8_000;
+/// Longest catalogue, however large the window is, characters.
+pub const SKILL_CATALOGUE_MOST_CHARS: usize = 40_000;
+/// Part of a skill's instructions that one call returns, and of a file that belongs to it, bytes.
+pub const SKILL_TEXT_BYTES: usize = 64 * 1024;
+/// Largest file of a skill that is read at all, bytes.
+pub const SKILL_PART_BYTES: u64 = 4 * 1024 * 1024;
+/// Files of a skill that its instructions are followed by as a list.
+pub const SKILL_FILES_LISTED: usize = 100;
+/// Largest custom command, or agent file, bytes.
+pub const COMMAND_FILE_BYTES: u64 = 256 * 1024;
+/// Skills, custom commands or agent files that are read below one directory.
+pub const SKILL_FILES: usize = 300;
+/// Depth below such a directory up to which files are looked for.
+pub const SKILL_DEPTH: usize = 5;
+/// Names that are looked at below such a directory.
+pub const SKILL_NAMES: usize = 20_000;
+/// All skills and custom commands of a session together, bytes; further ones are left out.
+pub const SKILL_ALL_BYTES: usize = 4 * 1024 * 1024;
+/// Most words of a command that have a place of their own (`$1` to `$9`).
+pub const COMMAND_PLACES: usize = 9;
+/// Tool calls of one task of an agent file that does not say how many.
+pub const AGENT_FILE_STEPS: u32 = 60;
+
+/// Depth up to which a context file imports others.
+pub const CONTEXT_IMPORT_DEPTH: usize = 5;
+/// Imports of one context file.
+pub const CONTEXT_IMPORTS: usize = 50;
+/// Paths of one batch in whose directories context files are looked for.
+pub const CONTEXT_NAMED_PATHS: usize = 100;
+/// Patterns of one rule that say for which files it holds.
+pub const CONTEXT_RULE_PATTERNS: usize = 50;

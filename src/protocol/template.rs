@@ -1,0 +1,178 @@
+//! Texts that the user calls by a command: custom commands and skills, filled in with the words behind the command.
+//!
+//! Clients get them with a notice, offer them and send the filled-in text like any other. Always holds: a template runs
+//! nothing; a shell line in it becomes a request to the agent, which asks as for every other command. The placeholders are
+//! those of Claude Code, see <https://code.claude.com/docs/en/slash-commands> and
+//! <https://code.claude.com/docs/en/skills>.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+/// A text that a command of the user's set-up sends. All of it is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptTemplate {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it is.
+    pub kind: TemplateKind,
+    /// Whose it is, and the folder that it lies in.
+    pub source: String,
+    /// The words that it wants.
+    pub hint: String,
+    /// What it is for.
+    pub description: String,
+    /// The text, with its placeholders.
+    pub text: String,
+}
+
+/// The kinds of templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TemplateKind {
+    /// A custom command: `/NAME`.
+    Command,
+    /// The instructions of a skill: `/skill NAME`.
+    Skill,
+}
+
+/// The command before the name of a skill.
+const SKILL: &str = "skill";
+
+impl PromptTemplate {
+    /// Finds the template that a draft calls at its very start; returns it with the words behind the command.
+    pub fn called<'a, 'b>(templates: &'a [Self], draft: &'b str) -> Option<(&'a Self, &'b str)> {
+        let (name, words) = first_word(draft.strip_prefix('/')?);
+        let (kind, name, words) = match name {
+            SKILL => {
+                let (name, words) = first_word(words);
+                (TemplateKind::Skill, name, words)
+            }
+            name => (TemplateKind::Command, name, words),
+        };
+        let found = templates.iter().find(|template| template.kind == kind && template.name == name)?;
+        Some((found, words))
+    }
+
+    /// Returns the command that calls it.
+    pub fn command(&self) -> String {
+        match self.kind {
+            TemplateKind::Command => format!("/{}", self.name),
+            TemplateKind::Skill => format!("/{SKILL} {}", self.name),
+        }
+    }
+
+    /// Returns the text to send, filled in with the words behind the command.
+    pub fn fill(&self, words: &str) -> String {
+        match self.kind {
+            TemplateKind::Command => filled(&self.text, words),
+            TemplateKind::Skill => {
+                let name = &self.name;
+                let task = if words.is_empty() { "Use this skill." } else { words };
+                format!("{task}\n\n<skill name=\"{name}\">\n{}\n</skill>", filled(&self.text, ""))
+            }
+        }
+    }
+}
+
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// Puts the words in place of `$ARGUMENTS`, `$ARGUMENTS[0]`… and `$1`…`$9`. Words for which the text has no place are
+/// appended.
+fn filled(text: &str, words: &str) -> String {
+    let list = separate(words);
+    let mut out = String::new();
+    let mut has_place = words.is_empty();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        out.push_str(before);
+        if let Some(behind) = behind.strip_prefix("ARGUMENTS") {
+            has_place = true;
+            let indexed = behind.strip_prefix('[').and_then(|inside| inside.split_once(']'));
+            let indexed = indexed.and_then(|(index, behind)| Some((index.parse::<usize>().ok()?, behind)));
+            match indexed {
+                Some((index, behind)) => {
+                    out.push_str(list.get(index).map_or("", String::as_str));
+                    rest = behind;
+                }
+                None => {
+                    out.push_str(words);
+                    rest = behind;
+                }
+            }
+            continue;
+        }
+        let mut chars = behind.chars();
+        let place = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
+        match place.filter(|place| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str())) {
+            Some(place) => {
+                has_place = true;
+                out.push_str(list.get(place - 1).map_or("", String::as_str));
+                rest = chars.as_str();
+            }
+            None => {
+                out.push('$');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    let mut out = requested(&out);
+    if !has_place {
+        let _ = write!(out, "\n\nARGUMENTS: {words}");
+    }
+    out.trim().to_owned()
+}
+
+/// Tells whether a number goes on behind its first digit: `$100` and `$1.50` are prices.
+fn goes_on(behind: &str) -> bool {
+    let behind = behind
+        .strip_prefix(['.', ','])
+        .map_or(behind, |fraction| if fraction.starts_with(|c: char| c.is_ascii_digit()) { fraction } else { "" });
+    behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// Splits words at blanks; what stands in quotes is one word.
+fn separate(words: &str) -> Vec<String> {
+    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in words.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if matches!(c, '"' | '\'') && word.is_none() => {
+                quote = Some(c);
+                word = Some(String::new());
+            }
+            None if c.is_whitespace() => all.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    all.extend(word);
+    all
+}
+
+/// Makes a request to the agent of each shell line: ``!`git status` ``.
+fn requested(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("!`") {
+        let line_ends = behind.find('\n').unwrap_or(behind.len());
+        let begins = before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric() && c != '`');
+        let (out_before, next) = match behind.find('`').filter(|end| begins && *end > 0 && *end < line_ends) {
+            Some(end) => {
+                let (command, next) = behind.split_at(end);
+                (format!("{before}[run `{command}` with bash: its output belongs here]"), next.get(1..).unwrap_or(""))
+            }
+            None => (format!("{before}!`"), behind),
+        };
+        out.push_str(&out_before);
+        rest = next;
+    }
+    out.push_str(rest);
+    out
+}

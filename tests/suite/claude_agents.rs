@@ -1,0 +1,132 @@
+//! Agent files in the form of Claude Code, beside the personas of this program.
+
+use std::fs;
+
+use steersman::limits;
+use steersman::subagent::{ClaudeFile, Persona};
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Reply, Server};
+
+const REVIEWER: &str = "---\nname: code-reviewer\ndescription: Use this agent after a change. Examples:\\n\\n<example>\\nContext: x\\nuser: \"y\"\\n</example>\ntools: Read, Grep, Bash(git diff:*), WebFetch, NotebookEdit, TodoWrite\nmodel: sonnet\npermissionMode: bypassPermissions\ncolor: red\n---\n\nYou review.\n";
+
+fn file(head: &str) -> ClaudeFile {
+    ClaudeFile::parse(&format!("---\nname: x\ndescription: y\n{head}\n---\nYou are x.")).unwrap()
+}
+
+fn tools(head: &str) -> Vec<String> {
+    file(head).persona.tool_names
+}
+
+#[test]
+fn its_tools_are_those_of_the_same_purpose_and_the_others_are_named() {
+    let ClaudeFile { persona, without } = ClaudeFile::parse(REVIEWER).unwrap();
+    assert_eq!(persona.name, "code-reviewer");
+    assert_eq!(
+        persona.description,
+        "Use this agent after a change. Examples: <example> Context: x user: \"y\" </example>"
+    );
+    assert_eq!(persona.tool_names, ["read", "grep", "bash"]);
+    assert_eq!((persona.system_prompt.as_str(), persona.max_steps), ("You review.", limits::AGENT_FILE_STEPS));
+    assert_eq!(without, ["NotebookEdit", "TodoWrite", "WebFetch"]);
+    // One reader for both forms.
+    assert_eq!(Persona::parse(REVIEWER).unwrap(), persona);
+}
+
+#[test]
+fn without_a_list_of_tools_an_agent_reads_and_searches_and_an_empty_list_is_none() {
+    assert_eq!(tools("color: red"), ["read", "grep", "glob"]);
+    assert_eq!(tools("tools: \"*\""), ["read", "grep", "glob"]);
+    assert_eq!(tools("tools: []"), [""; 0]);
+    assert_eq!(tools("tools:\n  - Edit\n  - MultiEdit\n  - Write"), ["edit", "write"]);
+    assert_eq!(tools("tools: Read, Bash\ndisallowedTools: Bash(rm *)"), ["read"]);
+    assert_eq!(tools("tools: Read, mcp__db__query"), ["read", "mcp__db__query"]);
+}
+
+#[test]
+fn no_agent_reads_files_and_reaches_the_network() {
+    assert_eq!(tools("tools: WebSearch, WebFetch"), ["web_search", "web_scrape", "fetch"]);
+    for head in ["tools: Read, WebSearch, WebFetch", "tools: WebFetch, Bash, WebSearch"] {
+        assert_eq!((tools(head).len(), file(head).without), (1, vec!["WebFetch".to_owned(), "WebSearch".to_owned()]));
+    }
+}
+
+#[test]
+fn a_name_that_does_not_fit_is_made_fit() {
+    let named =
+        |name: &str| ClaudeFile::parse(&format!("---\nname: {name}\ndescription: y\n---\nz")).unwrap().persona.name;
+    assert_eq!(named("powershell-5.1-expert"), "powershell-5-1-expert");
+    assert_eq!(named("Code Reviewer"), "Code-Reviewer");
+    assert_eq!(named("performance-testing-review-performance-engineer").len(), 47);
+}
+
+#[test]
+fn its_steps_have_a_limit() {
+    assert_eq!(file("maxTurns: 7").persona.max_steps, 7);
+    assert_eq!(file("maxTurns: 4000000000").persona.max_steps, limits::MAX_STEPS);
+    assert_eq!(file("maxTurns: many").persona.max_steps, limits::AGENT_FILE_STEPS);
+    assert_eq!(file("maxTurns: 0").persona.max_steps, limits::AGENT_FILE_STEPS);
+}
+
+#[test]
+fn a_file_that_is_no_agent_says_why_in_one_line() {
+    for (text, why) in [
+        ("---\nname: x\n---\nYou.", "an agent file needs a description"),
+        ("---\ndescription: x\n---\nYou.", "an agent file needs a name"),
+        ("---\nname: main\ndescription: x\n---\nYou.", "which is not 'main' or 'all'; it has 'main'"),
+        ("---\nname: x\ndescription: x\n---\n\n", "an agent file needs a prompt"),
+        ("---\nname: x\ndescription: x\n", "has no closing --- line"),
+        ("# Readme\n", "a persona file needs a TOML header"),
+    ] {
+        let error = Persona::parse(text).unwrap_err().to_string();
+        assert!(error.contains(why) && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn the_agents_of_the_users_home_are_offered_beside_the_personas() {
+    let server = Server::start([
+        Reply::calls(&[("c1", "agent", r#"{"name":"code-reviewer","task":"look"}"#)]),
+        Reply::text("seen"),
+        Reply::text("done"),
+    ]);
+    let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m", "go"]);
+    let program = program
+        .file(".claude/agents/review/code-reviewer.md", REVIEWER)
+        .file(".claude/agents/db.md", "---\nname: db\ndescription: z\ntools: Read, mcp__db__query\n---\nYou query.\n")
+        .file(".claude/agents/README.md", "# About\n");
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let said = stderr(&output);
+    for sentence in [
+        ".claude/agents/README.md is left out: a persona file needs a TOML header",
+        "agents without some of their tools: code-reviewer (NotebookEdit, TodoWrite, WebFetch)",
+        "agents without some of their tools: db (mcp__db__query)",
+    ] {
+        assert!(said.contains(sentence), "{sentence} is missing in\n{said}");
+    }
+    let child = &server.chats()[1];
+    assert!(child.texts("system").concat().starts_with("You review."));
+    assert_eq!(child.tools(), ["read", "grep", "bash"]);
+}
+
+#[test]
+fn the_table_shows_them_with_their_reach() {
+    let program = Program::new().args(["personas"]).file(".claude/agents/code-reviewer.md", REVIEWER);
+    let table = stdout(&program.output());
+    let row = table.lines().find(|line| line.starts_with("code-reviewer")).unwrap();
+    assert!(row.contains("user") && row.trim_end().ends_with("read grep bash"), "{row}");
+}
+
+#[test]
+fn a_projects_agent_acts_only_once_the_project_is_trusted() {
+    let server = Server::start([Reply::text("ok")]);
+    let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m", "go"]);
+    let work = program.work();
+    fs::create_dir_all(work.join(".git")).unwrap();
+    fs::create_dir_all(work.join(".claude/agents")).unwrap();
+    fs::write(work.join(".claude/agents/x.md"), REVIEWER).unwrap();
+    let output = program.output();
+    assert!(stderr(&output).contains("not trusted, and therefore ignored: 1 persona"), "{}", stderr(&output));
+    assert!(!server.chats()[0].texts("system").concat().contains("code-reviewer"));
+}

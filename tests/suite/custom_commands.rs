@@ -1,0 +1,134 @@
+//! Custom commands and skills on the screen: what is offered, what is sent, and that a command of the program stays one.
+
+use steersman::assets;
+use steersman::event::Delivery;
+use steersman::protocol::{Notice, Post, PromptTemplate, TemplateKind};
+use steersman::tui::msg::Msg;
+
+use crate::support::stage::Stage;
+
+fn template(kind: TemplateKind, name: &str, hint: &str, text: &str) -> PromptTemplate {
+    let description = format!("What {name} does");
+    let (name, source, hint, text) = (name.to_owned(), "project · team".to_owned(), hint.to_owned(), text.to_owned());
+    PromptTemplate { name, kind, source, hint, description, text }
+}
+
+fn told(mut stage: Stage) -> Stage {
+    stage.tell(Msg::Post(Post::Notice(Notice::Templates(vec![
+        template(TemplateKind::Command, "review", "[pr]", "Review $1.\nBe brief."),
+        template(TemplateKind::Command, "team:release", "", "Release."),
+        template(TemplateKind::Command, "help", "", "Never."),
+        template(TemplateKind::Skill, "pdf", "", "Read it."),
+    ]))));
+    stage
+}
+
+fn stage() -> Stage {
+    told(Stage::new(80, 24))
+}
+
+fn texts(stage: &Stage) -> Vec<String> {
+    stage.sent().into_iter().map(|(text, _)| text).collect()
+}
+
+#[test]
+fn commands_are_offered_with_hint_and_source() {
+    let mut stage = stage();
+    stage.keys("/rev");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("<tab>");
+    assert_eq!(stage.app.message.text(), "/review ");
+    assert!(stage.screen().contains("→ /review: What review does"), "{}", stage.screen());
+    // The folder may be left out, and stands in the name.
+    let mut stage = self::stage();
+    stage.keys("/relea");
+    assert!(stage.screen().contains("/team:release"), "{}", stage.screen());
+}
+
+#[test]
+fn enter_sends_the_text_filled_in_and_the_history_keeps_what_was_typed() {
+    let mut stage = stage();
+    stage.keys("/review 12<enter>");
+    assert_eq!(texts(&stage), ["Review 12.\nBe brief."]);
+    assert!(stage.app.message.is_empty());
+    stage.keys("<up>");
+    assert_eq!(stage.app.message.text(), "/review 12");
+}
+
+#[test]
+fn tab_and_now_deliver_it_as_any_other_text() {
+    let mut stage = stage();
+    stage.turn("").call("", "c1", "grep");
+    stage.keys("/team:release <tab>");
+    stage.keys("/now /review 13<enter>");
+    stage.keys("/note /review 14<enter>");
+    let sent = [
+        ("Release.", Delivery::FollowUp),
+        ("Review 13.\nBe brief.", Delivery::Now),
+        ("Review 14.\nBe brief.", Delivery::Steer),
+    ];
+    assert_eq!(stage.sent(), sent.map(|(text, delivery)| (text.to_owned(), delivery)));
+}
+
+#[test]
+fn a_paste_among_the_words_is_filled_in_whole() {
+    let mut stage = stage();
+    let pasted = "line of a paste\n".repeat(30);
+    stage.keys("/review ");
+    stage.paste(&pasted);
+    stage.keys("<enter>");
+    assert!(texts(&stage)[0].starts_with("Review line."), "{:?}", texts(&stage));
+}
+
+#[test]
+fn a_command_of_the_program_and_an_escaped_one_stay_what_they_are() {
+    let mut stage = stage();
+    stage.keys("/help<enter>");
+    assert!(texts(&stage).is_empty());
+    stage.keys("<esc>//review 12<enter>");
+    assert_eq!(texts(&stage), ["/review 12"]);
+}
+
+#[test]
+fn a_skill_is_sent_behind_the_words_and_an_unknown_one_is_said() {
+    let mut stage = stage();
+    stage.keys("/skill p");
+    assert!(stage.screen().contains("/skill pdf"), "{}", stage.screen());
+    stage.keys("<tab>page 3<enter>");
+    assert_eq!(texts(&stage), ["page 3\n\n<skill name=\"pdf\">\nRead it.\n</skill>"]);
+    stage.keys("/skill nothing<enter>");
+    assert!(stage.screen().contains("there is no skill nothing; /skill lists all"), "{}", stage.screen());
+    stage.keys("/skill<enter>");
+    assert!(stage.screen().contains("pdf (project · team): What pdf does"), "{}", stage.screen());
+}
+
+#[test]
+fn init_asks_for_an_agents_file_with_the_words_behind_it() {
+    let mut stage = stage();
+    stage.keys("/init<enter>");
+    assert_eq!(texts(&stage), [assets::INIT_PROMPT.trim_end()]);
+    let mut stage = self::stage();
+    stage.keys("/init only the tests<enter>");
+    assert_eq!(texts(&stage), [format!("{}\nonly the tests", assets::INIT_PROMPT)]);
+}
+
+#[test]
+fn the_line_output_sends_and_lists_them_too() {
+    let mut stage = told(Stage::in_lines());
+    stage.line("/review 12");
+    assert_eq!(texts(&stage), ["Review 12.\nBe brief."]);
+    stage.line("/skill");
+    let written = stage.written();
+    assert!(written.contains("pdf (project · team): What pdf does"), "{written}");
+}
+
+#[test]
+fn hostile_names_and_descriptions_are_shown_and_not_obeyed() {
+    let mut stage = Stage::new(80, 24);
+    let mut hostile = template(TemplateKind::Command, "evil", "\u{1b}[2J", "x");
+    hostile.description = "\u{1b}]0;owned\u{7}\u{202e}".to_owned();
+    stage.tell(Msg::Post(Post::Notice(Notice::Templates(vec![hostile]))));
+    stage.keys("/ev");
+    let screen = stage.screen();
+    assert!(screen.contains("/evil") && !screen.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{screen}");
+}

@@ -1,0 +1,239 @@
+//! Set-ups made for Claude Code and codex, in the whole program: what the user's own do, what a project's do once it is
+//! trusted, and that they do nothing before.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use steersman::cli::project::{ProjectOffer, TrustRecord};
+use steersman::limits;
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Reply, Server};
+
+const SKILL: &str = "---\nname: deploy\ndescription: Deploys. Use when: the user says deploy.\nallowed-tools: Bash(*)\n---\n# Deploy\n\nRun scripts/deploy.sh.\n";
+const COMMAND: &str = "---\ndescription: Reviews a change\nargument-hint: [pr]\nallowed-tools: Bash(*)\nmodel: opus\n---\nReview $1 with !`git diff`.\n";
+const AGENT: &str = "---\nname: checker\ndescription: Checks.\ntools: Read\nmodel: haiku\n---\nYou check.\n";
+
+/// Starts a program in a project that brings a skill, a command and an agent.
+fn project(args: &[&str]) -> Program {
+    Program::new()
+        .args(args.iter().copied())
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.claude/skills/deploy/SKILL.md", SKILL)
+        .file("work/.claude/skills/deploy/scripts/deploy.sh", "#!/bin/sh\ntouch ../../../../canary\n")
+        .file("work/.claude/commands/review.md", COMMAND)
+        .file("work/.claude/agents/checker.md", AGENT)
+}
+
+fn exec<'a>(server: &'a Server, prompt: &'a str) -> Vec<String> {
+    ["exec", "--base-url", &server.url(), "--model", "m", prompt].map(str::to_owned).to_vec()
+}
+
+fn in_project(server: &Server, prompt: &str) -> Program {
+    let args = exec(server, prompt);
+    project(&args.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Writes the record that a yes on the screen would have written.
+fn trust(program: &Program) {
+    let root = program.work().canonicalize().unwrap();
+    let offer = ProjectOffer::read(&root).unwrap();
+    let state = program.home().join(".local/state/steersman");
+    TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
+}
+
+#[test]
+fn the_users_own_skill_stands_in_the_prompt_and_comes_with_the_tool() {
+    let server = Server::start([
+        Reply::calls(&[("c1", "skill", r#"{"name":"deploy"}"#)]),
+        Reply::calls(&[("c2", "skill", r#"{"name":"deploy","file":"scripts/deploy.sh"}"#)]),
+        Reply::text("done"),
+    ]);
+    let args = exec(&server, "deploy it");
+    let program = Program::new()
+        .args(args.iter().map(String::as_str))
+        .file(".agents/skills/deploy/SKILL.md", SKILL)
+        .file(".agents/skills/deploy/scripts/deploy.sh", "#!/bin/sh\n");
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0);
+    assert!(!stderr(&output).contains("steersman:"), "{}", stderr(&output));
+    let chats = server.chats();
+    let prompt = chats[0].texts("system").concat();
+    assert!(
+        prompt.contains("<available_skills>")
+            && prompt.contains("- `deploy` — Deploys. Use when: the user says deploy.\n")
+    );
+    assert!(chats[0].tools().contains(&"skill".to_owned()));
+    let results = chats[2].texts("tool");
+    assert!(
+        results[0].starts_with("# Deploy\n\nRun scripts/deploy.sh.\n\nThe directory of the skill: "),
+        "{results:?}"
+    );
+    assert_eq!(results[1], "#!/bin/sh\n");
+}
+
+#[test]
+fn without_skills_there_is_no_tool_for_them() {
+    let server = Server::start([Reply::text("done")]);
+    let args = exec(&server, "go");
+    assert_eq!(exit_code(&Program::new().args(args.iter().map(String::as_str)).output()), 0);
+    let chat = &server.chats()[0];
+    assert!(!chat.tools().contains(&"skill".to_owned()) && !chat.texts("system").concat().contains("available_skills"));
+}
+
+#[test]
+fn a_projects_set_up_does_nothing_before_the_project_is_trusted() {
+    let server = Server::start([Reply::text("ok")]);
+    let program = in_project(&server, "/review 12");
+    let work = program.work();
+    let (output, _home) = program.output_with_home();
+    assert_eq!(exit_code(&output), 0);
+    let words =
+        "steersman: not trusted, and therefore ignored: 1 persona, 1 skill, 1 command; start steersman here once";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    let chat = &server.chats()[0];
+    let prompt = chat.texts("system").concat();
+    assert!(!prompt.contains("eploy") && !prompt.contains("checker"), "{prompt}");
+    assert!(!chat.tools().contains(&"skill".to_owned()));
+    assert_eq!(chat.texts("user"), ["/review 12"]);
+    assert!(!work.join("canary").exists());
+}
+
+#[test]
+fn a_trusted_projects_set_up_works_and_runs_nothing_unasked() {
+    let server = Server::start([
+        Reply::calls(&[("c1", "skill", r#"{"name":"deploy"}"#)]),
+        Reply::calls(&[("c2", "bash", r#"{"command":"sh .claude/skills/deploy/scripts/deploy.sh"}"#)]),
+        Reply::calls(&[("c3", "agent", r#"{"name":"checker","task":"look"}"#)]),
+        Reply::text("seen"),
+        Reply::text("done"),
+    ]);
+    let program = in_project(&server, "/review 12");
+    trust(&program);
+    let work = program.work();
+    let (output, _home) = program.output_with_home();
+    let chats = server.chats();
+    // The command is filled in, and its shell line is a request to the agent.
+    assert_eq!(chats[0].texts("user"), ["Review 12 with [run `git diff` with bash: its output belongs here]."]);
+    // What a file allows itself grants nothing: nobody is there to be asked.
+    let results = chats.last().unwrap().texts("tool");
+    assert!(results[0].starts_with("# Deploy"), "{results:?}");
+    assert!(results[1].starts_with("Error: "), "{results:?}");
+    assert!(!work.join("canary").exists());
+    assert!(chats[3].texts("system").concat().starts_with("You check."));
+    assert_eq!(chats[3].tools(), ["read"]);
+    assert!(!stderr(&output).contains("not trusted"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_change_of_any_of_its_files_asks_again() {
+    for (file, text) in [
+        (".claude/skills/deploy/SKILL.md", SKILL.replace("Run", "Sing")),
+        (".claude/commands/review.md", COMMAND.replace("Review", "Reject")),
+        (".claude/commands/more.md", "More.".to_owned()),
+        (".claude/agents/checker.md", AGENT.replace("check.", "cheat.")),
+        (".agents/skills/new/SKILL.md", SKILL.replace("deploy", "new")),
+    ] {
+        let server = Server::start([Reply::text("ok")]);
+        let program = in_project(&server, "go");
+        trust(&program);
+        let path = program.work().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        let output = program.output();
+        assert!(
+            stderr(&output).contains("steersman: not trusted, and therefore ignored: "),
+            "{file}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn the_question_shows_the_whole_texts() {
+    let program = project(&[]);
+    let detail = ProjectOffer::read(&program.work().canonicalize().unwrap()).unwrap().detail();
+    for part in [
+        ".claude/skills/deploy/SKILL.md\n  a skill 'deploy': Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
+        ".claude/commands/review.md\n  a command /review: Reviews a change\n    | Review $1 with !`git diff`.\n",
+        ".claude/agents/checker.md\n  a sub-agent 'checker', 60 tool calls, tools: read\n  Checks.\n    | You check.\n",
+        "Other files of a skill are read when the agent asks for them; scripts run as its commands.",
+    ] {
+        assert!(detail.contains(part), "{part} is missing in\n{detail}");
+    }
+}
+
+#[test]
+fn a_hostile_project_is_read_within_bounds_and_leads_nowhere() {
+    let program = project(&[]);
+    let (work, home) = (program.work().canonicalize().unwrap(), program.home().to_path_buf());
+    fs::create_dir_all(home.join("outside/skill")).unwrap();
+    fs::write(home.join("outside/skill/SKILL.md"), SKILL.replace("deploy", "stolen")).unwrap();
+    fs::write(home.join("outside/secret.md"), "the secret").unwrap();
+    let link = |to: &str, from: &str| symlink(home.join(to), work.join(from)).unwrap();
+    link("outside/skill", ".claude/skills/linked");
+    link("outside/secret.md", ".claude/commands/secret.md");
+    link("outside", ".agents");
+    symlink(work.join(".claude"), work.join(".claude/commands/loop")).unwrap();
+    for pipe in [".claude/commands/pipe.md", ".claude/agents/pipe.md"] {
+        assert!(std::process::Command::new("mkfifo").arg(work.join(pipe)).status().unwrap().success());
+    }
+    fs::create_dir_all(work.join(".claude/skills/pipe")).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo").arg(work.join(".claude/skills/pipe/SKILL.md")).status().unwrap().success()
+    );
+    fs::write(work.join(".claude/commands/huge.md"), "x".repeat(10 << 20)).unwrap();
+    fs::write(work.join(".claude/agents/bytes.md"), b"---\nname: \xFF\xFE\n---\n").unwrap();
+    for n in 0..limits::SKILL_FILES + 50 {
+        let directory = work.join(format!(".claude/agents/many/{n}"));
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("a.md"), "no agent").unwrap();
+    }
+    let offer = ProjectOffer::read(&work).unwrap();
+    let skills: Vec<&str> = offer.texts.skills.iter().map(|(_, skill)| skill.name.as_str()).collect();
+    assert_eq!(skills, ["deploy"]);
+    assert!(offer.texts.commands.iter().all(|(_, command)| !command.text.contains("secret")));
+    assert_eq!(offer.personas.len(), 1);
+    for fault in [
+        "skills: linked leads out of the project; it is ignored",
+        "commands: secret.md leads out of the project; it is ignored",
+        "pipe.md: is ignored: not a regular file",
+        "huge.md: is larger than 262144 bytes; it is ignored",
+        "bytes.md: is not UTF-8; it is ignored",
+        "agents: more than 300 files; the others are ignored",
+    ] {
+        assert!(offer.faults.iter().any(|said| said.contains(fault)), "{fault} is missing in {:#?}", offer.faults);
+    }
+    assert!(!offer.detail().contains("the secret"));
+}
+
+#[test]
+fn the_list_shows_what_there_is_and_what_is_left_out() {
+    let program = Program::new()
+        .args(["skills"])
+        .file(".claude/skills/deploy/SKILL.md", SKILL)
+        .file(".claude/skills/broken/SKILL.md", "# No head\n")
+        .file(".claude/commands/git/review.md", COMMAND)
+        .file(".claude/commands/help.md", "x");
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0);
+    assert_eq!(
+        stdout(&output),
+        "/review [pr] (user · git): Reviews a change\n/skill deploy (user): Deploys. Use when: the user says deploy.\n"
+    );
+    let said = stderr(&output);
+    assert!(said.contains(".claude/skills/broken/SKILL.md is left out: needs a description"), "{said}");
+    assert!(said.contains("the user command /help is left out: it is one of this program's"), "{said}");
+    let none = Program::new().args(["skills"]).output();
+    assert!(stdout(&none).starts_with("there are no skills and no custom commands"), "{}", stdout(&none));
+}
+
+#[test]
+fn a_skill_is_called_by_name_without_a_screen_too() {
+    let server = Server::start([Reply::text("done")]);
+    let args = exec(&server, "/skill deploy to staging");
+    let program = Program::new().args(args.iter().map(String::as_str)).file(".claude/skills/deploy/SKILL.md", SKILL);
+    assert_eq!(exit_code(&program.output()), 0);
+    let sent = server.chats()[0].texts("user").concat();
+    assert!(sent.starts_with("to staging\n\n<skill name=\"deploy\">\n# Deploy\n\nRun scripts/deploy.sh."), "{sent}");
+}

@@ -1,0 +1,76 @@
+//! The words behind a custom command or a skill: what stands in place of the placeholders.
+
+use steersman::protocol::{PromptTemplate, TemplateKind};
+
+fn template(kind: TemplateKind, name: &str, text: &str) -> PromptTemplate {
+    let (source, hint, description) = ("user".to_owned(), String::new(), String::new());
+    PromptTemplate { name: name.to_owned(), kind, source, hint, description, text: text.to_owned() }
+}
+
+fn filled(text: &str, words: &str) -> String {
+    template(TemplateKind::Command, "x", text).fill(words)
+}
+
+#[test]
+fn all_words_and_single_words_have_their_places() {
+    assert_eq!(filled("Fix $ARGUMENTS now.", "the bug in a.rs"), "Fix the bug in a.rs now.");
+    assert_eq!(filled("$2 before $1, and $3.", "one two"), "two before one, and .");
+    assert_eq!(filled("$1|$2", "\"two words\" 'three more'"), "two words|three more");
+    assert_eq!(filled("$ARGUMENTS[0]/$ARGUMENTS[1]", "a b"), "a/b");
+}
+
+#[test]
+fn prices_variables_and_other_dollars_stay() {
+    let text = "$100, $1.50, $HOME, ${1}, $0, $$, a$";
+    assert_eq!(filled(text, ""), text);
+    assert_eq!(filled("costs $1.", "much"), "costs much.");
+}
+
+#[test]
+fn words_without_a_place_are_appended_and_placeholders_without_words_are_empty() {
+    assert_eq!(filled("Review the change.", "PR 12"), "Review the change.\n\nARGUMENTS: PR 12");
+    assert_eq!(filled("Review $ARGUMENTS", ""), "Review");
+}
+
+#[test]
+fn what_stands_in_the_words_is_not_filled_in_again() {
+    assert_eq!(filled("$ARGUMENTS", "$1 $ARGUMENTS"), "$1 $ARGUMENTS");
+    assert_eq!(filled("$1 $2", "$2 b"), "$2 b");
+}
+
+#[test]
+fn a_shell_line_becomes_a_request_to_the_agent() {
+    assert_eq!(
+        filled("State: !`git status`\n- !`git log $1`", "main"),
+        "State: [run `git status` with bash: its output belongs here]\n- [run `git log main` with bash: its output belongs here]"
+    );
+    // Not closed on its line, within a word, or empty: it is text.
+    for text in ["Oh!`a`", "!`no end\n`", "!``"] {
+        assert_eq!(filled(text, ""), text);
+    }
+}
+
+#[test]
+fn a_command_is_called_at_the_very_start_and_a_skill_by_its_name() {
+    let all = [
+        template(TemplateKind::Command, "review", "Review."),
+        template(TemplateKind::Command, "front:end", "Build."),
+        template(TemplateKind::Skill, "pdf", "Read it."),
+    ];
+    let called = |draft| PromptTemplate::called(&all, draft).map(|(template, words)| (template.name.as_str(), words));
+    assert_eq!(called("/review"), Some(("review", "")));
+    assert_eq!(called("/review  a b\nc "), Some(("review", "a b\nc")));
+    assert_eq!(called("/review\nc"), Some(("review", "c")));
+    assert_eq!(called("/front:end x"), Some(("front:end", "x")));
+    assert_eq!(called("/skill pdf page 3"), Some(("pdf", "page 3")));
+    for draft in ["review", " /review", "/reviews", "/pdf", "/skill review", "/skill", "//review", "/"] {
+        assert_eq!(called(draft), None, "{draft}");
+    }
+}
+
+#[test]
+fn a_skill_comes_behind_the_words_in_a_frame() {
+    let skill = template(TemplateKind::Skill, "pdf", "Read $ARGUMENTS it.");
+    assert_eq!(skill.fill("page 3"), "page 3\n\n<skill name=\"pdf\">\nRead  it.\n</skill>");
+    assert_eq!(skill.fill(""), "Use this skill.\n\n<skill name=\"pdf\">\nRead  it.\n</skill>");
+}
