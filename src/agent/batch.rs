@@ -377,6 +377,7 @@ impl CallUpdates<'_> {
             Told::Progress(text) => Event::ToolProgress { id, text },
             Told::Details(details) => Event::ToolDetails { id, details },
             Told::Approval(told) => questions::event(told),
+            Told::Plan(changed) => Event::PlanChanged(*changed),
             Told::Refused(fault) => {
                 self.refused = Some(fault);
                 return;

@@ -42,7 +42,7 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
-    let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
+    let pools = Pools::new(workspace, &bench, &Arc::default()).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
     if let Some(config) = &start.places.config {
         roster.add_directory(&config.join("personas"));

@@ -10,6 +10,7 @@ use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::image::Image;
 use crate::message::Arguments;
 use crate::mode::Mode;
+use crate::plan::PlanEdit;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId};
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
@@ -56,6 +57,13 @@ pub enum Request {
         id: MessageId,
         /// What is to become of it.
         change: RuleChange,
+    },
+    /// Change the plan of an agent.
+    EditPlan {
+        /// The agent.
+        agent: AgentId,
+        /// What is to be changed.
+        edit: PlanEdit,
     },
     /// Stop the turn and take every pending text back.
     Stop,

@@ -20,6 +20,8 @@
 //!   `src/workspace/seen.rs`; stories: `write.rs`, `edit.rs`
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
+//! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/plan/mod.rs`, `src/control/plans.rs`;
+//!   stories: `plan/tool.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
 //!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 
@@ -42,6 +44,7 @@ mod outputs;
 mod page;
 mod params;
 mod pdf;
+mod plan;
 mod read;
 mod source;
 mod spec;
@@ -64,6 +67,7 @@ use crate::error::{BuildError, Cancelled};
 use crate::event::CallFault;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+use crate::plan::PlanChanged;
 use crate::web;
 use crate::workspace::{Spawner, Workspace};
 
@@ -79,6 +83,7 @@ pub use glob::GlobTool;
 pub use grep::GrepTool;
 pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
+pub use plan::{PLAN_TOOL, PlanTool};
 pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
 pub use spec::ToolSpec;
@@ -261,6 +266,8 @@ pub enum Told {
     Details(Details),
     /// A question to the user, for the record.
     Approval(approval::ApprovalRecord),
+    /// The call changed the plan of its agent.
+    Plan(Box<PlanChanged>),
     /// An act of the call is not carried out.
     Refused(CallFault),
 }

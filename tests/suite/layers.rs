@@ -29,6 +29,7 @@ const WORDS: &[&str] = &[
     "manual",
     "protocol",
     "steering",
+    "plan",
     "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];

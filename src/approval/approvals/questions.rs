@@ -1,9 +1,12 @@
-//! Questions that belong to no act: of the program itself, and forms of servers.
+//! Questions that belong to no act: of the program itself, plans, and forms of servers.
 //!
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
 use super::{Approvals, Open, Reply};
-use crate::approval::{Answer, ApprovalRecord, FormAnswer, FormField, PlainAnswer, Subject, Unanswered};
+use crate::approval::{
+    Answer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Subject, Unanswered,
+};
+use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
 
 impl Approvals {
@@ -24,15 +27,39 @@ impl Approvals {
 
     /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
-        match self.ask_for(Subject::Form { server, message, fields }, &|_| {}).await {
+        match self.ask_for(None, Subject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
             None => FormAnswer::Nobody,
         }
     }
 
+    /// Lets the user accept a plan, and with that choose the mode to go on with; also a standing yes does not. `tell` hears
+    /// of the question for the record. Dropping the future takes the question away.
+    pub async fn ask_for_plan(
+        &self,
+        asker: &Asker,
+        plan: Plan,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlanAnswer {
+        let mode = match self.ask_for(Some(asker.clone()), Subject::Plan { plan }, tell).await {
+            Some(Answer::Session) => Mode::AutoEdit,
+            // A mode that was chosen meanwhile stays.
+            Some(Answer::Once | Answer::Always | Answer::Filled(_)) => match self.mode() {
+                Mode::Plan => Mode::Ask,
+                mode => mode,
+            },
+            Some(Answer::No(words)) => return PlanAnswer::Declined(words),
+            None => return PlanAnswer::Nobody,
+        };
+        match self.set_mode(mode) {
+            Ok(()) => PlanAnswer::Accepted(mode),
+            Err(_) => PlanAnswer::Accepted(self.mode()),
+        }
+    }
+
     async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
-        match self.ask_for(subject, tell).await {
+        match self.ask_for(None, subject, tell).await {
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
             Some(Answer::No(_)) => PlainAnswer::No,
             None => PlainAnswer::Nobody,
@@ -40,13 +67,18 @@ impl Approvals {
     }
 
     /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
-    async fn ask_for(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Answer> {
+    async fn ask_for(
+        &self,
+        asker: Option<Asker>,
+        subject: Subject,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> Option<Answer> {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
                 return None;
             }
-            inner.open(None, subject, String::new(), None, None)
+            inner.open(asker, subject, String::new(), None, None)
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
@@ -78,9 +110,10 @@ pub(super) fn fitting(subject: &Subject, answer: Answer) -> Result<Answer, Unans
             check_form(fields, &values).map_err(Unanswered::Unfit)?;
             Ok(Answer::Filled(values))
         }
-        (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, Answer::Filled(_)) => {
-            Err(Unanswered::Unfit("the question is no form".to_owned()))
-        }
+        (
+            Subject::Act { .. } | Subject::Plain { .. } | Subject::Plan { .. } | Subject::MoreCalls { .. },
+            Answer::Filled(_),
+        ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
         (_, answer) => Ok(answer),
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::ServerTool(_) => ("mcp", None),
         },
         Some(Subject::Form { .. }) => ("form", None),
+        Some(Subject::Plan { .. }) => ("plan", None),
         Some(Subject::MoreCalls { .. }) => ("more_calls", None),
         Some(Subject::Plain { .. }) | None => ("program", None),
     };

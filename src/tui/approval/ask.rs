@@ -28,6 +28,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
             (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
             (protocol::Subject::Form { fields, .. }, _, _) if fields.is_empty() => Offer::Nothing,
             (protocol::Subject::Form { .. }, _, _) => Offer::Form,
+            (protocol::Subject::Plan { .. }, _, _) => Offer::Plan,
             (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
             (protocol::Subject::Act { .. }, _, Some(_)) => Offer::Always,
             (protocol::Subject::Act { .. }, Some(_), None) => Offer::Session,

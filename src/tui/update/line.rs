@@ -222,7 +222,9 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
-        Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words)) if !words.is_empty() => {
+        Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words | Offer::Plan))
+            if !words.is_empty() =>
+        {
             let wanted = approval::decline(&mut app.message, id);
             carry_out(app, vec![wanted]);
             app.message.load(words);

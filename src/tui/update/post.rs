@@ -147,6 +147,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
         Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
+        Reply::PlanEdited { outcome: Err(refused), .. } => vec![PaneEffect::Say(format!("not changed: {refused}"))],
+        // The event shows it.
+        Reply::PlanEdited { outcome: Ok(()), .. } => Vec::new(),
         Reply::Budget(_) => vec![budget::set(facts)],
         Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };
