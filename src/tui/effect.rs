@@ -7,6 +7,7 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
+use super::plan::StepText;
 use super::state::cause::Cause;
 use super::state::lines::Report;
 use super::state::pane::Pane;
@@ -63,6 +64,10 @@ pub enum PaneEffect {
     EditEntry(AgentId, MessageId),
     /// A text about the call before which this agent waits.
     WriteAboutCall(AgentId, CallText),
+    /// The text of a step of this agent's plan, to be written.
+    WriteStep(AgentId, StepText),
+    /// The step that the message holds, for the plan.
+    SendStep,
     /// The words of a no to this request.
     WriteNo(ApprovalId),
     /// The values of this request's form, to be written.

@@ -33,6 +33,11 @@ impl PlanList {
         self.plans.get(agent).filter(|shared| !shared.plan.is_empty())
     }
 
+    /// Returns the agents that have a plan.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
+        self.plans.iter().filter(|(_, shared)| !shared.plan.is_empty()).map(|(agent, _)| agent)
+    }
+
     /// Returns what waits to be told, in a few words for each agent.
     pub fn waiting(&self) -> impl Iterator<Item = (&AgentId, String)> {
         let words = self.plans.iter().map(|(agent, plan)| (agent, summary(&plan.untold())));

@@ -1,6 +1,7 @@
 //! Stories of the plan that an agent and its user share.
 
 mod mode;
+mod screen;
 mod steps;
 mod told;
 

@@ -1,0 +1,107 @@
+//! Brings the plan together with the message, where the text of a step is written, and with the line output.
+//!
+//! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
+
+use super::carry_out;
+use crate::id::AgentId;
+use crate::plan::{PlanEdit, PlanRefused};
+use crate::protocol::Request;
+use crate::text::visible_line;
+use crate::tui::app::App;
+use crate::tui::effect::{Effect, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::message::purpose::{AboutStep, Purpose};
+use crate::tui::message::{Message, bring_back};
+use crate::tui::plan::view::progress;
+use crate::tui::plan::{PlanCommand, PlanPane, StepText, read};
+use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
+
+/// Carries out `/plan` with what stands behind it, about the agent that is shown.
+pub fn command(app: &mut App, argument: &str) -> Vec<Effect> {
+    let agent = app.tree.selected().clone();
+    let shared = app.facts.run.plans.of(&agent);
+    match read(argument, shared.map(|shared| &shared.plan)) {
+        Ok(PlanCommand::Show) if app.facts.medium == Medium::Lines => {
+            let wanted = in_words(&agent, &app.facts);
+            carry_out(app, wanted)
+        }
+        Ok(PlanCommand::Show) => {
+            app.focus.overlays.toggle(|| PlanPane::of(agent, None));
+            Vec::new()
+        }
+        Ok(PlanCommand::Edit(edit)) => vec![Effect::Request(Request::EditPlan { agent, edit })],
+        Err(sentence) => carry_out(app, vec![PaneEffect::Say(sentence)]),
+    }
+}
+
+/// Begins the text of a step.
+pub fn write(message: &mut Message, agent: AgentId, what: StepText, facts: &Facts) -> Vec<PaneEffect> {
+    if let Some(first) = message.blocked() {
+        return vec![PaneEffect::CloseOverlay, first];
+    }
+    let before = match &what {
+        StepText::New(_) => String::new(),
+        StepText::Words(id) => {
+            let step = facts.run.plans.of(&agent).and_then(|shared| shared.plan.get(id));
+            step.map(|step| step.text.clone()).unwrap_or_default()
+        }
+    };
+    let text = before.clone();
+    message.begin(Purpose::AboutStep(AboutStep { agent, what, before }), &text);
+    vec![PaneEffect::Focus(Pane::Composer)]
+}
+
+/// Asks for the step that the message holds.
+pub fn commit(message: &Message) -> Vec<PaneEffect> {
+    let Some(about) = message.about_step() else { return Vec::new() };
+    let edit = about.what.clone().edit(message.text());
+    vec![Request::EditPlan { agent: about.agent.clone(), edit }.into()]
+}
+
+/// Takes what became of a change; a text that was written for it leaves the message once the plan has it.
+pub fn answered(app: &mut App, agent: &AgentId, edit: &PlanEdit, outcome: Result<(), PlanRefused>) -> Vec<PaneEffect> {
+    if let Err(refused) = outcome {
+        return vec![PaneEffect::Say(format!("the plan was not changed: {refused}"))];
+    }
+    let text = app.message.text();
+    let is_written = |about: &&AboutStep| about.agent == *agent && about.what.clone().edit(text.clone()) == *edit;
+    if let Some(about) = app.message.about_step().filter(is_written).cloned() {
+        app.message.finish_about_step();
+        back(app, about);
+    }
+    Vec::new()
+}
+
+/// Leaves the text of a step; what it says can be brought back. The plan is shown again.
+pub fn leave(app: &mut App) -> Vec<Effect> {
+    let about = app.message.about_step().cloned();
+    let effects = super::message::with(app, |message, _| bring_back::abandon(message));
+    if let Some(about) = about {
+        back(app, about);
+    }
+    effects
+}
+
+/// Shows the plan again from which a text was begun.
+fn back(app: &mut App, about: AboutStep) {
+    if app.facts.medium == Medium::Lines {
+        return;
+    }
+    let step = match about.what {
+        StepText::New(after) => after,
+        StepText::Words(step) => Some(step),
+    };
+    app.focus.overlays.open(PlanPane::of(about.agent, step));
+}
+
+/// Returns the plan of an agent as lines.
+fn in_words(agent: &AgentId, facts: &Facts) -> Vec<PaneEffect> {
+    let Some(shared) = facts.run.plans.of(agent) else {
+        return vec![PaneEffect::Say("the plan has no steps; /plan add TEXT adds one".to_owned())];
+    };
+    let head = format!("plan: {}", progress(shared));
+    let lines = shared.plan.checklist();
+    let lines = lines.lines().map(|line| visible_line(line).into_owned());
+    std::iter::once(head).chain(lines).map(|line| PaneEffect::Note(agent.clone(), line)).collect()
+}
