@@ -8,7 +8,7 @@
 //!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
 //! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
-//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/tool.rs`, `plan/told.rs`
+//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
 //! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`

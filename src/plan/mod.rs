@@ -9,7 +9,7 @@
 //! - steps, edits of the user, the list that a model writes: `mod.rs`; stories: `plan/steps.rs`
 //! - what differs between two plans, in data and in words: `changes.rs`; stories: `plan/steps.rs`
 //! - the plans of a whole tree, and what each model knows of its own: `src/control/plans.rs`
-//! - the tool: `src/tool/plan.rs`; what a model is told: `src/agent/plan.rs`; stories: `plan/tool.rs`, `plan/told.rs`
+//! - the tool: `src/tool/plan.rs`; what a model is told: `src/agent/plan.rs`; stories: `plan/told.rs`, `plan/mode.rs`
 //! - what a client knows: `src/session/fold/plans.rs`; the pane: `src/tui/plan/mod.rs`; stories: `plan/screen.rs`
 
 mod changes;
@@ -66,13 +66,15 @@ pub enum StepState {
 
 /// One change of a plan by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PlanEdit {
     /// Add a step.
     Add {
         /// What is to be done.
         text: String,
-        /// The step that it comes behind; `None` is at the end.
+        /// The step that it comes behind; without one it comes to the end.
+        #[serde(default)]
         after: Option<StepId>,
     },
     /// Give a step other words.
@@ -263,6 +265,16 @@ impl Plan {
     /// Returns the steps that were done, and all that count: those struck out do not.
     pub fn progress(&self) -> (usize, usize) {
         (self.count(StepState::Done), self.steps.len() - self.count(StepState::StruckOut))
+    }
+
+    /// Says how far it is: `2 of 5 done, 1 struck out`.
+    pub fn progress_words(&self) -> String {
+        let (done, all) = self.progress();
+        let struck_out = match self.count(StepState::StruckOut) {
+            0 => String::new(),
+            count => format!(", {count} struck out"),
+        };
+        format!("{done} of {all} done{struck_out}")
     }
 
     /// Carries out a change of the user.

@@ -319,6 +319,7 @@ pub enum Withdrawn {
 
 /// The neighbour with which an entry changes places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shift {
     /// The one that is delivered before it.

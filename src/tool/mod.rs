@@ -21,7 +21,7 @@
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/plan/mod.rs`, `src/control/plans.rs`;
-//!   stories: `plan/tool.rs`
+//!   stories: `plan/told.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
 //!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 

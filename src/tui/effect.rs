@@ -7,14 +7,14 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
-use super::plan::StepText;
 use super::state::cause::Cause;
 use super::state::lines::Report;
 use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
 use super::switch::{Choice, ChoiceSubject, SessionPlace, SessionsFor};
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, MessageId, StepId};
+use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
@@ -93,6 +93,25 @@ pub enum CallText {
     Arguments,
     /// Why it is skipped; the model is told.
     Reason,
+}
+
+/// What is written about a step of a plan in the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepText {
+    /// A new step, behind this one; at the end without one.
+    New(Option<StepId>),
+    /// Other words for this step.
+    Words(StepId),
+}
+
+impl StepText {
+    /// Returns the change of the plan that these words are.
+    pub fn edit(self, text: String) -> PlanEdit {
+        match self {
+            Self::New(after) => PlanEdit::Add { text, after },
+            Self::Words(step) => PlanEdit::Reword { step, text },
+        }
+    }
 }
 
 impl Outcome {

@@ -378,7 +378,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 42] = [
+const TYPES: [&str; 44] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -421,6 +421,8 @@ const TYPES: [&str; 42] = [
     "changes_undone",
     "rules",
     "rule_told",
+    "plan_changed",
+    "plan_told",
 ];
 
 #[test]

@@ -13,12 +13,11 @@ use steersman::event::{Delivery, Pending};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::ApprovalId;
-use steersman::tui::effect::CallText;
+use steersman::tui::effect::{CallText, StepText};
 use steersman::tui::keymap::Edit;
 use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, QuestionText};
 use steersman::tui::message::removed::{Removed, Taken};
 use steersman::tui::message::{Message, TakenOver};
-use steersman::tui::plan::StepText;
 
 const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
 

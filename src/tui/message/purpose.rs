@@ -9,8 +9,7 @@ use crate::event::Pending;
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::protocol::ApprovalId;
-use crate::tui::effect::CallText;
-use crate::tui::plan::StepText;
+use crate::tui::effect::{CallText, StepText};
 
 /// What a text above the draft is for.
 #[derive(Debug)]

@@ -11,8 +11,8 @@
 //! - the plans of the run: `src/session/fold/plans.rs`; what the agent is told: `src/agent/plan.rs`; stories: `plan/told.rs`
 
 mod state;
-pub mod view;
+mod view;
 mod words;
 
-pub use state::{PlanPane, StepText};
+pub use state::PlanPane;
 pub use words::{PlanCommand, read};

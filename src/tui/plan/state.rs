@@ -11,7 +11,7 @@ use crate::id::{AgentId, StepId};
 use crate::plan::{PlanEdit, PlanStep, StepState};
 use crate::protocol::{Request, Shift};
 use crate::target::name_of;
-use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::effect::{Outcome, PaneEffect, StepText};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context, PlanKey};
 use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
@@ -27,15 +27,6 @@ pub struct PlanPane {
     row: usize,
     /// The first line that was shown.
     pub(super) top: usize,
-}
-
-/// What is written about a step in the message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepText {
-    /// A new step, behind this one; at the end without one.
-    New(Option<StepId>),
-    /// Other words for this step.
-    Words(StepId),
 }
 
 impl PlanPane {

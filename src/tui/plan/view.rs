@@ -1,22 +1,18 @@
-//! Draws a plan: its steps over the screen, its steps among the details of an agent, and what waits to be told.
-//!
-//! Each step has a mark that depends on no colour. The texts are untrusted until they are lines here.
+//! Draws the plan over the screen: its steps, and what waits to be told.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 
 use super::state::PlanPane;
-use crate::plan::{PlanStep, StepState, summary};
-use crate::session::fold::AgentPlan;
+use crate::plan::summary;
 use crate::text::visible_line;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::overlay::{OverlayPosition, frame};
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{put, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::steps::step_lines;
+use crate::tui::widgets::wrap::Line;
 
 const KEYS: [&str; 4] = [
     " a add · Enter edits · Space checks · x strikes out · J/K move · Tab agent · Esc closes ",
@@ -36,7 +32,7 @@ pub fn draw(
     let theme = &facts.theme;
     let shared = facts.run.plans.of(&pane.agent);
     let owner = visible_line(&pane.owner()).into_owned();
-    let progress = shared.map(|shared| format!(": {}", progress(shared))).unwrap_or_default();
+    let progress = shared.map(|shared| format!(": {}", shared.plan.progress_words())).unwrap_or_default();
     let titles = [format!(" Plan of {owner}{progress} "), format!(" Plan of {owner} "), " Plan ".to_owned()];
     let mut inner = frame::open(theme, &titles, screen, regions, buffer);
     let keys: Vec<_> = KEYS.iter().map(|keys| facts.spell(Context::Plan, keys)).collect();
@@ -75,34 +71,4 @@ pub fn draw(
         }
     }
     OverlayPosition::List { selected, top }
-}
-
-/// Returns how far a plan is: `2 of 5 done, 1 struck out`.
-pub fn progress(shared: &AgentPlan) -> String {
-    let (done, all) = shared.plan.progress();
-    let struck_out = match shared.plan.count(StepState::StruckOut) {
-        0 => String::new(),
-        count => format!(", {count} struck out"),
-    };
-    format!("{done} of {all} done{struck_out}")
-}
-
-/// Appends the lines of a step, behind a lead in its first line.
-pub fn step_lines(step: &PlanStep, lead: &str, width: u16, theme: &Theme, lines: &mut Vec<Line>) {
-    let style = look(step.state, theme);
-    let indent = " ".repeat(lead.chars().count() + step.state.mark().len() + 1);
-    let mut first = Line::new(lead, theme.accent);
-    first.push(&format!("{} ", step.state.mark()), style.remove_modifier(Modifier::CROSSED_OUT));
-    let (first, rest) = (first.into_frame(), Line::frame(&indent, theme.dim));
-    let wrap = Wrap { width: usize::from(width).max(indent.len() + 1), at: Break::Words, first: &first, rest: &rest };
-    wrap.line(&Line::new(&visible_line(&step.text), style), lines);
-}
-
-fn look(state: StepState, theme: &Theme) -> Style {
-    match state {
-        StepState::Pending => theme.text,
-        StepState::Running => theme.accent,
-        StepState::Done => theme.dim,
-        StepState::StruckOut => theme.dim.add_modifier(Modifier::CROSSED_OUT),
-    }
 }

@@ -2,10 +2,10 @@
 //!
 //! Pure. A step is named by its id (`s3`) or its number in the list.
 
-use super::state::StepText;
 use crate::id::StepId;
 use crate::plan::{Plan, PlanEdit, StepState};
 use crate::protocol::Shift;
+use crate::tui::effect::StepText;
 
 /// What `/plan` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,16 +47,6 @@ pub fn read(argument: &str, plan: Option<&Plan>) -> Result<PlanCommand, String> 
         "strike" => mark(step, StepState::StruckOut),
         "up" => shift(step, Shift::Earlier),
         _ => shift(step, Shift::Later),
-    }
-}
-
-impl StepText {
-    /// Returns the change that these words are.
-    pub fn edit(self, text: String) -> PlanEdit {
-        match self {
-            Self::New(after) => PlanEdit::Add { text, after },
-            Self::Words(step) => PlanEdit::Reword { step, text },
-        }
     }
 }
 

@@ -78,7 +78,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             app.focus.overlays.toggle(ChangesPane::default);
             return vec![Effect::Request(Request::ListChanges)];
         }
-        Verb::Plan => return plan::command(app, argument),
+        Verb::Plan => {
+            let App { focus, tree, facts, .. } = app;
+            wanted = plan::command(&mut focus.overlays, tree.selected(), facts, argument);
+        }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),

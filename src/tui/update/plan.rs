@@ -2,36 +2,30 @@
 //!
 //! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
 
-use super::carry_out;
 use crate::id::AgentId;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::Request;
 use crate::text::visible_line;
-use crate::tui::app::App;
-use crate::tui::effect::{Effect, PaneEffect};
+use crate::tui::effect::{PaneEffect, StepText};
 use crate::tui::facts::Facts;
 use crate::tui::message::purpose::{AboutStep, Purpose};
 use crate::tui::message::{Message, bring_back};
-use crate::tui::plan::view::progress;
-use crate::tui::plan::{PlanCommand, PlanPane, StepText, read};
+use crate::tui::overlay::Overlays;
+use crate::tui::plan::{PlanCommand, PlanPane, read};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pane::Pane;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
-pub fn command(app: &mut App, argument: &str) -> Vec<Effect> {
-    let agent = app.tree.selected().clone();
-    let shared = app.facts.run.plans.of(&agent);
+pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument: &str) -> Vec<PaneEffect> {
+    let shared = facts.run.plans.of(agent);
     match read(argument, shared.map(|shared| &shared.plan)) {
-        Ok(PlanCommand::Show) if app.facts.medium == Medium::Lines => {
-            let wanted = in_words(&agent, &app.facts);
-            carry_out(app, wanted)
-        }
+        Ok(PlanCommand::Show) if facts.medium == Medium::Lines => in_words(agent, facts),
         Ok(PlanCommand::Show) => {
-            app.focus.overlays.toggle(|| PlanPane::of(agent, None));
+            overlays.toggle(|| PlanPane::of(agent.clone(), None));
             Vec::new()
         }
-        Ok(PlanCommand::Edit(edit)) => vec![Effect::Request(Request::EditPlan { agent, edit })],
-        Err(sentence) => carry_out(app, vec![PaneEffect::Say(sentence)]),
+        Ok(PlanCommand::Edit(edit)) => vec![Request::EditPlan { agent: agent.clone(), edit }.into()],
+        Err(sentence) => vec![PaneEffect::Say(sentence)],
     }
 }
 
@@ -59,40 +53,47 @@ pub fn commit(message: &Message) -> Vec<PaneEffect> {
     vec![Request::EditPlan { agent: about.agent.clone(), edit }.into()]
 }
 
-/// Takes what became of a change; a text that was written for it leaves the message once the plan has it.
-pub fn answered(app: &mut App, agent: &AgentId, edit: &PlanEdit, outcome: Result<(), PlanRefused>) -> Vec<PaneEffect> {
+/// Takes what became of a change; a text that was written for it leaves the message once the plan has it, and the plan is
+/// shown again.
+pub fn answered(
+    message: &mut Message,
+    overlays: &mut Overlays,
+    facts: &Facts,
+    (agent, edit): (&AgentId, &PlanEdit),
+    outcome: Result<(), PlanRefused>,
+) -> Vec<PaneEffect> {
     if let Err(refused) = outcome {
         return vec![PaneEffect::Say(format!("the plan was not changed: {refused}"))];
     }
-    let text = app.message.text();
+    let text = message.text();
     let is_written = |about: &&AboutStep| about.agent == *agent && about.what.clone().edit(text.clone()) == *edit;
-    if let Some(about) = app.message.about_step().filter(is_written).cloned() {
-        app.message.finish_about_step();
-        back(app, about);
+    if let Some(about) = message.about_step().filter(is_written).cloned() {
+        message.finish_about_step();
+        back(overlays, facts, about);
     }
     Vec::new()
 }
 
 /// Leaves the text of a step; what it says can be brought back. The plan is shown again.
-pub fn leave(app: &mut App) -> Vec<Effect> {
-    let about = app.message.about_step().cloned();
-    let effects = super::message::with(app, |message, _| bring_back::abandon(message));
+pub fn leave(message: &mut Message, overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
+    let about = message.about_step().cloned();
+    let wanted = bring_back::abandon(message);
     if let Some(about) = about {
-        back(app, about);
+        back(overlays, facts, about);
     }
-    effects
+    wanted
 }
 
 /// Shows the plan again from which a text was begun.
-fn back(app: &mut App, about: AboutStep) {
-    if app.facts.medium == Medium::Lines {
+fn back(overlays: &mut Overlays, facts: &Facts, about: AboutStep) {
+    if facts.medium == Medium::Lines {
         return;
     }
     let step = match about.what {
         StepText::New(after) => after,
         StepText::Words(step) => Some(step),
     };
-    app.focus.overlays.open(PlanPane::of(about.agent, step));
+    overlays.open(PlanPane::of(about.agent, step));
 }
 
 /// Returns the plan of an agent as lines.
@@ -100,7 +101,7 @@ fn in_words(agent: &AgentId, facts: &Facts) -> Vec<PaneEffect> {
     let Some(shared) = facts.run.plans.of(agent) else {
         return vec![PaneEffect::Say("the plan has no steps; /plan add TEXT adds one".to_owned())];
     };
-    let head = format!("plan: {}", progress(shared));
+    let head = format!("plan: {}", shared.plan.progress_words());
     let lines = shared.plan.checklist();
     let lines = lines.lines().map(|line| visible_line(line).into_owned());
     std::iter::once(head).chain(lines).map(|line| PaneEffect::Note(agent.clone(), line)).collect()

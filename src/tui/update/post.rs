@@ -147,7 +147,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
         Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
-        Reply::PlanEdited { agent, edit, outcome } => plan::answered(app, &agent, &edit, outcome),
+        Reply::PlanEdited { agent, edit, outcome } => {
+            plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome)
+        }
         Reply::Budget(_) => vec![budget::set(facts)],
         Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };

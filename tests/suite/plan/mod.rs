@@ -2,6 +2,7 @@
 
 mod mode;
 mod screen;
+mod session;
 mod steps;
 mod told;
 

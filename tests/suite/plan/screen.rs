@@ -33,7 +33,8 @@ impl Scene {
 
     /// Lets an agent write its plan.
     fn writes(&mut self, agent: &str, steps: &[(StepState, &str)]) {
-        let step = |(state, text): &(StepState, &str)| WrittenStep { id: None, text: (*text).to_owned(), state: *state };
+        let step =
+            |(state, text): &(StepState, &str)| WrittenStep { id: None, text: (*text).to_owned(), state: *state };
         let written = self.stage.handle.plans().write(&AgentId::new(agent), steps.iter().map(step).collect()).unwrap();
         self.stage.event(agent, Event::PlanChanged(written.changed.unwrap()));
     }
@@ -126,7 +127,11 @@ fn each_key_asks_for_one_change_and_the_selection_follows_its_step() {
         "all are about the step that was selected at first"
     );
     scene.keys("K");
-    assert!(scene.screen().contains("the plan was not changed: the step cannot be moved further"), "{}", scene.screen());
+    assert!(
+        scene.screen().contains("the plan was not changed: the step cannot be moved further"),
+        "{}",
+        scene.screen()
+    );
 }
 
 #[test]

@@ -15,13 +15,13 @@ use crate::session::fold::agents::Totals;
 use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
 use crate::text::visible_line;
-use crate::tui::plan::view::{progress, step_lines};
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
 use crate::tui::widgets::fit::{one_line, put, put_right, row};
+use crate::tui::widgets::steps::step_lines;
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Rows below which there is no room for both.
@@ -216,7 +216,7 @@ fn add_fact(
 fn plan_steps(view: &AgentsView<'_>, width: usize, label_width: usize, lines: &mut Vec<Line>) -> usize {
     let theme = &view.facts.theme;
     let Some(shared) = view.facts.run.plans.of(&view.selected().id) else { return 0 };
-    add_fact("plan", &progress(shared), theme.text, (width, label_width), theme, lines);
+    add_fact("plan", &shared.plan.progress_words(), theme.text, (width, label_width), theme, lines);
     let steps = &shared.plan.steps;
     let is_open = |step: &PlanStep| matches!(step.state, StepState::Pending | StepState::Running);
     let next = steps.iter().position(is_open).unwrap_or(0);
