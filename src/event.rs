@@ -14,6 +14,7 @@ use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::image::ImageFacts;
 use crate::message::{Arguments, Message, ToolCall};
+use crate::plan::{PlanChanged, PlanTold};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
@@ -147,6 +148,10 @@ pub enum Event {
         /// Its words; null once it is withdrawn.
         text: Option<String>,
     },
+    /// The plan of the agent changed, by itself or by the user.
+    PlanChanged(PlanChanged),
+    /// The agent told its model what the user changed of its plan, or whether a plan is to be accepted first.
+    PlanTold(PlanTold),
     /// The reply to the first request with these messages has begun.
     Seen {
         /// The messages, in the order of their delivery.

@@ -70,6 +70,11 @@ id_type! {
 }
 
 id_type! {
+    /// The id of a step of a plan: `s1`, `s2`, …, one counter per agent.
+    StepId
+}
+
+id_type! {
     /// The id of a tool call, as the model server gave it. Sent back unchanged.
     CallId
 }

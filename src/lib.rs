@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`front_matter`] [`manual`] [`steering`] `tls` | the standard library, serde |
+//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`front_matter`] [`manual`] [`steering`] [`plan`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -211,6 +211,7 @@ pub mod message;
 pub mod mode;
 #[cfg(feature = "program")]
 pub mod packed;
+pub mod plan;
 pub mod price;
 pub mod protocol;
 pub mod provider;

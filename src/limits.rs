@@ -28,6 +28,10 @@ pub const IMAGE_BYTES: u64 = 3_750 * 1024;
 pub const IMAGES: usize = 10;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
+/// Most steps of a plan.
+pub const PLAN_STEPS: usize = 64;
+/// Longest step of a plan, characters.
+pub const PLAN_STEP_CHARS: usize = 500;
 /// Removed texts that the screen can bring back.
 pub const REMOVED_TEXTS: usize = 100;
 

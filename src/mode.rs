@@ -19,6 +19,9 @@ pub enum Mode {
     AutoWithoutSandbox,
     /// Nothing is changed or sent, and no command runs.
     ReadOnly,
+    /// As [`Mode::ReadOnly`], until the user accepts the plan of the agent and with it chooses another mode.
+    #[value(help = "As read-only, until you accept the plan of the agent")]
+    Plan,
 }
 
 impl Mode {
@@ -30,6 +33,7 @@ impl Mode {
             Self::Auto => "auto",
             Self::AutoWithoutSandbox => "auto-without-sandbox",
             Self::ReadOnly => "read-only",
+            Self::Plan => "plan",
         }
     }
 
@@ -46,6 +50,7 @@ impl Mode {
             Self::Auto => "everything that the sandbox confines runs without a question",
             Self::AutoWithoutSandbox => "everything runs without a question, also unconfined",
             Self::ReadOnly => "nothing is changed or sent, and no command runs",
+            Self::Plan => "as read-only, until you accept the agent's plan",
         }
     }
 
@@ -55,7 +60,13 @@ impl Mode {
     }
 
     /// Every mode, in the order of their documentation.
-    pub const ALL: [Self; 5] = [Self::Ask, Self::AutoEdit, Self::Auto, Self::AutoWithoutSandbox, Self::ReadOnly];
+    pub const ALL: [Self; 6] =
+        [Self::Ask, Self::AutoEdit, Self::Auto, Self::AutoWithoutSandbox, Self::ReadOnly, Self::Plan];
+
+    /// Tells whether nothing is changed or sent, and no command runs.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Plan)
+    }
 
     /// Returns the mode that a key switches to: never one that must be chosen by name, nor `auto` without a sandbox.
     #[must_use]
@@ -64,7 +75,7 @@ impl Mode {
             (Self::Ask, _) => Self::AutoEdit,
             (Self::AutoEdit, Sandboxed::Yes) => Self::Auto,
             (Self::AutoEdit, Sandboxed::No) | (Self::Auto | Self::AutoWithoutSandbox, _) => Self::ReadOnly,
-            (Self::ReadOnly, _) => Self::Ask,
+            (Self::ReadOnly | Self::Plan, _) => Self::Ask,
         }
     }
 }

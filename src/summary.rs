@@ -204,8 +204,26 @@ fn known(tool: &str, fields: &ArgumentFields<'_>) -> Option<String> {
         "web_search" => format!("“{}”", line("query")?),
         "agent" => format!("{}: {}", line("name")?, line("task")?),
         "calculator" => line("expression")?,
+        "plan" => plan(fields),
         _ => return None,
     })
+}
+
+/// Returns how far a plan is that a call writes: `4 steps, 1 done: write the tests`, with the step that runs.
+fn plan(fields: &ArgumentFields<'_>) -> String {
+    let submits = if fields.is_set("submit") { "for your acceptance" } else { "" };
+    let Some(steps) = fields.0.get("steps").and_then(Value::as_array) else { return submits.to_owned() };
+    let field = |step: &Value, name: &str| step.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is = |step: &&Value, state: &str| field(step, "state").as_deref() == Some(state);
+    let done = match steps.iter().filter(|step| is(step, "done")).count() {
+        0 => String::new(),
+        done => format!("{done} done"),
+    };
+    let parts = [count(steps.len(), "step"), done, submits.to_owned()];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let running = steps.iter().find(|step| is(step, "running")).and_then(|step| field(step, "text"));
+    let running = running.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
+    format!("{}{running}", parts.join(", "))
 }
 
 /// Returns the first visible line of a command, and the number of lines after it.

@@ -377,6 +377,7 @@ impl CallUpdates<'_> {
             ToolReport::Progress(text) => Event::ToolProgress { id, text },
             ToolReport::Details(details) => Event::ToolDetails { id, details },
             ToolReport::Approval(told) => questions::event(told),
+            ToolReport::Plan(changed) => Event::PlanChanged(*changed),
             ToolReport::Refused(fault) => {
                 self.refused = Some(fault);
                 return;

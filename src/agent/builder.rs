@@ -15,7 +15,7 @@ use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
 use crate::assets;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -110,6 +110,12 @@ impl AgentBuilder {
     /// Sets the list of rules of the user that hold, shared by its whole tree; a host changes them there.
     pub fn rules(mut self, rules: Arc<Rules>) -> Self {
         self.tree.rules = rules;
+        self
+    }
+
+    /// Sets the plans of the agents of its tree, which the user changes through them.
+    pub fn plans(mut self, plans: Arc<Plans>) -> Self {
+        self.tree.plans = plans;
         self
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Called before a request, after an overflow, and when the user asks. Always holds: the history changes only when a
 //! summary is whole and shorter than the messages it replaces, and when the task, the rules and the texts without an
-//! answer are in the new one word for word; a failure is reported and not repeated at once; a cancel changes nothing.
+//! answer are in the new one word for word, with the plan; a failure is reported and not repeated at once; a cancel changes nothing.
 
 mod prompt;
 mod request;
@@ -149,7 +149,8 @@ impl Agent {
     /// wrote is in it as far as it must be.
     fn compacted(&self, summary: &str) -> Result<History, String> {
         let rules = self.tree.rules.of(&self.id);
-        let keep = Keep { agent: &self.id, rules: &rules, room: self.room_for_texts() };
+        let plan = self.tree.plans.known(&self.id);
+        let keep = Keep { agent: &self.id, rules: &rules, plan: &plan, room: self.room_for_texts() };
         let shorter = self.history.compacted(summary, &keep);
         let shorter = shorter.filter(|shorter| self.size_of(shorter) < self.size_of(&self.history));
         let shorter = shorter.ok_or("the summary was not shorter than the messages it was to replace")?;

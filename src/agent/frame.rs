@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::id::{AgentId, MessageId};
+use crate::plan::PlanNews;
 use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger};
 use crate::text::{clip, is_invisible, visible_line};
 
@@ -19,7 +20,7 @@ const TOOL: usize = 32;
 /// How the tag of a text begins; the text's id follows.
 const STEER: &str = "steer";
 /// How all tags begin, those of a compaction too.
-const TAGS: [&str; 4] = [STEER, "rule", "text", "task"];
+const TAGS: [&str; 5] = [STEER, "rule", "text", "task", "plan"];
 
 /// When a text was sent, told by what its agent did then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +116,15 @@ pub fn plain_rule_news(news: RuleNews, words: &str) -> String {
         RuleNews::Changed => format!("A rule has other words from now on:\n{words}"),
         RuleNews::Withdrawn => format!("This rule no longer holds:\n{words}"),
     }
+}
+
+/// Tells of the plan what the user changed, or of the mode in which a plan is accepted first.
+pub fn plan_news(news: PlanNews, version: u64, words: &str) -> String {
+    let id = match news {
+        PlanNews::Changed => format!("p{version}"),
+        PlanNews::ModeOn | PlanNews::ModeOff => "mode".to_owned(),
+    };
+    wrapped(STEER, &id, " kind=\"plan\"", words)
 }
 
 const CHANGED: &str = "in these words from now on";

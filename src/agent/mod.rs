@@ -13,6 +13,8 @@
 //!   `tests/bench/deliver_now.rs`
 //! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
 //!   `steering/mod.rs`
+//! - the plan: what the model is told of the user's changes, and of the mode in which a plan is accepted first: `plan.rs`;
+//!   stories: `plan/told.rs`, `plan/mode.rs`
 //! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
 //!   `src/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
@@ -49,6 +51,7 @@ mod on_drop;
 pub mod output_schema;
 mod parts;
 mod pause;
+mod plan;
 mod questions;
 mod reply;
 mod resume;
@@ -64,7 +67,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -234,6 +237,11 @@ impl Agent {
         &self.tree.rules
     }
 
+    /// Returns the plans of the agents of its tree.
+    pub fn plans(&self) -> &Arc<Plans> {
+        &self.tree.plans
+    }
+
     /// Returns what this agent shares with its sub-agents.
     pub(crate) fn tree(&self) -> &TreeParts {
         &self.tree
@@ -292,6 +300,7 @@ impl Agent {
         self.handles.compaction_request.take();
         self.unseen.clear();
         self.tree.approvals.forget(&self.id);
+        self.tree.plans.forget(&self.id);
         self.synth_answer = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agent::{CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -20,6 +20,8 @@ pub(crate) struct TreeParts {
     pub(crate) budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub(crate) rules: Arc<Rules>,
+    /// The plans of its agents.
+    pub(crate) plans: Arc<Plans>,
     /// How texts of the user reach the model during a turn.
     pub(crate) framing: Framing,
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
@@ -35,6 +37,7 @@ impl TreeParts {
             approvals: Arc::default(),
             budget: Arc::default(),
             rules: Arc::default(),
+            plans: Arc::default(),
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,

@@ -34,6 +34,7 @@ impl Agent {
         if !matches!(self.history.messages().last(), Some(Message::Assistant(_))) {
             self.say_schema();
             self.tell_rules();
+            self.tell_plan();
         }
         let asked = self.request().await;
         match asked {

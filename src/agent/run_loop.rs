@@ -274,6 +274,9 @@ impl Agent {
         }
         // The boundary: every call of the batch has its result, so messages may enter (D1).
         let Batch { after, mut cut } = self.run_batch(&calls, &finish).await?;
+        if cut.is_empty() && self.answer_with_plan() {
+            return Ok(AfterRound::Answered);
+        }
         // A paused agent waits here first, so that what is typed meanwhile enters here.
         while cut.is_empty() && matches!(self.pause_at_boundary().await?, Resume::Message) {
             // Empty when the message was withdrawn meanwhile.

@@ -144,6 +144,8 @@ impl Approvals {
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
             let answer = fitting(&waiting.request.subject, answer)?;
             let granted = match answer {
+                // It chooses a mode, and covers no other question.
+                Answer::Session if matches!(waiting.request.subject, ApprovalSubject::Plan { .. }) => None,
                 Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
                 Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
                 Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
@@ -349,7 +351,13 @@ impl Inner {
         } else {
             None
         };
-        let session = grant.as_ref().map(ToString::to_string);
+        let session = match &subject {
+            ApprovalSubject::Plan { .. } => Some("edits of files in the workspace".to_owned()),
+            ApprovalSubject::Act { .. }
+            | ApprovalSubject::Plain { .. }
+            | ApprovalSubject::Form { .. }
+            | ApprovalSubject::MoreCalls { .. } => grant.as_ref().map(ToString::to_string),
+        };
         let offered =
             rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
         let request = ApprovalRequest { id: ApprovalId(self.asked), asker, subject, why, session, rule: offered };
@@ -365,6 +373,7 @@ impl Inner {
             (
                 ApprovalSubject::Act { .. }
                 | ApprovalSubject::Plain { .. }
+                | ApprovalSubject::Plan { .. }
                 | ApprovalSubject::Form { .. }
                 | ApprovalSubject::MoreCalls { .. },
                 _,

@@ -36,7 +36,7 @@ pub use approvals::Approvals;
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict};
-pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, Refusal, Unanswered};
+pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
 pub use taint::Taint;

@@ -171,8 +171,15 @@ impl Policy {
                 false
             }
         };
-        (mode == Mode::ReadOnly && !reads)
-            .then(|| "the mode is read-only: files stay as they are, no command runs and nothing is sent".to_owned())
+        let why = match mode {
+            Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
+            Mode::Plan => {
+                "the mode is plan: until the user accepts the plan, files stay as they are, no command runs and nothing \
+                 is sent"
+            }
+            Mode::Ask | Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => return None,
+        };
+        (!reads).then(|| why.to_owned())
     }
 
     /// Tells whether what the user allowed for the session covers an act that may be covered at all.
@@ -259,14 +266,14 @@ impl Policy {
         let is_auto = match mode {
             Mode::Auto => self.sandboxed == Some(Sandboxed::Yes),
             Mode::AutoWithoutSandbox => true,
-            Mode::Ask | Mode::AutoEdit | Mode::ReadOnly => false,
+            Mode::Ask | Mode::AutoEdit | Mode::ReadOnly | Mode::Plan => false,
         };
         match act {
             Act::Write(write) => {
                 let is_free = match mode {
                     Mode::Ask => write.before.is_none(),
                     Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => true,
-                    Mode::ReadOnly => false,
+                    Mode::ReadOnly | Mode::Plan => false,
                 };
                 is_free && is_within(write, self.root.as_deref())
             }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::approval::KeptRule;
+use crate::approval::{KeptRule, Mode};
 use crate::event::CallFault;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
 
@@ -14,6 +14,17 @@ pub enum PlainAnswer {
     Yes,
     /// The user says no.
     No,
+    /// Nobody is there to ask, or not any more.
+    Nobody,
+}
+
+/// The answer to a submitted plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanAnswer {
+    /// The user accepts it; this is the mode from here on.
+    Accepted(Mode),
+    /// The agent is to keep planning; the user's words, if any.
+    Declined(Option<String>),
     /// Nobody is there to ask, or not any more.
     Nobody,
 }

@@ -43,7 +43,7 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
-    let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
+    let pools = Pools::new(workspace, &bench, &Arc::default()).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
     user_agents(&start.places, &mut roster);
     if let Some(offer) = known(&start.places, None, &mut warnings) {

@@ -8,6 +8,7 @@
 //!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
 //! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
+//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
 //! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`
@@ -18,6 +19,7 @@ mod cancellable;
 mod crew;
 mod gate;
 mod interloper;
+mod plans;
 mod queue;
 mod rules;
 mod step_limit;
@@ -28,5 +30,6 @@ pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Gate, Parked, Parking};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};
+pub use plans::{Plans, UntoldPlan, WrittenPlan};
 pub use rules::{Rules, RulesMembership};
 pub use step_limit::{OnExhausted, StepLimit};

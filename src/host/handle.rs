@@ -7,14 +7,15 @@ use std::sync::{Arc, OnceLock};
 
 use crate::approval::Approvals;
 use crate::clock;
-use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Rules, Staleness, Watcher};
+use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher};
 use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::mcp::Servers;
+use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
 use crate::workspace::Changes;
@@ -30,6 +31,7 @@ pub struct Handle {
     changes: Arc<Changes>,
     budget: Arc<Budget>,
     rules: Arc<Rules>,
+    plans: Arc<Plans>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
 }
@@ -51,9 +53,9 @@ impl Handle {
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
-        let (budget, rules) = (Arc::default(), Arc::default());
+        let (budget, rules, plans) = (Arc::default(), Arc::default(), Arc::default());
         let (keeper, servers) = (Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper, servers }
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, plans, keeper, servers }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -114,6 +116,27 @@ impl Handle {
             self.keep();
         }
         is_changed
+    }
+
+    /// Changes the plan of an agent; its model is told before its next request.
+    ///
+    /// # Errors
+    /// [`PlanRefused`]; the plan is as it was.
+    pub fn edit_plan(&self, agent: &AgentId, edit: &PlanEdit, sender: Option<ClientId>) -> Result<(), PlanRefused> {
+        if self.crew.get(agent).is_none() {
+            return Err(PlanRefused::Ended);
+        }
+        if !self.plans.is_heard() {
+            return Err(PlanRefused::NotReady);
+        }
+        self.plans.edit(agent, edit, sender)?;
+        self.keep();
+        Ok(())
+    }
+
+    /// Returns the plans of the agents.
+    pub fn plans(&self) -> &Arc<Plans> {
+        &self.plans
     }
 
     /// Returns the rules of the user that hold.

@@ -10,6 +10,7 @@ use crate::details::UndoneFile;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
+use crate::plan::PlanChanged;
 use crate::protocol::Unfinished;
 use crate::steering::Rule;
 
@@ -42,6 +43,8 @@ pub struct Resumed {
     pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
     /// The rules that held; `None` where none was ever set.
     pub rules: Option<Vec<Rule>>,
+    /// The plan of the main agent; `None` where it had none.
+    pub plan: Option<PlanChanged>,
     /// Where the numbering goes on.
     pub numbers: Numbers,
 }

@@ -11,7 +11,7 @@ use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, OnExhausted, Rules, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, OnExhausted, Plans, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
@@ -106,7 +106,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, plans, approvals, changes }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -114,7 +114,7 @@ impl Setup {
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let root = workspace.root().to_path_buf();
         let workspace = workspace.with_changes(Arc::clone(&changes)).with_caution(self.caution);
-        let mut pools = Pools::new(workspace, &self.workbench)?;
+        let mut pools = Pools::new(workspace, &self.workbench, &plans)?;
         let skills: Arc<[Skill]> = self.skills.skills().cloned().collect();
         if skills.iter().any(Skill::is_for_model) {
             pools.main.push(Arc::new(SkillTool::new(Arc::clone(&skills))));
@@ -169,6 +169,7 @@ impl Setup {
             .compact_at(self.compact_at)
             .budget(budget)
             .rules(rules)
+            .plans(plans)
             .framing(self.framing)
             .approvals(approvals)
             .streaming(self.streaming)
@@ -206,6 +207,9 @@ impl Setup {
         if let Some(rules) = resumed.rules {
             agent.rules().take_over(rules);
         }
+        if let Some(plan) = resumed.plan {
+            agent.plans().take_over(agent.id(), plan);
+        }
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();
@@ -241,6 +245,8 @@ pub(super) struct Shared {
     pub budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub rules: Arc<Rules>,
+    /// The plans of the agents.
+    pub plans: Arc<Plans>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
     /// What the tools changed.

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::control::Plans;
 use crate::error::BuildError;
-use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, Tool, ToolSource};
+use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, PlanTool, Tool, ToolSource};
 use crate::web;
 use crate::workspace::{Confinement, Spawner, Workspace};
 
@@ -49,7 +50,7 @@ impl Pools {
     ///
     /// # Errors
     /// When the directory for these outputs cannot be made, or a setting of the web is wrong.
-    pub fn new(workspace: Workspace, bench: &Workbench) -> Result<Self, BuildError> {
+    pub fn new(workspace: Workspace, bench: &Workbench, plans: &Arc<Plans>) -> Result<Self, BuildError> {
         let failed = |error: std::io::Error| {
             BuildError::Extension(format!("no directory for the output of commands: {error}").into())
         };
@@ -62,6 +63,7 @@ impl Pools {
         let workspace = Arc::new(workspace.with_readable(outputs.path()).map_err(failed)?);
         let mut main = tool::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
+        main.push(Arc::new(PlanTool::new(Arc::clone(plans))));
         main.extend(tool::change_tools(&workspace));
         main.push(Arc::new(BashTool::new(
             Arc::clone(&workspace),

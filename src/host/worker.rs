@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Rules};
+use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Plans, Rules};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
@@ -22,6 +22,7 @@ use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
+use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
@@ -88,6 +89,7 @@ where
     let changes = Arc::clone(handle.changes());
     let budget = Arc::clone(handle.budget());
     let rules = Arc::clone(handle.rules());
+    let plans = Arc::clone(handle.plans());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let worker = Worker {
@@ -97,6 +99,7 @@ where
         changes,
         budget,
         rules,
+        plans,
         mailbox,
         commands,
         choice,
@@ -159,6 +162,7 @@ struct Worker {
     changes: Arc<Changes>,
     budget: Arc<Budget>,
     rules: Arc<Rules>,
+    plans: Arc<Plans>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -228,7 +232,8 @@ impl Worker {
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
         let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
-        let shared = Shared { choice, wish, budget, rules, approvals, changes };
+        let plans = Arc::clone(&self.plans);
+        let shared = Shared { choice, wish, budget, rules, plans, approvals, changes };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -306,6 +311,11 @@ impl Worker {
         let undone = listeners.clone();
         self.changes.on_undone(move |turn, files| {
             undone.emit(Event::ChangesUndone { turn, files: files.to_vec() });
+        });
+        let planned = listeners.clone();
+        self.plans.on_edit(move |agent, changed| {
+            let parent = (!agent.is_main()).then(AgentId::main);
+            planned.emit_as(agent.clone(), parent, Event::PlanChanged(changed));
         });
         let say_pending = || listeners.emit(Event::Pending { entries: interloper.peek() });
         if interloper.pending() {

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::MessageId;
+use crate::plan::PlanNews;
 use crate::steering::{RuleNews, TextKind};
 
 /// What is known of a message of the user.
@@ -16,6 +17,8 @@ pub enum UserAbout {
     Text(UserText),
     /// It tells of a rule that was sent to another agent, or that has changed.
     Rule(ToldRule),
+    /// It tells of the plan: what the user changed, or that a plan is to be accepted first.
+    Plan(ToldPlan),
     /// It has the texts of messages that a compaction took out.
     Kept(KeptTexts),
 }
@@ -56,6 +59,13 @@ pub struct ToldRule {
     /// How often the rule had been changed.
     #[serde(default)]
     pub version: u32,
+}
+
+/// What a message tells of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldPlan {
+    /// What it is about.
+    pub news: PlanNews,
 }
 
 /// The texts of messages that a compaction took out.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
+use crate::plan::Plan;
 use crate::protocol::{Act, FormField};
 use crate::summary::calls_made;
 
@@ -72,6 +73,12 @@ pub enum ApprovalSubject {
         /// What it wants to be told.
         fields: Vec<FormField>,
     },
+    /// Whether the plan of the agent is to be carried out. A yes chooses the mode to go on with: for once `ask`, for the
+    /// session `auto-edit`.
+    Plan {
+        /// The plan.
+        plan: Plan,
+    },
     /// Whether a turn that has made all its tool calls may make more.
     MoreCalls {
         /// The calls that it made.
@@ -91,6 +98,7 @@ impl ApprovalSubject {
             }
             Self::Plain { title, detail } => (title.clone(), Some(detail.clone())),
             Self::Form { server, message, .. } => (format!("the server {server} asks you"), Some(message.clone())),
+            Self::Plan { plan } => ("accept this plan?".to_owned(), Some(plan.checklist())),
             Self::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(*made)), None),
         }
     }

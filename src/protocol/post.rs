@@ -9,6 +9,7 @@ use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
+use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
     Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, PromptTemplate, QueueAct,
     ServerStatus, UndoScope,
@@ -129,6 +130,15 @@ pub enum Reply {
         change: RuleChange,
         /// Whether it is done; not for a rule that does not hold (any more), nor with blank words.
         accepted: Accepted,
+    },
+    /// The plan of an agent was changed, or was not.
+    PlanEdited {
+        /// The agent.
+        agent: AgentId,
+        /// What was asked for.
+        edit: PlanEdit,
+        /// Why it was not done.
+        outcome: Result<(), PlanRefused>,
     },
     /// The turn is being stopped; what was pending, in order.
     Stopped(Vec<Pending>),

@@ -10,6 +10,7 @@ use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::image::Image;
 use crate::message::Arguments;
 use crate::mode::Mode;
+use crate::plan::PlanEdit;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId};
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
@@ -56,6 +57,13 @@ pub enum Request {
         id: MessageId,
         /// What is to become of it.
         change: RuleChange,
+    },
+    /// Change the plan of an agent.
+    EditPlan {
+        /// The agent.
+        agent: AgentId,
+        /// What is to be changed.
+        edit: PlanEdit,
     },
     /// Stop the turn and take every pending text back.
     Stop,
@@ -311,6 +319,7 @@ pub enum Withdrawn {
 
 /// The neighbour with which an entry changes places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shift {
     /// The one that is delivered before it.

@@ -182,6 +182,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::KeepDrafts { .. }
         | Request::Undo { .. }
         | Request::ChangeRule { .. }
+        | Request::EditPlan { .. }
         | Request::Rules { .. }
         | Request::Servers { .. }
         | Request::Prompt { .. }

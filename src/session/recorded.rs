@@ -10,6 +10,7 @@ use crate::error::{Refused, StartError};
 use crate::host::{Earlier, Resumed};
 use crate::id::AgentId;
 use crate::limits;
+use crate::plan::PlanRefused;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
 use crate::session::client::{Client, Wake, WakeReason};
 
@@ -54,6 +55,7 @@ impl RecordedClient {
                 Reply::Injected { to, text, delivery, kind, scope, trigger, outcome: Err(Refused::NotBuilt) }
             }
             Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },
+            Request::EditPlan { agent, edit } => Reply::PlanEdited { agent, edit, outcome: Err(PlanRefused::NotReady) },
             Request::Stop | Request::Reset => Reply::Stopped(Vec::new()),
             Request::Queue { agent, id, act } => {
                 Reply::Queue { agent, id, act, outcome: QueueOutcome::Refused(Refused::NotBuilt) }

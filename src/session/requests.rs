@@ -97,6 +97,10 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             let accepted = handle.change_rule(&id, change.clone()).into();
             Reply::RuleChanged { id, change, accepted }
         }
+        Request::EditPlan { agent, edit } => {
+            let outcome = handle.edit_plan(&agent, &edit, sender);
+            Reply::PlanEdited { agent, edit, outcome }
+        }
         Request::Stop => Reply::Stopped(handle.stop()),
         Request::Reset => Reply::Stopped(handle.request(Command::Reset)),
         Request::Queue { agent, id, act } => {

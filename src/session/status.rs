@@ -177,6 +177,7 @@ fn question(open: &ApprovalRequest) -> WaitingStatus {
         ApprovalSubject::Form { server, message, fields } => {
             (format!("the server {server} asks: {message}"), form_words(fields))
         }
+        ApprovalSubject::Plan { plan } => ("Is this plan accepted?".to_owned(), plan.checklist()),
         ApprovalSubject::MoreCalls { made, more } => {
             (format!("it has made {made} tool calls; may it make {more} more?"), String::new())
         }

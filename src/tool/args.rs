@@ -56,6 +56,17 @@ impl Args {
         self.map.get(name)?.as_bool()
     }
 
+    /// Tells whether an argument was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
+    /// Returns a list of objects; empty when it was left out.
+    pub fn objects(&self, name: &str) -> Vec<&Map<String, Value>> {
+        let items = self.map.get(name).and_then(Value::as_array);
+        items.map(|items| items.iter().filter_map(Value::as_object).collect()).unwrap_or_default()
+    }
+
     /// Returns a list of strings; empty when it was left out.
     pub fn strings(&self, name: &str) -> Vec<&str> {
         self.map

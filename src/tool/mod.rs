@@ -20,6 +20,8 @@
 //!   `src/workspace/seen.rs`; stories: `write.rs`, `edit.rs`
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
+//! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/plan/mod.rs`, `src/control/plans.rs`;
+//!   stories: `plan/told.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
 //!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 
@@ -55,6 +57,7 @@ mod page;
 mod params;
 #[cfg(feature = "web")]
 mod pdf;
+mod plan;
 #[cfg(feature = "tools")]
 mod read;
 mod source;
@@ -85,6 +88,7 @@ use crate::error::Cancelled;
 use crate::event::CallFault;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+use crate::plan::PlanChanged;
 #[cfg(feature = "web")]
 use crate::web;
 #[cfg(feature = "web")]
@@ -110,6 +114,7 @@ pub use glob::GlobTool;
 pub use grep::GrepTool;
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
+pub use plan::{PLAN_TOOL, PlanTool};
 #[cfg(feature = "tools")]
 pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
@@ -300,6 +305,8 @@ pub enum ToolReport {
     Details(Details),
     /// A question to the user, for the record.
     Approval(approval::ApprovalRecord),
+    /// The call changed the plan of its agent.
+    Plan(Box<PlanChanged>),
     /// An act of the call is not carried out.
     Refused(CallFault),
 }

@@ -45,6 +45,7 @@ enum ParamType {
     Boolean,
     Enum(Choices),
     StringArray,
+    Objects(Parameters),
 }
 
 /// The allowed values of an enum parameter: at least one, none empty, none twice.
@@ -147,6 +148,16 @@ impl ParametersBuilder {
         self.declare(name, description, ParamType::StringArray, Need::Optional)
     }
 
+    /// Declares a list of objects that may be left out; `declare` says what each has.
+    pub fn optional_objects(
+        &mut self,
+        name: &str,
+        description: &str,
+        declare: impl FnOnce(&mut ParametersBuilder),
+    ) -> &mut Self {
+        self.declare(name, description, ParamType::Objects(Parameters::build(declare)), Need::Optional)
+    }
+
     fn declare(&mut self, name: &str, description: &str, kind: ParamType, need: Need) -> &mut Self {
         let parameter = Parameter { name: name.to_owned(), description: description.to_owned(), kind, need };
         match self.list.iter_mut().find(|earlier| earlier.name == name) {
@@ -201,6 +212,12 @@ impl Parameters {
                 return Err(self.message(&[problem.to_owned()]));
             }
         };
+        let problems = self.problems(map);
+        if problems.is_empty() { Ok(Args::new(map.clone())) } else { Err(self.message(&problems)) }
+    }
+
+    /// Returns what is wrong with these arguments, one sentence each.
+    fn problems(&self, map: &Map<String, Value>) -> Vec<String> {
         let mut problems = Vec::new();
         for parameter in &self.list {
             match map.get(&parameter.name) {
@@ -214,7 +231,7 @@ impl Parameters {
         for name in map.keys().filter(|name| !self.list.iter().any(|p| p.name == **name)) {
             problems.push(format!("{} is not a parameter; {}", quoted(name), self.known()));
         }
-        if problems.is_empty() { Ok(Args::new(map.clone())) } else { Err(self.message(&problems)) }
+        problems
     }
 
     fn known(&self) -> String {
@@ -242,6 +259,7 @@ impl Parameter {
             ParamType::Boolean => json!({"type": "boolean"}),
             ParamType::Enum(choices) => json!({"type": "string", "enum": choices.values()}),
             ParamType::StringArray => json!({"type": "array", "items": {"type": "string"}}),
+            ParamType::Objects(each) => json!({"type": "array", "items": each.to_schema()}),
         };
         if let Value::Object(map) = &mut schema {
             map.insert("description".to_owned(), Value::String(self.description.clone()));
@@ -257,8 +275,25 @@ impl Parameter {
             ParamType::Boolean => value.is_boolean(),
             ParamType::Enum(choices) => value.as_str().is_some_and(|given| choices.values().iter().any(|v| v == given)),
             ParamType::StringArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            ParamType::Objects(each) => match value.as_array() {
+                Some(items) => return self.item_problem(each, items),
+                None => false,
+            },
         };
         (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.wanted(), shown(value)))
+    }
+
+    /// Returns what is wrong with the first item that does not fit.
+    fn item_problem(&self, each: &Parameters, items: &[Value]) -> Option<String> {
+        let wrong = |(item, number): (&Value, usize)| match item {
+            Value::Object(map) => {
+                each.problems(map).into_iter().next().map(|what| format!("item {number} of {:?}: {what}", self.name))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Some(format!("item {number} of {:?} must be an object, not {}", self.name, shown(item)))
+            }
+        };
+        items.iter().zip(1..).find_map(wrong)
     }
 }
 
@@ -274,6 +309,7 @@ impl ParamType {
                 format!("one of {}", values.join(", "))
             }
             Self::StringArray => "a list of strings".to_owned(),
+            Self::Objects(_) => "a list of objects".to_owned(),
         }
     }
 }

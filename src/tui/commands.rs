@@ -65,6 +65,8 @@ pub enum Verb {
     Pending,
     /// Shows the ledger.
     Ledger,
+    /// Shows the plan of the shown agent, or changes it.
+    Plan,
     /// Shows the files that tools changed.
     Changes,
     /// Goes to the details of the shown agent.
@@ -340,6 +342,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+G",
         "the files that tools changed, with diffs; undo one file or one turn",
     ),
+    row(Verb::Plan, "plan", "/plan [add TEXT]", Any, "Alt+X", "the plan of the shown agent: read it, change it"),
     row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),

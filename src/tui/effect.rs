@@ -13,7 +13,8 @@ use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor};
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, MessageId, StepId};
+use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
@@ -63,6 +64,10 @@ pub enum PaneEffect {
     EditEntry(AgentId, MessageId),
     /// A text about the call before which this agent waits.
     WriteAboutCall(AgentId, CallText),
+    /// The text of a step of this agent's plan, to be written.
+    WriteStep(AgentId, StepText),
+    /// The step that the message holds, for the plan.
+    SendStep,
     /// The words of a no to this request.
     WriteNo(ApprovalId),
     /// The values of this request's form, to be written.
@@ -88,6 +93,25 @@ pub enum CallText {
     Arguments,
     /// Why it is skipped; the model is told.
     Reason,
+}
+
+/// What is written about a step of a plan in the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepText {
+    /// A new step, behind this one; at the end without one.
+    New(Option<StepId>),
+    /// Other words for this step.
+    Words(StepId),
+}
+
+impl StepText {
+    /// Returns the change of the plan that these words are.
+    pub fn edit(self, text: String) -> PlanEdit {
+        match self {
+            Self::New(after) => PlanEdit::Add { text, after },
+            Self::Words(step) => PlanEdit::Reword { step, text },
+        }
+    }
 }
 
 impl Outcome {

@@ -49,6 +49,7 @@ pub mod overlay;
 pub mod palette;
 pub mod pause;
 pub mod pending;
+pub mod plan;
 pub mod replay;
 pub mod run;
 pub mod sessions;

@@ -22,6 +22,7 @@ mod markdown;
 mod next_start;
 mod outside;
 mod pending;
+mod plan;
 mod questions;
 mod reading;
 mod receipts;

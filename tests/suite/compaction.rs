@@ -9,6 +9,7 @@ use steersman::agent::{
 use steersman::error::RunError;
 use steersman::event::{Delivery, Event, Usage};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman::plan::Plan;
 use steersman::provider::{Finish, Piece, Played, ProviderError, Step};
 use steersman::tool::Tool;
 
@@ -547,7 +548,7 @@ proptest! {
         let last = replies.len().checked_sub(2).map(|at| &messages[replies[at]..]);
         let older = history.older().len();
         let agent = steersman::id::AgentId::main();
-        let keep = Keep { agent: &agent, rules: &[], room: usize::MAX };
+        let keep = Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX };
         match history.compacted("Sum.", &keep) {
             None => prop_assert_eq!(older, 0),
             Some(compacted) => {

@@ -5,7 +5,12 @@ use steersman::details::{Details, FileDiff, Undo, UndoneFile};
 use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanStep, PlanTold, StepState};
 use steersman::steering::{Rule, RuleNews, RuleScope, TextKind};
+
+fn step(state: StepState) -> PlanStep {
+    PlanStep { id: "s1".into(), text: "read".into(), state }
+}
 
 fn envelope(event: Event) -> Envelope {
     Envelope { seq: 12, at: at("2026-11-21T09:30:00.123456Z"), agent: AgentId::main(), parent: None, event }
@@ -218,6 +223,21 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"rule_told","id":"m3","news":"holds","text":"no new files"}"#,
         ),
         (
+            Event::PlanChanged(PlanChanged {
+                version: 2,
+                by: PlanAuthor::User,
+                sender: None,
+                summary: "1 step struck out".into(),
+                plan: Plan { steps: vec![step(StepState::StruckOut)], made: 1 },
+                known: Some(Plan { steps: vec![step(StepState::Pending)], made: 1 }),
+            }),
+            r#"{"type":"plan_changed","version":2,"by":"user","summary":"1 step struck out","plan":{"steps":[{"id":"s1","text":"read","state":"struck_out"}],"made":1},"known":{"steps":[{"id":"s1","text":"read","state":"pending"}],"made":1}}"#,
+        ),
+        (
+            Event::PlanTold(PlanTold { news: PlanNews::Changed, version: 2, summary: "1 step struck out".into() }),
+            r#"{"type":"plan_told","news":"changed","version":2,"summary":"1 step struck out"}"#,
+        ),
+        (
             Event::ToolDetails {
                 id: call(),
                 details: Details::Diff(FileDiff {
@@ -332,6 +352,8 @@ fn type_of(event: &Event) -> &'static str {
         Event::Pending { .. } => "pending",
         Event::Rules { .. } => "rules",
         Event::RuleTold { .. } => "rule_told",
+        Event::PlanChanged(_) => "plan_changed",
+        Event::PlanTold(_) => "plan_told",
         Event::ToolDetails { .. } => "tool_details",
         Event::Guards { .. } => "guards",
         Event::Question { .. } => "question",
@@ -356,7 +378,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 42] = [
+const TYPES: [&str; 44] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -399,6 +421,8 @@ const TYPES: [&str; 42] = [
     "changes_undone",
     "rules",
     "rule_told",
+    "plan_changed",
+    "plan_told",
 ];
 
 #[test]

@@ -12,6 +12,7 @@ use steersman::id::AgentId;
 use steersman::image::{Image, ImageType};
 use steersman::limits;
 use steersman::message::{AssistantMessage, Message, UserAbout, UserText};
+use steersman::plan::Plan;
 use steersman::provider::{
     Card, ChatProvider as _, ChatRequest, ChatTransport, Http, HttpProvider, Registry, Streaming, takes_images,
 };
@@ -176,7 +177,9 @@ fn a_compaction_keeps_the_images_of_the_task() {
         }
     }
     let agent = AgentId::main();
-    let compacted = history.compacted("Sum.", &Keep { agent: &agent, rules: &[], room: usize::MAX }).unwrap();
+    let compacted = history
+        .compacted("Sum.", &Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX })
+        .unwrap();
     let images = |message: &Message| if let Message::User { images, .. } = message { images.len() } else { 0 };
     let kept: Vec<usize> = compacted.messages().iter().map(images).filter(|count| *count > 0).collect();
     assert_eq!(kept, [1], "that of the first task is over: {:#?}", compacted.messages());

@@ -30,6 +30,7 @@ const WORDS: &[&str] = &[
     "manual",
     "protocol",
     "steering",
+    "plan",
     "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
@@ -275,7 +276,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" | "plan" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -374,6 +375,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "switch",
                 "pause",
                 "pending",
+                "plan",
                 "state",
                 "status",
                 "theme",

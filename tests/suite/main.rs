@@ -113,6 +113,7 @@ mod pending_lives;
 mod personas;
 mod pictures;
 mod plain_output;
+mod plan;
 mod precedence;
 mod price;
 mod process_trees;

@@ -13,9 +13,9 @@ use steersman::event::{Delivery, Pending};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::ApprovalId;
-use steersman::tui::effect::CallText;
+use steersman::tui::effect::{CallText, StepText};
 use steersman::tui::keymap::Edit;
-use steersman::tui::message::purpose::{AboutCall, AboutQuestion, Editing, Purpose, QuestionText};
+use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, QuestionText};
 use steersman::tui::message::removed::{Removed, RemovedEntry};
 use steersman::tui::message::{Message, TakenOver};
 
@@ -37,6 +37,7 @@ enum Act {
     BeginEdit(usize),
     BeginAboutCall(CallText),
     BeginDecline,
+    BeginStep,
     BeginCommand,
     Older,
     Newer,
@@ -66,6 +67,7 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..4_usize).prop_map(Act::BeginEdit),
         2 => prop::sample::select(vec![CallText::Arguments, CallText::Reason]).prop_map(Act::BeginAboutCall),
         1 => Just(Act::BeginDecline),
+        1 => Just(Act::BeginStep),
         1 => Just(Act::BeginCommand),
         3 => Just(Act::Older),
         2 => Just(Act::Newer),
@@ -166,6 +168,12 @@ impl World {
                     self.message.begin(Purpose::AboutQuestion(about), "");
                 }
             }
+            Act::BeginStep => {
+                if self.message.is_draft() {
+                    let (agent, what) = (AgentId::main(), StepText::New(None));
+                    self.message.begin(Purpose::AboutStep(AboutStep { agent, what, before: String::new() }), "");
+                }
+            }
             Act::BeginCommand => {
                 if self.message.is_draft() {
                     self.message.begin_command("/theme ");
@@ -255,6 +263,10 @@ impl World {
             }
             Some(Purpose::AboutQuestion(_)) => {
                 self.message.finish_about_question();
+                self.delivered.push(text);
+            }
+            Some(Purpose::AboutStep(_)) => {
+                self.message.finish_about_step();
                 self.delivered.push(text);
             }
             Some(Purpose::Recall(_) | Purpose::Line) | None if text.trim().is_empty() => {}

@@ -77,6 +77,7 @@ fn the_mode_is_in_sight_from_forty_columns_on_whatever_else_is_said() {
                         Mode::AutoEdit => "edits",
                         Mode::Auto | Mode::AutoWithoutSandbox => "▲ ",
                         Mode::ReadOnly => "reads",
+                        Mode::Plan => "plans",
                     };
                     let screen = stage.screen();
                     let last = screen.lines().last().unwrap();

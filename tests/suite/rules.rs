@@ -109,19 +109,19 @@ fn modes_let_run_what_they_say() {
         };
         acts.iter().map(row).collect()
     };
-    // ask, auto-edit, auto, auto-without-sandbox, read-only; runs, asks, denied.
+    // ask, auto-edit, auto, auto-without-sandbox, read-only, plan; runs, asks, denied.
     assert_eq!(
         table(&policy),
         [
-            "new file: rrrr-",
-            "overwrite: arrr-",
-            "edit: arrr-",
-            "command: aarr-",
-            "fetch: aarr-",
-            "search: aarr-",
-            "clone: aarr-",
-            "read: rrrrr",
-            "agent: rrrrr"
+            "new file: rrrr--",
+            "overwrite: arrr--",
+            "edit: arrr--",
+            "command: aarr--",
+            "fetch: aarr--",
+            "search: aarr--",
+            "clone: aarr--",
+            "read: rrrrrr",
+            "agent: rrrrrr"
         ]
     );
     // Without a sandbox `auto` is no more than `auto-edit`, should it ever be set.
@@ -129,45 +129,45 @@ fn modes_let_run_what_they_say() {
     assert_eq!(
         table(&bare),
         [
-            "new file: rrrr-",
-            "overwrite: arrr-",
-            "edit: arrr-",
-            "command: aaar-",
-            "fetch: aaar-",
-            "search: aaar-",
-            "clone: aaar-",
-            "read: rrrrr",
-            "agent: rrrrr"
+            "new file: rrrr--",
+            "overwrite: arrr--",
+            "edit: arrr--",
+            "command: aaar--",
+            "fetch: aaar--",
+            "search: aaar--",
+            "clone: aaar--",
+            "read: rrrrrr",
+            "agent: rrrrrr"
         ]
     );
     let unattended = Policy { answerer: Answerer::Nobody, ..policy.clone() };
     assert_eq!(
         table(&unattended),
         [
-            "new file: rrrr-",
-            "overwrite: -rrr-",
-            "edit: -rrr-",
-            "command: --rr-",
-            "fetch: --rr-",
-            "search: --rr-",
-            "clone: --rr-",
-            "read: rrrrr",
-            "agent: rrrrr"
+            "new file: rrrr--",
+            "overwrite: -rrr--",
+            "edit: -rrr--",
+            "command: --rr--",
+            "fetch: --rr--",
+            "search: --rr--",
+            "clone: --rr--",
+            "read: rrrrrr",
+            "agent: rrrrrr"
         ]
     );
     let yes = Policy { answerer: Answerer::Yes, ..policy };
     assert_eq!(
         table(&yes),
         [
-            "new file: rrrr-",
-            "overwrite: rrrr-",
-            "edit: rrrr-",
-            "command: rrrr-",
-            "fetch: rrrr-",
-            "search: rrrr-",
-            "clone: rrrr-",
-            "read: rrrrr",
-            "agent: rrrrr"
+            "new file: rrrr--",
+            "overwrite: rrrr--",
+            "edit: rrrr--",
+            "command: rrrr--",
+            "fetch: rrrr--",
+            "search: rrrr--",
+            "clone: rrrr--",
+            "read: rrrrrr",
+            "agent: rrrrrr"
         ]
     );
 }

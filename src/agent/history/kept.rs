@@ -11,6 +11,7 @@ use crate::agent::frame::{holds_for, wrapped};
 use crate::id::AgentId;
 use crate::image::Image;
 use crate::message::{KeptTexts, Message, UserAbout, UserText};
+use crate::plan::Plan;
 use crate::steering::{Rule, TextKind};
 
 /// The beginning of the message that has the user's texts out of messages that were taken out.
@@ -27,6 +28,8 @@ pub struct Keep<'a> {
     pub agent: &'a AgentId,
     /// The rules that it is to know of.
     pub rules: &'a [Rule],
+    /// The plan as its model knows it.
+    pub plan: &'a Plan,
     /// Characters that the texts may have which are neither the task nor a rule.
     pub room: usize,
 }
@@ -43,7 +46,7 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
         .filter(|(_, placed)| placed.place < last)
         .map(|(index, placed)| (placed, texts.fate(index)))
         .collect();
-    if removed.is_empty() && rules.is_empty() {
+    if removed.is_empty() && rules.is_empty() && keep.plan.is_empty() {
         return None;
     }
     let holds = |text: &UserText| {
@@ -71,6 +74,13 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
     let head = "Texts to this task, oldest first. You acted on each when it came. They stay part of the task; begin none of \
                 them again:";
     section(&mut block, head, later.iter().map(|entry| entry.written("text")));
+
+    let plan = Some(keep.plan).filter(|plan| !plan.is_empty());
+    section(
+        &mut block,
+        "Your plan at this point:",
+        plan.map(|plan| wrapped("plan", "now", "", &plan.checklist())).into_iter(),
+    );
 
     // Those of the task stay with it; of the others the texts tell.
     let mut places: Vec<usize> =
@@ -127,7 +137,7 @@ fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
             UserAbout::Text(text) if text.id.as_ref() == Some(&rule.id) => {
                 Some(text.words.as_deref().unwrap_or(content))
             }
-            UserAbout::Rule(_) | UserAbout::Text(_) | UserAbout::Kept(_) => None,
+            UserAbout::Rule(_) | UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Kept(_) => None,
         },
         Message::User { about: None, .. } | Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => {
             None

@@ -1,9 +1,12 @@
-//! Questions that belong to no act: of the program itself, and forms of servers.
+//! Questions that belong to no act: of the program itself, plans, and forms of servers.
 //!
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
 use super::{Approvals, Open, Reply};
-use crate::approval::{Answer, ApprovalRecord, ApprovalSubject, FormAnswer, FormField, PlainAnswer, Unanswered};
+use crate::approval::{
+    Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Unanswered,
+};
+use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
 
 impl Approvals {
@@ -24,10 +27,34 @@ impl Approvals {
 
     /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
-        match self.ask_for(ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
+        match self.ask_for(None, ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
             None => FormAnswer::Nobody,
+        }
+    }
+
+    /// Lets the user accept a plan, and with that choose the mode to go on with; also a standing yes does not. `tell` hears
+    /// of the question for the record. Dropping the future takes the question away.
+    pub async fn ask_for_plan(
+        &self,
+        asker: &Asker,
+        plan: Plan,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlanAnswer {
+        let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, tell).await {
+            Some(Answer::Session) => Mode::AutoEdit,
+            // A mode that was chosen meanwhile stays.
+            Some(Answer::Once | Answer::Always | Answer::Filled(_)) => match self.mode() {
+                Mode::Plan => Mode::Ask,
+                mode => mode,
+            },
+            Some(Answer::No(words)) => return PlanAnswer::Declined(words),
+            None => return PlanAnswer::Nobody,
+        };
+        match self.set_mode(mode) {
+            Ok(()) => PlanAnswer::Accepted(mode),
+            Err(_) => PlanAnswer::Accepted(self.mode()),
         }
     }
 
@@ -36,7 +63,7 @@ impl Approvals {
         subject: ApprovalSubject,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
-        match self.ask_for(subject, tell).await {
+        match self.ask_for(None, subject, tell).await {
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
             Some(Answer::No(_)) => PlainAnswer::No,
             None => PlainAnswer::Nobody,
@@ -44,13 +71,18 @@ impl Approvals {
     }
 
     /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
-    async fn ask_for(&self, subject: ApprovalSubject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Answer> {
+    async fn ask_for(
+        &self,
+        asker: Option<Asker>,
+        subject: ApprovalSubject,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> Option<Answer> {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
                 return None;
             }
-            inner.open(None, subject, String::new(), None, None)
+            inner.open(asker, subject, String::new(), None, None)
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
@@ -83,7 +115,10 @@ pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answe
             Ok(Answer::Filled(values))
         }
         (
-            ApprovalSubject::Act { .. } | ApprovalSubject::Plain { .. } | ApprovalSubject::MoreCalls { .. },
+            ApprovalSubject::Act { .. }
+            | ApprovalSubject::Plain { .. }
+            | ApprovalSubject::Plan { .. }
+            | ApprovalSubject::MoreCalls { .. },
             Answer::Filled(_),
         ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
         (_, answer) => Ok(answer),

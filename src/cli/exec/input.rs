@@ -133,7 +133,9 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         Reply::Decided { accepted: Accepted::No, .. } => failed(id, "no agent waits there".to_owned()),
         Reply::Cancelling(agents) if agents.is_empty() => failed(id, "that agent has ended".to_owned()),
         Reply::Answered { outcome: Err(why), .. } | Reply::Mode(Err(why)) => failed(id, why.clone()),
+        Reply::PlanEdited { outcome: Err(refused), .. } => failed(id, refused.to_string()),
         Reply::Pause { .. }
+        | Reply::PlanEdited { outcome: Ok(()), .. }
         | Reply::RuleChanged { .. }
         | Reply::Decided { .. }
         | Reply::Cancelling(_)

@@ -235,6 +235,7 @@ impl<'a> ExecRun<'a> {
             Reply::Answered { outcome: Ok(()), .. }
             | Reply::Queue { .. }
             | Reply::RuleChanged { .. }
+            | Reply::PlanEdited { .. }
             | Reply::Pause { .. }
             | Reply::Decided { .. }
             | Reply::Cancelling(_)

@@ -335,6 +335,10 @@ impl AgentPart {
             }
             Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
             Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
+            Event::PlanChanged(changed) => {
+                self.note(at, format!("{}\n\n{}", changed.sentence(), changed.plan.checklist()));
+            }
+            Event::PlanTold(told) => self.note(at, told.sentence()),
             Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
             Event::Answer { answer, words, .. } => {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();

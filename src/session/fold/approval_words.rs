@@ -43,6 +43,7 @@ pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
         ApprovalSubject::Act { act } => act.title().into(),
         ApprovalSubject::Plain { title, .. } => title.into(),
         ApprovalSubject::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
+        ApprovalSubject::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
         ApprovalSubject::MoreCalls { made, more } => {
             format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
         }
@@ -61,6 +62,9 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
             parts.push(DetailPart::Note("it wants to know:".to_owned()));
             parts.push(DetailPart::Exact(form_words(fields)));
             parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
+        }
+        ApprovalSubject::Plan { plan } => {
+            parts.extend(plan.checklist().lines().map(|line| DetailPart::Exact(line.to_owned())));
         }
         ApprovalSubject::MoreCalls { .. } => {}
     }

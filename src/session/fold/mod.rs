@@ -12,6 +12,7 @@
 //!   `receipt_marks.rs`, `receipt_lives.rs`
 //! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/screen.rs`
+//! - the plans of the agents: `plans.rs`; stories: `plan/screen.rs`
 //! - which agents are paused, and where each waits: `pauses.rs`; stories: `hold.rs`
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
@@ -27,6 +28,7 @@ mod never;
 mod pauses;
 mod pending;
 mod permissions;
+mod plans;
 mod receipt;
 mod receipt_words;
 mod receipts;
@@ -39,6 +41,7 @@ pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
 pub use permissions::{Permissions, Sandbox};
+pub use plans::{AgentPlan, PlanList};
 pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptState, UnseenReason};
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
@@ -76,6 +79,8 @@ pub struct RunState {
     pub templates: Vec<PromptTemplate>,
     /// The rules of the user that hold.
     pub rules: RuleList,
+    /// The plans of the agents.
+    pub plans: PlanList,
 }
 
 impl RunState {
@@ -85,6 +90,7 @@ impl RunState {
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
         self.rules.apply(&envelope.event);
+        self.plans.apply(envelope);
         if envelope.agent.is_main() {
             self.permissions.apply(&envelope.event);
         }
@@ -153,6 +159,7 @@ impl RunState {
             Reply::Servers { servers, .. } => self.servers.clone_from(servers),
             Reply::Injected { outcome: Err(_), .. }
             | Reply::RuleChanged { .. }
+            | Reply::PlanEdited { .. }
             | Reply::Queue { .. }
             | Reply::Pause { accepted: Accepted::No, .. }
             | Reply::Decided { accepted: Accepted::No, .. }

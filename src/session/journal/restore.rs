@@ -15,6 +15,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::limits;
 use crate::message::Message;
 use crate::protocol::{DraftText, Unfinished};
+use crate::session::fold::{AgentPlan, PlanList};
 use crate::session::journal::SessionFile;
 use crate::session::journal::reader::Records;
 use crate::session::journal::record::Record;
@@ -98,6 +99,7 @@ struct Fold {
     undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
     /// The rules that hold; `None` while none was set.
     rules: Option<Vec<Rule>>,
+    plans: PlanList,
     numbers: Numbers,
 }
 
@@ -130,8 +132,9 @@ impl Fold {
         let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
         pending.append(&mut self.returned);
         let unfinished = Unfinished { drafts: self.drafts, pending, agents };
+        let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, undone, rules, numbers, .. } = self;
-        Resumed { messages, closing, unfinished, undone, rules, numbers, ..Resumed::default() }
+        Resumed { messages, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
@@ -149,6 +152,7 @@ impl Fold {
     fn hear(&mut self, envelope: Envelope) -> Option<Envelope> {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
+        self.plans.apply(&envelope);
         if may_close(event) {
             self.open.retain(|open| !open.is_closed_by(agent, event));
         }

@@ -69,6 +69,7 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::ServerTool(_) => ("mcp", None),
         },
         Some(ApprovalSubject::Form { .. }) => ("form", None),
+        Some(ApprovalSubject::Plan { .. }) => ("plan", None),
         Some(ApprovalSubject::MoreCalls { .. }) => ("more_calls", None),
         Some(ApprovalSubject::Plain { .. }) | None => ("program", None),
     };

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::event::Delivery;
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Arguments;
+use crate::plan::PlanEdit;
 use crate::price::Money;
 use crate::protocol::{
     Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, TriggerChange, Withdrawn,
@@ -108,6 +109,14 @@ pub enum InputRequest {
         /// True withdraws it.
         #[serde(default)]
         withdraw: bool,
+    },
+    /// Change the plan of an agent. It tells its model before its next request.
+    Plan {
+        /// What is to be changed.
+        edit: PlanEdit,
+        /// The agent; the main agent without one.
+        #[serde(default, alias = "to")]
+        agent: AgentId,
     },
     /// Pause an agent before its next call or at its next boundary, or let it go on.
     Pause {
@@ -239,6 +248,7 @@ impl InputRequest {
                 let trigger = trigger(when, every)?.map(TriggerChange::Set);
                 Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind, trigger } }
             }
+            Self::Plan { edit, agent } => Request::EditPlan { agent, edit },
             Self::Pause { agent, paused } => {
                 Request::Pause { agent, state: if paused { PauseState::Paused } else { PauseState::Running } }
             }

@@ -32,6 +32,8 @@ pub enum Escape {
     LeaveEdit(MessageId),
     /// It leaves what is written about a call, before which the agent still waits.
     LeaveCall,
+    /// It leaves the text of a step, and goes back to the plan.
+    LeaveStep,
     /// It leaves a command that a key began; what was in the message before comes back.
     LeaveCommand,
     /// It clears the filter of the agent tree.
@@ -89,6 +91,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.message.about_call().is_some() {
         return Escape::LeaveCall;
     }
+    if app.message.about_step().is_some() {
+        return Escape::LeaveStep;
+    }
     if let Some(editing) = app.message.editing() {
         return Escape::LeaveEdit(editing.entry.id.clone());
     }
@@ -143,6 +148,7 @@ impl Escape {
                 vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]
             }
             Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves".to_owned()],
+            Self::LeaveStep => vec!["Esc: back to the plan".to_owned(), "Esc: back".to_owned()],
             Self::LeaveCommand => vec!["Esc: back to what you were writing".to_owned(), "Esc: back".to_owned()],
             Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
             Self::Unzoom => vec!["Esc: ends the zoom".to_owned(), "Esc: unzooms".to_owned()],

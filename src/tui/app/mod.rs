@@ -221,7 +221,10 @@ impl App {
         }
         let shown = self.tree.selected();
         let has_output = self.reader().is_some_and(|reader| reader.transcript.last_printed().is_some());
-        let details = !shown.is_main() || has_output || self.facts.run.changes.agents().contains(&shown);
+        let details = !shown.is_main()
+            || has_output
+            || self.facts.run.changes.agents().contains(&shown)
+            || self.facts.run.plans.of(shown).is_some();
         self.tree.viewport.room = PaneRoom { agents: self.tree.rows(&self.facts.run.agents).len(), details };
     }
 

@@ -28,6 +28,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
             (protocol::ApprovalSubject::Plain { .. }, _, _) => AnswerChoices::Nothing,
             (protocol::ApprovalSubject::Form { fields, .. }, _, _) if fields.is_empty() => AnswerChoices::Nothing,
             (protocol::ApprovalSubject::Form { .. }, _, _) => AnswerChoices::Form,
+            (protocol::ApprovalSubject::Plan { .. }, _, _) => AnswerChoices::Plan,
             (protocol::ApprovalSubject::MoreCalls { .. }, _, _) => AnswerChoices::MoreCalls,
             (protocol::ApprovalSubject::Act { .. }, _, Some(_)) => AnswerChoices::Always,
             (protocol::ApprovalSubject::Act { .. }, Some(_), None) => AnswerChoices::Session,

@@ -77,6 +77,8 @@ pub enum AnswerChoices {
     Nothing,
     /// None: a server asks, and yes begins the answer.
     Form,
+    /// One more yes: both accept a plan, each with another mode to go on with. And words for the model.
+    Plan,
     /// None: without a yes the turn answers from what was found.
     MoreCalls,
 }
@@ -135,6 +137,13 @@ impl QuestionSubject {
             Self::Approval(_, AnswerChoices::Form) => {
                 &[(Answer::Once, "fill it in"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
+            Self::Approval(_, AnswerChoices::Plan) => &[
+                (Answer::Once, "accept, and ask before changes"),
+                (Answer::Session, "accept, and edit without asking"),
+                (Answer::No, "keep planning"),
+                (Answer::Words, "keep planning, and say why"),
+                (Answer::Leave, "keep planning"),
+            ],
             Self::Approval(_, AnswerChoices::MoreCalls) => &[
                 (Answer::Once, "go on"),
                 (Answer::No, "answer from what was found"),

@@ -85,6 +85,26 @@ named_keys! {
 }
 
 named_keys! {
+    /// One act in the plan of an agent.
+    pub enum PlanKey {
+        /// Add a step behind the selected one.
+        Add = "add-step",
+        /// Change the words of the selected step.
+        Edit = "edit-step",
+        /// Check the selected step as done, or take that back.
+        Check = "check-step",
+        /// Strike the selected step out, or take that back.
+        StrikeOut = "strike-out-step",
+        /// Let it change places with the step before it.
+        MoveUp = "move-step-up",
+        /// Let it change places with the step behind it.
+        MoveDown = "move-step-down",
+        /// Show the plan of the next agent that has one.
+        NextAgent = "next-plan",
+    }
+}
+
+named_keys! {
     /// One act in a replay.
     pub enum ReplayKey {
         /// Go to the event before.

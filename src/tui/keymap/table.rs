@@ -12,6 +12,7 @@ pub(super) mod ledger;
 pub(super) mod message;
 pub(super) mod paused;
 pub(super) mod pending;
+pub(super) mod plan;
 pub(super) mod replay;
 pub(super) mod search;
 pub(super) mod transcript;

@@ -102,6 +102,7 @@ impl Message {
             Purpose::AboutCall(_) | Purpose::AboutQuestion(_) => {
                 "finish what you write about the call: first Enter, or Esc".to_owned()
             }
+            Purpose::AboutStep(_) => "finish the step of the plan: first Enter, or Esc".to_owned(),
             Purpose::Recall(_) | Purpose::Line => return None,
         };
         Some(PaneEffect::SayWhile(Some(Cause::NoDraft), words))

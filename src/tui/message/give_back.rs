@@ -174,7 +174,11 @@ impl Message {
                     }
                     texts.extend(recall.changed.iter().map(|(_, changed)| changed.text()));
                 }
-                Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => {
+                Purpose::Edit(_)
+                | Purpose::AboutCall(_)
+                | Purpose::AboutQuestion(_)
+                | Purpose::AboutStep(_)
+                | Purpose::Line => {
                     texts.push(composer.text());
                 }
             }

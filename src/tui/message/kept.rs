@@ -27,7 +27,8 @@ impl Message {
                 let text = composer.text();
                 if text == written(entry) { Vec::new() } else { vec![(agent.clone(), text, composer.kind())] }
             }
-            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => {
+            Purpose::AboutStep(about) if composer.text() == about.before => Vec::new(),
+            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::AboutStep(_) | Purpose::Line => {
                 vec![(main(), composer.text(), TextKind::default())]
             }
         });

@@ -9,7 +9,7 @@ use crate::event::Pending;
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::protocol::ApprovalId;
-use crate::tui::effect::CallText;
+use crate::tui::effect::{CallText, StepText};
 
 /// What a text above the draft is for.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub enum Purpose {
     AboutCall(AboutCall),
     /// What is written to answer a question.
     AboutQuestion(AboutQuestion),
+    /// The text of a step of a plan.
+    AboutStep(AboutStep),
     /// A whole line that was read at once.
     Line,
 }
@@ -68,6 +70,17 @@ pub struct AboutQuestion {
     pub before: String,
 }
 
+/// A step of a plan, and what is written for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AboutStep {
+    /// The agent whose plan it is.
+    pub agent: AgentId,
+    /// What is written.
+    pub what: StepText,
+    /// The text that it began with.
+    pub before: String,
+}
+
 /// What is written to answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionText {
@@ -81,7 +94,7 @@ impl Purpose {
     /// Tells whether the text has to be ended before anything else is written.
     pub fn comes_first(&self) -> bool {
         match self {
-            Self::Edit(_) | Self::AboutCall(_) | Self::AboutQuestion(_) => true,
+            Self::Edit(_) | Self::AboutCall(_) | Self::AboutQuestion(_) | Self::AboutStep(_) => true,
             Self::Recall(_) | Self::Line => false,
         }
     }
@@ -92,6 +105,7 @@ impl Purpose {
             Self::Edit(editing) => written(&editing.entry),
             Self::AboutCall(about) => about.before.clone(),
             Self::AboutQuestion(about) => about.before.clone(),
+            Self::AboutStep(about) => about.before.clone(),
             Self::Recall(_) | Self::Line => String::new(),
         }
     }

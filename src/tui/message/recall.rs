@@ -157,7 +157,14 @@ impl Message {
     fn pop_recall(&mut self) -> Option<(Recall, Composer)> {
         match self.end(|purpose| matches!(purpose, Purpose::Recall(_)))? {
             (Purpose::Recall(recall), composer) => Some((recall, composer)),
-            (Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line, _) => None,
+            (
+                Purpose::Edit(_)
+                | Purpose::AboutCall(_)
+                | Purpose::AboutQuestion(_)
+                | Purpose::AboutStep(_)
+                | Purpose::Line,
+                _,
+            ) => None,
         }
     }
 

@@ -69,6 +69,7 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
         Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
         Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::No, .. }) => vec![PaneEffect::Decline(*id)],
         Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::Form, .. }) => vec![PaneEffect::SendForm(*id)],
+        Purpose::AboutStep(_) => vec![PaneEffect::SendStep],
         Purpose::Edit(_) => message.commit_edit(delivery),
         Purpose::Recall(_) | Purpose::Line => return None,
     })

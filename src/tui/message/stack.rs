@@ -7,7 +7,7 @@ use super::Message;
 use super::composer::Composer;
 use super::entry::written;
 use super::history::Origin;
-use super::purpose::{AboutCall, AboutQuestion, Editing, Purpose, Recall};
+use super::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, Recall};
 use super::removed::Removed;
 use crate::id::MessageId;
 use crate::text::is_blank;
@@ -53,9 +53,11 @@ impl Message {
                 let (id, was) = (entry.id.clone(), written(entry));
                 Removed::Edit { agent: agent.clone(), id, text, was }
             }
-            Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Recall(_) | Purpose::Line => {
-                Removed::Draft(text)
-            }
+            Purpose::AboutCall(_)
+            | Purpose::AboutQuestion(_)
+            | Purpose::AboutStep(_)
+            | Purpose::Recall(_)
+            | Purpose::Line => Removed::Draft(text),
         });
         Some((purpose, LeaveOutcome::Kept))
     }
@@ -75,6 +77,11 @@ impl Message {
         self.end(|purpose| matches!(purpose, Purpose::AboutQuestion(_)));
     }
 
+    /// Ends the text of a step that the plan has.
+    pub fn finish_about_step(&mut self) {
+        self.end(|purpose| matches!(purpose, Purpose::AboutStep(_)));
+    }
+
     /// Returns what has to be ended before anything else is written.
     pub fn first_purpose(&self) -> Option<&Purpose> {
         self.purposes().find(|purpose| purpose.comes_first())
@@ -89,7 +96,11 @@ impl Message {
     pub fn editing(&self) -> Option<&Editing> {
         self.purposes().find_map(|purpose| match purpose {
             Purpose::Edit(editing) => Some(editing),
-            Purpose::Recall(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
+            Purpose::Recall(_)
+            | Purpose::AboutCall(_)
+            | Purpose::AboutQuestion(_)
+            | Purpose::AboutStep(_)
+            | Purpose::Line => None,
         })
     }
 
@@ -102,7 +113,11 @@ impl Message {
     pub fn about_call(&self) -> Option<&AboutCall> {
         self.purposes().find_map(|purpose| match purpose {
             Purpose::AboutCall(about) => Some(about),
-            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
+            Purpose::Recall(_)
+            | Purpose::Edit(_)
+            | Purpose::AboutQuestion(_)
+            | Purpose::AboutStep(_)
+            | Purpose::Line => None,
         })
     }
 
@@ -110,7 +125,21 @@ impl Message {
     pub fn about_question(&self) -> Option<&AboutQuestion> {
         self.purposes().find_map(|purpose| match purpose {
             Purpose::AboutQuestion(about) => Some(about),
-            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Line => None,
+            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutStep(_) | Purpose::Line => {
+                None
+            }
+        })
+    }
+
+    /// Returns the step that something is written for.
+    pub fn about_step(&self) -> Option<&AboutStep> {
+        self.purposes().find_map(|purpose| match purpose {
+            Purpose::AboutStep(about) => Some(about),
+            Purpose::Recall(_)
+            | Purpose::Edit(_)
+            | Purpose::AboutCall(_)
+            | Purpose::AboutQuestion(_)
+            | Purpose::Line => None,
         })
     }
 
@@ -122,7 +151,11 @@ impl Message {
     pub(super) fn recall(&self) -> Option<(&Recall, &Composer)> {
         self.above.iter().find_map(|(purpose, composer)| match purpose {
             Purpose::Recall(recall) => Some((recall, composer)),
-            Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::Line => None,
+            Purpose::Edit(_)
+            | Purpose::AboutCall(_)
+            | Purpose::AboutQuestion(_)
+            | Purpose::AboutStep(_)
+            | Purpose::Line => None,
         })
     }
 

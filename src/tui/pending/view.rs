@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::PendingPane;
 use crate::event::Delivery;
+use crate::id::AgentId;
 use crate::session::fold::{PendingStage, PendingText};
 use crate::steering::TextKind;
 use crate::target::name_of;
@@ -17,17 +18,49 @@ use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
 
+/// Says when an agent is told what the user changed of its plan, the longest words first.
+pub type WhenTold<'a> = &'a dyn Fn(&AgentId) -> Vec<String>;
+
+/// Returns the rows of the plans that wait to be told.
+pub fn plan_rows(facts: &Facts) -> usize {
+    facts.run.plans.waiting().count()
+}
+
+/// Draws a row for each plan of which the user changed something that its agent does not know yet; returns the room that
+/// is left for the texts, of which one row stays.
+fn draw_plans(facts: &Facts, when_told: WhenTold<'_>, area: Rect, buffer: &mut Buffer) -> Rect {
+    let theme = &facts.theme;
+    let least = u16::from(!facts.run.pending.is_empty());
+    let mut left = area;
+    for (agent, summary) in facts.run.plans.waiting() {
+        if left.height <= least {
+            break;
+        }
+        let mut line = row(left, 0);
+        let most = if area.width < MEDIUM { area.width / 2 } else { area.width / 2 + area.width / 8 };
+        let when = fitting(when_told(agent), most);
+        if !when.is_empty() {
+            line = put_right(buffer, line, &format!(" {when}"), theme.dim);
+        }
+        let whom = if agent.is_main() { String::new() } else { format!("@{} ", one_line(&name_of(agent))) };
+        put(buffer, line, &format!("⋯ {whom}plan: {summary}"), theme.pending);
+        left = Rect { y: left.y + 1, height: left.height - 1, ..left };
+    }
+    left
+}
+
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(
     pane: &PendingPane,
     used: ListUse,
-    forecast: Forecast<'_>,
+    (forecast, when_told): (Forecast<'_>, WhenTold<'_>),
     facts: &Facts,
     area: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
 ) {
     regions.add(area, Region::Pane(Pane::Pending));
+    let area = draw_plans(facts, when_told, area, buffer);
     let texts = &facts.run.pending;
     let entries = texts.entries();
     let theme = &facts.theme;
@@ -98,8 +131,12 @@ pub fn draw(
 
 /// Writes the forecast as it fits: in full, in short, or not at all: the mark tells the kind of delivery.
 fn when(forecast: Forecast<'_>, entry: &PendingText, room: u16) -> String {
-    let words = forecast(entry).into_iter().map(|when| format!("→ {when}"));
-    words.into_iter().find(|when| columns(when) <= room).unwrap_or_default()
+    fitting(forecast(entry), room)
+}
+
+fn fitting(words: Vec<String>, room: u16) -> String {
+    let mut words = words.into_iter().map(|when| format!("→ {when}"));
+    words.find(|when| columns(when) <= room).unwrap_or_default()
 }
 
 fn mark(entry: &PendingText) -> &'static str {

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::plan::PlanAuthor;
 use crate::session::fold::ReceiptWords;
 use crate::summary;
 use crate::text;
@@ -219,6 +220,12 @@ impl Transcript {
                 !files.is_empty()
             }
             Event::RuleTold { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
+            // What the agent changes its call shows.
+            Event::PlanChanged(changed) => match changed.by {
+                PlanAuthor::Agent => false,
+                PlanAuthor::User => self.say(Level::Info, &text::visible_line(&changed.sentence())),
+            },
+            Event::PlanTold(told) => self.say(Level::Info, &text::visible_line(&told.sentence())),
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false

@@ -24,7 +24,7 @@ use crate::tui::state::pointer::MouseMode;
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, servers, sessions,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, plan, rules, servers, sessions,
     transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -78,6 +78,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Changes => {
             app.focus.overlays.toggle(ChangesPane::default);
             return vec![Effect::Request(Request::ListChanges)];
+        }
+        Verb::Plan => {
+            let App { focus, tree, facts, .. } = app;
+            wanted = plan::command(&mut focus.overlays, tree.selected(), facts, argument);
         }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),

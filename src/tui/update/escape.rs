@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{carry_out_outcome, message, sessions, transcript, with_agents};
+use super::{carry_out, carry_out_outcome, message, plan, sessions, transcript, with_agents};
 use crate::id::AgentId;
 use crate::protocol::Request;
 use crate::tui::agents::clear_filter;
@@ -30,6 +30,11 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
             app.status.say_while(cause, "nothing was done: the question has just come up", app.facts.now);
+        }
+        Escape::LeaveStep => {
+            let App { message, focus, facts, .. } = app;
+            let wanted = plan::leave(message, &mut focus.overlays, facts);
+            return carry_out(app, wanted);
         }
         Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return message::leave(app),
         Escape::LeaveCommand => {

@@ -195,8 +195,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Pause(key) => return with_pause(app, key),
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
+        Action::Plan => return command::run(app, Verb::Plan, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump | Action::InChanges(_) | Action::InReplay(_) => {}
+        Action::Jump | Action::InChanges(_) | Action::InPlan(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -229,6 +230,10 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
 fn next_kind(app: &mut App) {
     if app.message.about_call().is_some() || app.message.about_question().is_some() {
         app.status.say("this is about a call, it has no kind", app.facts.now);
+        return;
+    }
+    if app.message.about_step().is_some() {
+        app.status.say("this is a step of the plan, it has no kind", app.facts.now);
         return;
     }
     app.message.next_kind();
@@ -279,7 +284,10 @@ fn leave(app: &App) -> Effect {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.message.is_empty() && app.message.about_call().is_none() && app.message.about_question().is_none() {
+    let is_about = app.message.about_call().is_some()
+        || app.message.about_question().is_some()
+        || app.message.about_step().is_some();
+    if app.message.is_empty() && !is_about {
         let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
         return if asks { command::ask(app, QuestionSubject::Quit) } else { vec![leave(app)] };
     }
@@ -314,6 +322,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Details
         | Context::Choices
         | Context::Changes
+        | Context::Plan
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()

@@ -222,9 +222,10 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
-        Some(QuestionSubject::Approval(id, AnswerChoices::Always | AnswerChoices::Session | AnswerChoices::Words))
-            if !words.is_empty() =>
-        {
+        Some(QuestionSubject::Approval(
+            id,
+            AnswerChoices::Always | AnswerChoices::Session | AnswerChoices::Words | AnswerChoices::Plan,
+        )) if !words.is_empty() => {
             let wanted = approval::decline(&mut app.message, id);
             carry_out(app, vec![wanted]);
             app.message.load(words);

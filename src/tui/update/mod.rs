@@ -25,6 +25,7 @@ pub mod line;
 mod message;
 mod mouse;
 mod pending;
+mod plan;
 mod post;
 mod question;
 mod replay;
@@ -209,6 +210,16 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::EditEntry(agent, id) => effects.extend(message::ask(app, agent, id)),
             PaneEffect::WriteAboutCall(agent, what) => {
                 let wanted = hold::write(&mut app.message, agent, what, &app.facts);
+                effects.extend(carry_out(app, wanted));
+            }
+            // In a replay nothing is written.
+            PaneEffect::WriteStep(..) if app.replay.is_some() => app.status.say(replay::NOT_SENT, app.facts.now),
+            PaneEffect::WriteStep(agent, what) => {
+                let wanted = plan::write(&mut app.message, agent, what, &app.facts);
+                effects.extend(carry_out(app, wanted));
+            }
+            PaneEffect::SendStep => {
+                let wanted = plan::commit(&app.message);
                 effects.extend(carry_out(app, wanted));
             }
             PaneEffect::WriteNo(id) => {

@@ -1,8 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, servers, sessions,
-    with_alerts,
+    approval, budget, carry_out, command, hold, message, pending as pending_texts, plan, question, rules, servers,
+    sessions, with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -147,6 +147,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
         Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
+        Reply::PlanEdited { agent, edit, outcome } => {
+            plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome)
+        }
         Reply::Budget(_) => vec![budget::set(facts)],
         Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
     };

@@ -22,7 +22,7 @@ use crate::tui::transcript;
 const TIME: usize = 10;
 /// Steps that are folded rather than passed over: what is passed over forgets where somebody reads.
 const FOLDED: usize = 512;
-const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
+pub const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
 /// Begins a replay at a place of the session. The screen of a run is kept behind it.
 pub fn begin(app: &mut App, recorded: Recorded) {

@@ -125,6 +125,9 @@ fn keys(app: &App) -> &'static [&'static str] {
             CallText::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
         };
     }
+    if app.message.about_step().is_some() && app.focus.is_on(Pane::Composer) {
+        return &["Enter puts it into the plan", "Enter keeps it"];
+    }
     if app.message.editing().is_some() && app.focus.is_on(Pane::Composer) {
         return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
     }

@@ -11,7 +11,7 @@ use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::steering::TextKind;
 use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
-use crate::tui::effect::CallText;
+use crate::tui::effect::{CallText, StepText};
 use crate::tui::message::purpose::QuestionText;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
@@ -34,6 +34,13 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         let words = match writing.what {
             CallText::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
             CallText::Reason => ["→ skips the call, for this reason", "→ skips the call"],
+        };
+        return words.map(str::to_owned).to_vec();
+    }
+    if let Some(about) = app.message.about_step() {
+        let words = match about.what {
+            StepText::New(_) => ["→ a new step of the plan", "→ new step"],
+            StepText::Words(_) => ["→ the words of the step of the plan", "→ words of the step"],
         };
         return words.map(str::to_owned).to_vec();
     }
@@ -128,6 +135,20 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
             words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
         (_, Activity::Tools) => after_tools(app, node),
+    }
+}
+
+/// Returns when an agent is told what the user changed of its plan, the longest words first: no turn starts for that.
+pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
+    let activity = app.facts.run.agents.get(agent).map(|node| &node.activity);
+    match activity {
+        Some(Activity::Writing) => words(&["at the next tool boundary, else with your next text", "next boundary"]),
+        Some(Activity::Cancelling | Activity::Rescue) => words(&["with your next text", "next text"]),
+        Some(Activity::Idle | Activity::Ended(..)) | None if agent.is_main() => {
+            words(&["with your next text, it starts no turn", "with your next text", "next text"])
+        }
+        Some(_) | None => of_text(app, agent, Delivery::Steer, TextKind::Note),
     }
 }
 

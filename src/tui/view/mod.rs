@@ -122,7 +122,9 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         rules: rules::rows(&app.facts),
-        pending: rows(app.facts.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        pending: rows(app.facts.run.pending.entries().len())
+            .max(u16::from(app.focus.is_on(Pane::Pending)))
+            .saturating_add(rows(pending::plan_rows(&app.facts))),
         list: list_use(app),
         gate: pause::rows(&paused_agent(app), &app.facts, area.width),
         agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
@@ -141,7 +143,9 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => pause::rows(&paused_agent(app), &app.facts, width) > 0,
-        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.facts.run.pending.is_empty(),
+        Pane::Pending => {
+            app.focus.is_on(Pane::Pending) || !app.facts.run.pending.is_empty() || pending::plan_rows(&app.facts) > 0
+        }
         Pane::Composer
         | Pane::History
         | Pane::Tree
@@ -171,7 +175,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     rules::draw(&app.facts, panes.rules, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
-    pending::draw(&app.pending, list_use(app), &forecast, &app.facts, panes.pending, &mut regions, buffer);
+    let told = |agent: &AgentId| forecast::of_plan(app, agent);
+    pending::draw(&app.pending, list_use(app), (&forecast, &told), &app.facts, panes.pending, &mut regions, buffer);
     regions.add(panes.gate, Region::Pane(Pane::Gate));
     let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);

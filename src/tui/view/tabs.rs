@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::agents_view;
 use crate::tui::agents::view::{at_work, marked, name};
+use crate::tui::pending::view::plan_rows;
 use crate::tui::state::App;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Region, Regions};
@@ -76,7 +77,7 @@ fn tabs(app: &App) -> Vec<Tab> {
     };
     let shown = [at_work(&view), marked(&view), one_line(&name(node))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
-    let pending = app.facts.run.pending.entries().len();
+    let pending = app.facts.run.pending.entries().len() + plan_rows(&app.facts);
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
         tabs.push(Tab { pane: Pane::Pending, words });

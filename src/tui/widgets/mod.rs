@@ -16,6 +16,7 @@ pub mod diff;
 pub mod exact;
 pub mod fit;
 pub mod markdown;
+pub mod steps;
 pub mod stream;
 mod table;
 mod unfinished;

@@ -310,6 +310,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::Pending { .. }
         | Event::Rules { .. }
         | Event::RuleTold { .. }
+        | Event::PlanChanged(_)
+        | Event::PlanTold(_)
         | Event::Seen { .. }
         | Event::Returned { .. }
         | Event::History { .. }

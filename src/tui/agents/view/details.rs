@@ -1,4 +1,4 @@
-//! The details of the selected agent: what it does, the files it changed, what it printed last, what it was made from, what
+//! The details of the selected agent: what it does, its plan, the files it changed, what it printed last, what it was made from, what
 //! it may do and what it has used.
 //!
 //! On a broad screen they stand beside the transcript, else above it, on a narrow one in a tab of their own. Folded they are
@@ -6,18 +6,22 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::AgentsView;
 use super::words::{ending, look, money, reasons, share, tokens};
+use crate::plan::{PlanStep, StepState};
 use crate::session::fold::agents::Totals;
 use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
 use crate::text::visible_line;
 use crate::tui::state::pane::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::theme::Theme;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
 use crate::tui::widgets::fit::{one_line, put, put_right, row};
+use crate::tui::widgets::steps::step_lines;
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Rows below which there is no room for both.
@@ -26,6 +30,8 @@ const LOW: u16 = 9;
 const TASK: usize = 4_000;
 /// Most files that are named, the newest first.
 const FILES: usize = 8;
+/// Most steps of a plan that are shown.
+const STEPS: usize = 10;
 /// Most lines of the newest output.
 const OUTPUT: usize = 6;
 /// Columns of the labels, where there is room for them.
@@ -133,21 +139,8 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     let width = usize::from(width.saturating_sub(1));
     let label_width = if width >= 30 { LABEL } else { 0 };
     let mut lines = Vec::new();
-    let mut add = |label: &str, text: &str, style| {
-        if text.is_empty() {
-            return;
-        }
-        let (first, rest) = if label_width > 0 {
-            (
-                Line::new(&format!(" {label:<label_width$}"), theme.dim),
-                Line::new(&" ".repeat(label_width + 1), theme.dim),
-            )
-        } else {
-            (Line::new(" ", theme.dim), Line::new(" ", theme.dim))
-        };
-        let text = if label_width > 0 || label.is_empty() { text.to_owned() } else { format!("{label}: {text}") };
-        Wrap { width, at: Break::Words, first: &first, rest: &rest }.line(&Line::new(&text, style), &mut lines);
-    };
+    let mut add =
+        |label: &str, text: &str, style| add_fact(label, text, style, (width, label_width), theme, &mut lines);
     let (mark, style) = look(node.status(), theme);
     add("state", &format!("{mark} {}", node.status().meaning()), style);
     for warning in &node.warnings {
@@ -159,6 +152,12 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     let task = node.task.get(..cut).unwrap_or_default();
     let more = if cut < node.task.len() { " …" } else { "" };
     add("task", &format!("{}{more}", one_line(task)), theme.text);
+    let steps = plan_steps(view, width, label_width, &mut lines);
+    let mut add =
+        |label: &str, text: &str, style| add_fact(label, text, style, (width, label_width), theme, &mut lines);
+    if steps > 0 {
+        add("", &format!("… {}", count(steps, "more step")), theme.dim);
+    }
     let transcript = view.transcript;
     let changed = view.facts.run.changes.files(None, Some(&node.id));
     for (number, file) in changed.iter().rev().take(FILES).enumerate() {
@@ -190,6 +189,44 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// Appends a fact behind its label; nothing where there is nothing to say.
+fn add_fact(
+    label: &str,
+    text: &str,
+    style: Style,
+    (width, label_width): (usize, usize),
+    theme: &Theme,
+    lines: &mut Vec<Line>,
+) {
+    if text.is_empty() {
+        return;
+    }
+    let (first, rest) = if label_width > 0 {
+        (Line::new(&format!(" {label:<label_width$}"), theme.dim), Line::new(&" ".repeat(label_width + 1), theme.dim))
+    } else {
+        (Line::new(" ", theme.dim), Line::new(" ", theme.dim))
+    };
+    let text = if label_width > 0 || label.is_empty() { text.to_owned() } else { format!("{label}: {text}") };
+    Wrap { width, at: Break::Words, first: &first, rest: &rest }.line(&Line::new(&text, style), lines);
+}
+
+/// Appends the plan of the agent, those of many steps that are near the one that runs; returns how many are left out.
+fn plan_steps(view: &AgentsView<'_>, width: usize, label_width: usize, lines: &mut Vec<Line>) -> usize {
+    let theme = &view.facts.theme;
+    let Some(shared) = view.facts.run.plans.of(&view.selected().id) else { return 0 };
+    add_fact("plan", &shared.plan.progress_words(), theme.text, (width, label_width), theme, lines);
+    let steps = &shared.plan.steps;
+    let is_open = |step: &PlanStep| matches!(step.state, StepState::Pending | StepState::Running);
+    let next = steps.iter().position(is_open).unwrap_or(0);
+    let first = next.saturating_sub(1).min(steps.len().saturating_sub(STEPS));
+    let lead = " ".repeat(label_width + 1);
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    for step in steps.iter().skip(first).take(STEPS) {
+        step_lines(step, &lead, width, theme, lines);
+    }
+    steps.len().saturating_sub(STEPS)
 }
 
 fn budget(view: &AgentsView<'_>) -> String {

@@ -72,6 +72,7 @@ pub const ROWS: &[Binding] = &[
     ),
     also(CTRL, K::Char('p'), A::Pause(PauseKey::PauseOrGoOn)),
     row(ALT, K::Char('g'), A::Changes, "Alt+G", "the files that tools changed, with diffs"),
+    row(ALT, K::Char('x'), A::Plan, "Alt+X", "the plan of the shown agent: read it, change it"),
     row(NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
     row(NONE, K::F(7), A::Prefill(Prefill("/export ")), "F7", "export the transcript or the ledger"),

@@ -55,5 +55,6 @@ fn names(mode: Mode) -> &'static [&'static str] {
         Mode::Auto => &["▲ runs without asking", "▲ auto"],
         Mode::AutoWithoutSandbox => &["▲ runs anything without asking", "▲ auto!"],
         Mode::ReadOnly => &["reads only", "reads"],
+        Mode::Plan => &["plans, reads only", "plans"],
     }
 }

@@ -1,0 +1,108 @@
+//! Brings the plan together with the message, where the text of a step is written, and with the line output.
+//!
+//! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
+
+use crate::id::AgentId;
+use crate::plan::{PlanEdit, PlanRefused};
+use crate::protocol::Request;
+use crate::text::visible_line;
+use crate::tui::effect::{PaneEffect, StepText};
+use crate::tui::facts::Facts;
+use crate::tui::message::purpose::{AboutStep, Purpose};
+use crate::tui::message::{Message, bring_back};
+use crate::tui::overlay::Overlays;
+use crate::tui::plan::{PlanCommand, PlanPane, read};
+use crate::tui::state::lines::Medium;
+use crate::tui::state::pane::Pane;
+
+/// Carries out `/plan` with what stands behind it, about the agent that is shown.
+pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument: &str) -> Vec<PaneEffect> {
+    let shared = facts.run.plans.of(agent);
+    match read(argument, shared.map(|shared| &shared.plan)) {
+        Ok(PlanCommand::Show) if facts.medium == Medium::Lines => in_words(agent, facts),
+        Ok(PlanCommand::Show) => {
+            overlays.toggle(|| PlanPane::of(agent.clone(), None));
+            Vec::new()
+        }
+        Ok(PlanCommand::Edit(edit)) => vec![Request::EditPlan { agent: agent.clone(), edit }.into()],
+        Err(sentence) => vec![PaneEffect::Say(sentence)],
+    }
+}
+
+/// Begins the text of a step.
+pub fn write(message: &mut Message, agent: AgentId, what: StepText, facts: &Facts) -> Vec<PaneEffect> {
+    if let Some(first) = message.blocked() {
+        return vec![PaneEffect::CloseOverlay, first];
+    }
+    let before = match &what {
+        StepText::New(_) => String::new(),
+        StepText::Words(id) => {
+            let step = facts.run.plans.of(&agent).and_then(|shared| shared.plan.get(id));
+            step.map(|step| step.text.clone()).unwrap_or_default()
+        }
+    };
+    let text = before.clone();
+    message.begin(Purpose::AboutStep(AboutStep { agent, what, before }), &text);
+    vec![PaneEffect::Focus(Pane::Composer)]
+}
+
+/// Asks for the step that the message holds.
+pub fn commit(message: &Message) -> Vec<PaneEffect> {
+    let Some(about) = message.about_step() else { return Vec::new() };
+    let edit = about.what.clone().edit(message.text());
+    vec![Request::EditPlan { agent: about.agent.clone(), edit }.into()]
+}
+
+/// Takes what became of a change; a text that was written for it leaves the message once the plan has it, and the plan is
+/// shown again.
+pub fn answered(
+    message: &mut Message,
+    overlays: &mut Overlays,
+    facts: &Facts,
+    (agent, edit): (&AgentId, &PlanEdit),
+    outcome: Result<(), PlanRefused>,
+) -> Vec<PaneEffect> {
+    if let Err(refused) = outcome {
+        return vec![PaneEffect::Say(format!("the plan was not changed: {refused}"))];
+    }
+    let text = message.text();
+    let is_written = |about: &&AboutStep| about.agent == *agent && about.what.clone().edit(text.clone()) == *edit;
+    if let Some(about) = message.about_step().filter(is_written).cloned() {
+        message.finish_about_step();
+        back(overlays, facts, about);
+    }
+    Vec::new()
+}
+
+/// Leaves the text of a step; what it says can be brought back. The plan is shown again.
+pub fn leave(message: &mut Message, overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
+    let about = message.about_step().cloned();
+    let wanted = bring_back::abandon(message);
+    if let Some(about) = about {
+        back(overlays, facts, about);
+    }
+    wanted
+}
+
+/// Shows the plan again from which a text was begun.
+fn back(overlays: &mut Overlays, facts: &Facts, about: AboutStep) {
+    if facts.medium == Medium::Lines {
+        return;
+    }
+    let step = match about.what {
+        StepText::New(after) => after,
+        StepText::Words(step) => Some(step),
+    };
+    overlays.open(PlanPane::of(about.agent, step));
+}
+
+/// Returns the plan of an agent as lines.
+fn in_words(agent: &AgentId, facts: &Facts) -> Vec<PaneEffect> {
+    let Some(shared) = facts.run.plans.of(agent) else {
+        return vec![PaneEffect::Say("the plan has no steps; /plan add TEXT adds one".to_owned())];
+    };
+    let head = format!("plan: {}", shared.plan.progress_words());
+    let lines = shared.plan.checklist();
+    let lines = lines.lines().map(|line| visible_line(line).into_owned());
+    std::iter::once(head).chain(lines).map(|line| PaneEffect::Note(agent.clone(), line)).collect()
+}
