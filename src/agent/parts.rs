@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::agent::{CompactionRequest, ModelChoice};
+use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -20,6 +20,10 @@ pub(crate) struct TreeParts {
     pub(crate) budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub(crate) rules: Arc<Rules>,
+    /// What fills the context windows.
+    pub(crate) context: Arc<ContextBook>,
+    /// What decides at the points of the loop.
+    pub(crate) hooks: Option<Arc<dyn LoopHooks>>,
     /// How texts of the user reach the model during a turn.
     pub(crate) framing: Framing,
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
@@ -35,6 +39,8 @@ impl TreeParts {
             approvals: Arc::default(),
             budget: Arc::default(),
             rules: Arc::default(),
+            context: Arc::default(),
+            hooks: None,
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,

@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::approval::Approvals;
 use crate::clock;
-use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Rules, Staleness, Watcher};
+use crate::control::{
+    Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Rules, Staleness, Watcher,
+};
 use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -30,6 +32,7 @@ pub struct Handle {
     changes: Arc<Changes>,
     budget: Arc<Budget>,
     rules: Arc<Rules>,
+    context: Arc<ContextBook>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
 }
@@ -51,9 +54,9 @@ impl Handle {
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
-        let (budget, rules) = (Arc::default(), Arc::default());
+        let (budget, rules, context) = (Arc::default(), Arc::default(), Arc::default());
         let (keeper, servers) = (Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper, servers }
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, context, keeper, servers }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -300,6 +303,11 @@ impl Handle {
     /// Returns where the worker puts the MCP servers.
     pub(super) fn servers_slot(&self) -> &Arc<OnceLock<Arc<Servers>>> {
         &self.servers
+    }
+
+    /// Returns what fills the context windows, with the wishes about single results.
+    pub fn context(&self) -> &Arc<ContextBook> {
+        &self.context
     }
 
     /// Returns what the tools changed.

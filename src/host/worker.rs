@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Rules};
+use crate::control::{Budget, Cancellable, ContextBook, Controls, Crew, Gate, Interloper, Rules};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
@@ -88,6 +88,7 @@ where
     let changes = Arc::clone(handle.changes());
     let budget = Arc::clone(handle.budget());
     let rules = Arc::clone(handle.rules());
+    let context = Arc::clone(handle.context());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let worker = Worker {
@@ -97,6 +98,7 @@ where
         changes,
         budget,
         rules,
+        context,
         mailbox,
         commands,
         choice,
@@ -159,6 +161,7 @@ struct Worker {
     changes: Arc<Changes>,
     budget: Arc<Budget>,
     rules: Arc<Rules>,
+    context: Arc<ContextBook>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -225,7 +228,8 @@ impl Worker {
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
         let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
-        let shared = Shared { choice, wish, budget, rules, approvals, changes };
+        let context = Arc::clone(&self.context);
+        let shared = Shared { choice, wish, budget, rules, context, approvals, changes };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 

@@ -166,6 +166,7 @@ impl SubAgentTool {
         // The answer may contain what taints the child, and so may an error.
         self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
         self.tree.approvals.forget(&id);
+        self.tree.context.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();
         match result {
             Ok((answer, outcome)) => {

@@ -49,13 +49,13 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         // Of the provider it takes the schema, which is what goes to a model.
         "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
         "agent" => &[WORDS, PARTS, &["tool"]],
-        "subagent" | "mcp" => &[WORDS, PARTS, &["tool", "agent"]],
-        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp"]],
+        "subagent" | "mcp" | "hooks" => &[WORDS, PARTS, &["tool", "agent"]],
+        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp", "hooks"]],
         "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "host", "session", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "hooks", "host", "session", "tui"]]
         }
         _ => return None,
     };
@@ -274,7 +274,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "compared" | "context" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -354,6 +354,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "context",
                 "facts",
                 "focus",
                 "overlay",
@@ -399,6 +400,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "context",
                 "commands",
                 "effect",
                 "export",

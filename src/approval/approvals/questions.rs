@@ -26,14 +26,18 @@ impl Approvals {
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
         match self.ask_for(Subject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
-            Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::No(_)) => {
+                FormAnswer::Declined
+            }
             None => FormAnswer::Nobody,
         }
     }
 
     async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
         match self.ask_for(subject, tell).await {
-            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => {
+                PlainAnswer::Yes
+            }
             Some(Answer::No(_)) => PlainAnswer::No,
             None => PlainAnswer::Nobody,
         }

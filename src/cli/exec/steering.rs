@@ -241,6 +241,7 @@ impl<'a> ExecRun<'a> {
             | Reply::Mode(_)
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)
+            | Reply::Context { .. }
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Rules(_)

@@ -8,6 +8,7 @@
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `record.rs`,
 //!   `src/config/project.rs`; stories: `trust.rs`
 
+mod hooks;
 mod offer;
 mod record;
 mod rules;
@@ -22,6 +23,8 @@ use crate::subagent::{PersonaSource, Roster};
 pub use offer::{ProjectOffer, ProjectPersona};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
+
+pub(in crate::cli) use state_file::StateFile;
 
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -156,6 +156,7 @@ impl RunState {
             | Reply::Mode(Err(_))
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)
+            | Reply::Context { .. }
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Prompt { .. }

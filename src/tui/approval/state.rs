@@ -118,6 +118,7 @@ impl Subject {
                 (Answer::Once, "yes"),
                 (Answer::Session, "yes, for this session"),
                 (Answer::Always, "yes, always"),
+                (Answer::Everywhere, "yes, in every project"),
                 (Answer::No, "no"),
                 (Answer::Words, "no, and say why"),
                 (Answer::Leave, "no"),

@@ -15,3 +15,4 @@ pub(super) mod pending;
 pub(super) mod replay;
 pub(super) mod search;
 pub(super) mod transcript;
+pub(super) mod window;

@@ -1,7 +1,7 @@
 //! What the commands do; their keys come here too.
 
 use crate::id::AgentId;
-use crate::protocol::{LocalServer, Request, UndoScope};
+use crate::protocol::{ContextAct, LocalServer, Request, UndoScope};
 use crate::session::fold::ChangedFile;
 use crate::target::ALL;
 use crate::text::visible_line;
@@ -9,6 +9,7 @@ use crate::tui::agents::focus_details;
 use crate::tui::approval::{self, Subject};
 use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
+use crate::tui::context::ContextPane;
 use crate::tui::effect::PaneEffect;
 use crate::tui::help::Help;
 use crate::tui::keymap::PauseKey;
@@ -77,6 +78,13 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Changes => {
             app.focus.overlays.toggle(ChangesPane::default);
             return vec![Effect::Request(Request::ListChanges)];
+        }
+        Verb::Context => {
+            if app.facts.medium == Medium::Screen {
+                let shown = app.tree.selected().clone();
+                app.focus.overlays.toggle(|| ContextPane::at(shown));
+            }
+            return vec![Effect::Request(Request::Context { act: ContextAct::List })];
         }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),

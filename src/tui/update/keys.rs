@@ -196,7 +196,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump | Action::InChanges(_) | Action::InReplay(_) => {}
+        Action::Jump | Action::InChanges(_) | Action::InWindow(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -314,6 +314,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Details
         | Context::Choices
         | Context::Changes
+        | Context::Window
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()
