@@ -144,7 +144,7 @@ impl Parts {
             part
         };
         let mut parts: Vec<ContextPart> = self.0.into_iter().map(scale).filter(|part| part.tokens > 0).collect();
-        parts.sort_by(|a, b| b.tokens.cmp(&a.tokens));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
         parts
     }
 }

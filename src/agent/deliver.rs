@@ -42,7 +42,7 @@ impl TurnInput {
     fn into_pending(self) -> Option<Pending> {
         let Self { text, injection, kind, scope, during, met, sender, images } = self;
         let entry = Pending::new(injection?, text, clock::now());
-        Some(Pending { kind, scope, during, met, sender, images, ..entry })
+        Some(Pending { kind, scope, during, sender, met, images, ..entry })
     }
 }
 

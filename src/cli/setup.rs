@@ -55,13 +55,7 @@ pub async fn setup(
         start.adopt(&offer);
         adopted(&offer, &mut roster);
     }
-    let mut hooks = Vec::new();
-    if start.user_hooks {
-        let writable = writable(&start.cwd, &start.config);
-        let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
-        hooks = trusted_of_user(start.front, &search, &approvals, &mut notes).await;
-    }
-    hooks.append(&mut start.project_hooks);
+    let hooks = hooks(&mut start, &approvals, &mut notes).await;
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
         approvals.keep_rules_in(Arc::new(kept), rules);
@@ -80,15 +74,6 @@ pub async fn setup(
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
     let servers = mcp::setup(&start, &mut notes);
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string()).unwrap_or_default();
-    let files = start.places.state.as_deref().map(SessionFiles::within);
-    let hooks = HookSetup {
-        hooks,
-        transcript: files.and_then(|files| files.find(&session).ok()).map(|file| file.path),
-        session,
-        project: start.places.project.clone(),
-        home: start.places.home.clone(),
-    };
     let config = start.config;
     let journal = start.journal;
     let StartModel { transport, connector, sources } =
@@ -146,6 +131,26 @@ pub async fn setup(
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.
+async fn hooks(start: &mut Start, approvals: &Approvals, notes: &mut Vec<String>) -> HookSetup {
+    let mut hooks = Vec::new();
+    if start.user_hooks {
+        let writable = writable(&start.cwd, &start.config);
+        let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
+        hooks = trusted_of_user(start.front, &search, approvals, notes).await;
+    }
+    hooks.append(&mut start.project_hooks);
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string()).unwrap_or_default();
+    let files = start.places.state.as_deref().map(SessionFiles::within);
+    HookSetup {
+        hooks,
+        transcript: files.and_then(|files| files.find(&session).ok()).map(|file| file.path),
+        session,
+        project: start.places.project.clone(),
+        home: start.places.home.clone(),
+    }
 }
 
 /// Checks that the model takes the images of the first message, as far as anybody knows.

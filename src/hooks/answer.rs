@@ -35,7 +35,8 @@ struct Output {
     system_message: Option<String>,
     decision: Option<String>,
     reason: Option<String>,
-    hook_specific_output: Option<Specific>,
+    #[serde(rename = "hookSpecificOutput")]
+    specific: Option<Specific>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,8 +86,8 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
 /// # Errors
 /// A sentence about what cannot be understood; nothing comes of the hook then.
 fn decided(event: HookEvent, output: Output) -> Result<HookSaid, String> {
-    let Output { r#continue, stop_reason, system_message, decision, reason, hook_specific_output } = output;
-    let specific = hook_specific_output.unwrap_or_default();
+    let Output { r#continue, stop_reason, system_message, decision, reason, specific } = output;
+    let specific = specific.unwrap_or_default();
     if let Some(other) = specific.hook_event_name.filter(|name| name != event.name()) {
         return Err(format!("it answers for {other:?}"));
     }

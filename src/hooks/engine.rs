@@ -54,7 +54,7 @@ pub struct HookSession {
 
 /// The hooks of a session.
 pub struct Hooks {
-    hooks: Vec<TrustedHook>,
+    trusted: Vec<TrustedHook>,
     runner: HookRunner,
     places: HookPlaces,
     session: HookSession,
@@ -66,21 +66,21 @@ pub struct Hooks {
 impl Hooks {
     /// Makes them; `None` without any.
     pub fn new(
-        hooks: Vec<TrustedHook>,
+        trusted: Vec<TrustedHook>,
         runner: HookRunner,
         places: HookPlaces,
         session: HookSession,
         approvals: Arc<Approvals>,
     ) -> Option<Arc<Self>> {
         let decided = Mutex::default();
-        (!hooks.is_empty()).then(|| Arc::new(Self { hooks, runner, places, session, approvals, decided }))
+        (!trusted.is_empty()).then(|| Arc::new(Self { trusted, runner, places, session, approvals, decided }))
     }
 
     /// Returns the hooks for a point, each command once.
     fn matching<'a>(&'a self, point: &HookPoint<'_>, agent: &AgentId) -> Vec<&'a TrustedHook> {
         let (event, names) = (event_of(point, agent), subjects(point, agent));
         let mut found: Vec<&TrustedHook> = Vec::new();
-        for trusted in self.hooks.iter().filter(|trusted| trusted.hook.event == event) {
+        for trusted in self.trusted.iter().filter(|trusted| trusted.hook.event == event) {
             let command = trusted.hook.whole_command();
             let is_new = found.iter().all(|other| other.hook.whole_command() != command);
             if is_new && trusted.hook.matcher.matches(&names) {
@@ -117,26 +117,29 @@ impl Hooks {
         if now == *known {
             return Ok(());
         }
-        let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner).get(&now).copied();
-        let is_trusted = match decided {
-            Some(decided) => decided,
-            None => {
-                let detail = format!(
-                    "{}\n\n{} {}\n\n    {}\n\nA script that it names has changed since you trusted it. A yes holds for this session.",
-                    hook.file,
-                    hook.event,
-                    hook.matcher.text(),
-                    hook.whole_command()
-                );
-                let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
-                let is_trusted = answer == PlainAnswer::Yes;
-                if answer != PlainAnswer::Nobody {
-                    self.decided.lock().unwrap_or_else(PoisonError::into_inner).insert(now, is_trusted);
-                }
-                is_trusted
-            }
-        };
+        let is_trusted = self.ask_about_change(hook, now).await;
         if is_trusted { Ok(()) } else { Err("a script of it has changed since it was trusted".to_owned()) }
+    }
+
+    /// Asks whether a hook runs with its new content, once in a session.
+    async fn ask_about_change(&self, hook: &Hook, content: String) -> bool {
+        let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied();
+        if let Some(decided) = decided {
+            return decided;
+        }
+        let detail = format!(
+            "{}\n\n{} {}\n\n    {}\n\nA script that it names has changed since you trusted it. A yes holds for this session.",
+            hook.file,
+            hook.event,
+            hook.matcher.text(),
+            hook.whole_command()
+        );
+        let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
+        let is_trusted = answer == PlainAnswer::Yes;
+        if answer != PlainAnswer::Nobody {
+            self.decided.lock().unwrap_or_else(PoisonError::into_inner).insert(content, is_trusted);
+        }
+        is_trusted
     }
 
     async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, tell: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {

@@ -86,13 +86,14 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
         }
         return read;
     }
+    let mut unknown = Vec::new();
     for (name, groups) in events {
         // Codex keeps there which hooks it trusts.
         if name == "state" {
             continue;
         }
         let Some(event) = HookEvent::named(name) else {
-            read.leave_out(name, "this event is not known here");
+            unknown.push(name.as_str());
             continue;
         };
         let Some(groups) = groups.as_array() else {
@@ -102,6 +103,11 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
         for group in groups {
             read_group(&mut read, file, event, group);
         }
+    }
+    match unknown.as_slice() {
+        [] => {}
+        [one] => read.leave_out(one, "this event is not known here"),
+        several => read.leave_out(&several.join(", "), "these events are not known here"),
     }
     if read.hooks.len() > limits::HOOKS_PER_FILE {
         read.hooks.truncate(limits::HOOKS_PER_FILE);

@@ -1,7 +1,7 @@
 //! The names of tools and of their arguments in hooks: those of Claude Code, both ways.
 //!
 //! Pure. A tool that Claude Code does not have keeps its own name, and so do the tools of MCP servers, whose names are the
-//! same there. Sources: the hooks reference of Claude Code, "PreToolUse input"; codex, `matcher_aliases`.
+//! same there. Sources: the hooks reference of Claude Code, "`PreToolUse` input"; codex, `matcher_aliases`.
 
 use std::path::Path;
 

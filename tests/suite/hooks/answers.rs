@@ -81,7 +81,7 @@ fn texts_for_the_model_stand_in_a_frame_that_nothing_in_them_can_end() {
     let last = context.lines().last().unwrap();
     assert!(context.contains(hostile) && !hostile.contains(last), "{context}");
     // Plain words are for the model at the two points where a text enters, and for nobody elsewhere.
-    assert_eq!(read_output(HookEvent::UserPromptSubmit, 0, "today", "").context.is_some(), true);
+    assert!(read_output(HookEvent::UserPromptSubmit, 0, "today", "").context.is_some());
     let other = read_output(HookEvent::PostToolUse, 0, "formatted 3 files", "");
     assert_eq!((other.outcome, other.words, other.context), (HookOutcome::Done, None, None));
     let long = read_output(HookEvent::SessionStart, 0, &"x".repeat(50_000), "").context.unwrap();

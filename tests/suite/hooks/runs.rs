@@ -220,11 +220,8 @@ async fn a_dropped_question_ends_the_hook() {
     let mark = unique();
     let yard = Yard::command("Stop", &format!("touch began; TEST_MARK={mark} sleep 600; : {mark}"));
     let point = HookPoint::Answered { answer: "", again: false };
-    let began = async {
-        while !yard.root().join("began").exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await
-        }
-    };
+    let file = yard.root().join("began");
+    let began = wait_until("the hook began", Duration::from_mins(5), || file.exists());
     tokio::select! {
         _ = yard.at("", point) => panic!("it sleeps"),
         () = began => {}
