@@ -62,6 +62,10 @@ impl Agent {
     /// forbids, and what is left when the turn is stopped meanwhile, goes back to the user.
     pub(super) async fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
         let mut waiting = Undelivered { inputs: inputs.into(), listeners: self.listeners.clone() };
+        // The hooks hear of the session before they hear of its first text.
+        if let DeliveryPoint::TurnStart = point {
+            self.ask_about_session().await?;
+        }
         let (mut result, mut forbidden, mut delivered) = (Ok(()), None, 0);
         while let Some(input) = waiting.inputs.front() {
             let context = match self.ask_about_prompt(input, point).await? {

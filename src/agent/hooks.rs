@@ -127,7 +127,7 @@ impl Agent {
         }
     }
 
-    /// Asks about the beginning of a conversation, once, before its next request.
+    /// Asks about the beginning of a conversation, once: before the first text of a turn, or before its next request.
     pub(super) async fn ask_about_session(&mut self) -> Result<(), RunError> {
         // Behind a reply that its server goes on with, nothing may stand.
         let may_stand = !matches!(self.history.messages().last(), Some(Message::Assistant(_)));

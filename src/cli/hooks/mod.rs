@@ -122,13 +122,17 @@ pub async fn trusted_of_user(
     approvals: &Approvals,
     notes: &mut Vec<String>,
 ) -> Vec<TrustedHook> {
-    let (mut trusted, mut unknown) = (Vec::new(), Vec::new());
-    for UserHook { hook, state } in of_user(search, notes) {
+    let (mut trusted, mut unknown, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for UserHook { hook, state } in of_user(search, &mut faults) {
         match state {
             UserHookState::Trusted(trust) => trusted.push(TrustedHook { hook, trust }),
             UserHookState::Declined => {}
             UserHookState::Unknown(hash) => unknown.push((hook, hash)),
         }
+    }
+    // Who said no to all of it is not told of it at each start.
+    if !trusted.is_empty() || (front == FrontEnd::Screen && !unknown.is_empty()) {
+        notes.append(&mut faults);
     }
     if unknown.is_empty() {
         return trusted;

@@ -101,14 +101,14 @@ async fn a_turn_comes_by_each_point_in_its_order() {
     let agent = run(agent, "Look.").answered().await;
     assert_eq!(
         hooks.asked(),
-        ["prompt Look.", "session Startup", "before look", "after look: seen", "answered Done. false"]
+        ["session Startup", "prompt Look.", "before look", "after look: seen", "answered Done. false"]
     );
     assert_eq!(
         history(&agent)[1..],
         [
+            "system: It is Monday.",
             "user: Look.",
             "system: The branch is main.",
-            "system: It is Monday.",
             "assistant:  +look#c1",
             "tool#c1: seen\n\nThe formatter ran.",
             "assistant: Done."
@@ -142,7 +142,7 @@ async fn a_hook_sees_the_result_of_a_failed_call_only_where_there_is_one() {
     let rig = Rig::new([calls(&[("c1", "nothing")]), Played::text("I see.")]);
     let hooks = PlayedHooks::new(|_, _| HookAnswer::default());
     run(rig.build(with(&rig, &hooks), []).await, "Go.").answered().await;
-    assert_eq!(hooks.asked(), ["prompt Go.", "session Startup", "before nothing", "answered I see. false"]);
+    assert_eq!(hooks.asked(), ["session Startup", "prompt Go.", "before nothing", "answered I see. false"]);
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn a_hook_keeps_a_turn_from_ending_and_only_so_often() {
 
 #[tokio::test]
 async fn continue_false_ends_the_turn_with_every_result_in_place() {
-    for (place, expected) in [("prompt", 1), ("before", 5), ("after", 5), ("session", 2)] {
+    for (place, expected) in [("prompt", 1), ("before", 5), ("after", 5), ("session", 1)] {
         let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")])]);
         let hooks = PlayedHooks::new(move |_, point| match (place, point) {
             ("prompt", HookPoint::Prompt(_))

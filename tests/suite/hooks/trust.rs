@@ -111,6 +111,24 @@ async fn hooks_of_other_programs_run_only_after_a_yes_that_showed_them_whole() {
 }
 
 #[tokio::test]
+async fn what_is_not_run_of_the_users_files_is_told_only_to_who_wants_the_rest() {
+    let home = Home::new();
+    let hook = json!([{ "hooks": [{ "type": "command", "command": "ping" }] }]);
+    home.put(
+        ".claude/settings.json",
+        &json!({ "hooks": { "Notification": hook, "SessionEnd": hook, "Stop": hook } }).to_string(),
+    );
+    let (_, asked, notes) = home.start(FrontEnd::Screen, Answer::No(None)).await;
+    assert_eq!(asked.len(), 1);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with("~/.claude/settings.json: hooks that are not run: "), "{notes:?}");
+    assert!(notes[0].ends_with(" (these events are not known here)"), "{notes:?}");
+    for front in [FrontEnd::Screen, FrontEnd::Exec] {
+        assert_eq!(home.start(front, Answer::Once).await, (vec![], vec![], vec![]));
+    }
+}
+
+#[tokio::test]
 async fn the_users_own_file_needs_no_yes_unless_its_script_lies_where_the_agent_writes() {
     let home = Home::new();
     home.put(".config/steersman/hooks.json", &settings("true"));
@@ -273,7 +291,7 @@ fn a_hostile_project_does_nothing_before_it_is_trusted_and_what_it_does_then_is_
         .filter(|line| line["event"]["type"] == "hook_ran")
         .map(|line| line["event"]["hook"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["UserPromptSubmit", "SessionStart", "PreToolUse", "PostToolUse", "Stop"]);
+    assert_eq!(told, ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]);
 }
 
 #[test]
