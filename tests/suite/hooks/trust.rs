@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use steersman::agent::HookPoint;
-use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::cli::hooks::{HookRecord, HookSearch, trusted_of_user};
 use steersman::cli::places::UserDirectories;
 use steersman::cli::project::{FrontEnd, ProjectOffer};
@@ -71,7 +71,7 @@ fn answering(approvals: &Arc<Approvals>, asked: &Arc<Mutex<Vec<String>>>, answer
     approvals.watch(Arc::new(move || {
         let Some(desk) = desk.upgrade() else { return };
         for request in desk.open() {
-            let Subject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
+            let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
             asked.lock().unwrap().push(format!("{title}\n{detail}"));
             desk.answer(request.id, answer.clone());
         }
