@@ -209,6 +209,9 @@ pub enum RunError {
     /// The money or the tokens of the budget are used up; the sentence says which.
     #[error("{0}")]
     Budget(String),
+    /// A hook of the user stopped it; the sentence is the hook's.
+    #[error("a hook stopped this: {0}")]
+    Hook(String),
     /// The limit on model rounds is used up.
     #[error("exceeded max_turns ({max_turns}) without a final answer")]
     MaxTurns {
@@ -227,6 +230,7 @@ impl RunError {
             Self::Exceeded(_) => TurnFaultKind::Steps,
             Self::MaxTurns { .. } => TurnFaultKind::Rounds,
             Self::Budget(_) => TurnFaultKind::Budget,
+            Self::Hook(_) => TurnFaultKind::Hook,
             Self::Extension(_) | Self::Broken => TurnFaultKind::Internal,
         };
         Some(TurnFault { kind, status: None, retryable: false })

@@ -4,6 +4,7 @@
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
 mod facts;
+mod hook;
 mod pending;
 
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use crate::plan::{PlanChanged, PlanTold};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+pub use hook::{HookEvent, HookOutcome, HookRun};
 pub use pending::{Delivery, Pending};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
@@ -376,6 +378,8 @@ pub enum Event {
         /// What was done about each file, the newest change first.
         files: Vec<UndoneFile>,
     },
+    /// A hook of the user or of a trusted project ended.
+    HookRan(HookRun),
     /// A notice about the run, for the user alone: a cut reply, a budget, a repaired history.
     Notice {
         /// One sentence.

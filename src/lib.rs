@@ -78,7 +78,7 @@
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
-//! | crew | [`subagent`] [`skill`] | all above |
+//! | crew | [`subagent`] [`skill`] [`hooks`] | all above |
 //! | host | [`host`] | all above; nothing of the screen |
 //! | session | [`session`] | all above |
 //! | screen | [`tui`] | words; only its `run` sees `host` |
@@ -112,6 +112,7 @@
 //!   from the evidence when a turn's step budget is used up.
 //! - *step*: one tool call. *Step budget*: how many of them a turn may make. *Budget*: the money and the tokens that a whole
 //!   tree may use.
+//! - *hook*: a command of the user, or of a trusted project, that runs at a point of the loop and may forbid what comes next.
 //! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.
@@ -197,6 +198,8 @@ pub mod event;
 #[cfg(feature = "tools")]
 mod fault;
 pub mod front_matter;
+#[cfg(feature = "tools")]
+pub mod hooks;
 #[cfg(feature = "program")]
 pub mod host;
 pub mod id;

@@ -1,6 +1,7 @@
 //! All limits of the program, in one table.
 
 mod commands;
+mod hooks;
 mod jobs;
 mod journal;
 mod lines;
@@ -12,6 +13,7 @@ mod snapshot;
 use std::time::Duration;
 
 pub use commands::*;
+pub use hooks::*;
 pub use jobs::*;
 pub use journal::*;
 pub use lines::*;
@@ -53,6 +55,10 @@ pub const OLD_RESULT_CHARS: usize = 2_000;
 /// Characters of the user's earlier texts that a compaction keeps word for word, beside the task and the rules, which always
 /// stay whole; in a small context window fewer.
 pub const KEPT_TEXT_CHARS: usize = 24_000;
+/// Characters of the results that the user pinned which a compaction keeps, all together; in a small window fewer.
+pub const PINNED_CHARS: usize = 48_000;
+/// Columns of the name of a part of the context window.
+pub const CONTEXT_NAME_COLUMNS: usize = 120;
 /// New messages before a failed compaction is tried again.
 pub const COMPACT_REST: usize = 8;
 /// A longer text of a summary is cut, characters.

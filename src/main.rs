@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Task::Doctor { flags } => cli::run_doctor(&flags),
         Task::Personas { flags } => cli::run_personas(&flags),
         Task::Skills { flags } => cli::run_skills(&flags),
+        Task::Hooks { flags, act } => cli::run_hooks(&flags, act),
         Task::Mcp { flags, command } => cli::run_mcp(&flags, &command),
         Task::Sessions { flags, args } => cli::run_sessions(&flags, &args),
         Task::Archive { flags, command } => cli::run_archive(&flags, &command),

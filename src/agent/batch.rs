@@ -9,12 +9,13 @@ use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
+use crate::agent::hooks::CheckedCall;
 use crate::agent::pause::{self, Resume};
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, NotRunReason, questions};
@@ -100,7 +101,7 @@ impl Agent {
     /// Gives a call an error as its result, without running it; it counts as a step.
     fn refuse(&mut self, call: &ToolCall, why: &str, fault: CallFault) -> Result<(), RunError> {
         self.prepare(call)?;
-        self.emit_result(call, why, why, Some(fault), Instant::now());
+        self.emit_result(call, why, why, Some(fault), Duration::ZERO);
         self.history.push_result(why);
         Ok(())
     }
@@ -168,11 +169,12 @@ impl Agent {
 
     /// Runs one group; returns the tool of its last call that was started. The note is put before each observation.
     async fn run_group(&mut self, group: &[ToolCall], note: &str) -> Result<Option<String>, RunError> {
+        let group = self.check_calls(group).await?;
         let mut prepared = Vec::with_capacity(group.len());
         let mut exceeded: Option<Exceeded> = None;
-        for call in group {
-            match self.prepare(call) {
-                Ok(()) => prepared.push(call),
+        for checked in &group {
+            match self.prepare(&checked.call) {
+                Ok(()) => prepared.push(checked),
                 Err(RunError::Exceeded(error)) => {
                     exceeded = Some(error);
                     break;
@@ -183,14 +185,17 @@ impl Agent {
 
         self.keep_before(&prepared).await;
         self.group = Mutex::new(vec![CallOutcome::NotRun(NotRunReason::Interrupted); prepared.len()]);
-        let runs: Vec<BoxFuture<'_, _>> =
-            prepared.iter().enumerate().map(|(place, call)| self.run_in_place(place, call, note).boxed()).collect();
+        let runs: Vec<BoxFuture<'_, _>> = prepared
+            .iter()
+            .enumerate()
+            .map(|(place, checked)| self.run_in_place(place, checked, note).boxed())
+            .collect();
         // Not in call order while they run: a slow first call must not keep the others waiting.
         let ends: Vec<Result<(), Cancelled>> =
             stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect().await;
         let cancelled = ends.iter().any(Result::is_err);
         let started = self.settle_group();
-        let last = started.and_then(|place| prepared.get(place)).map(|call| call.name.clone());
+        let last = started.and_then(|place| prepared.get(place)).map(|checked| checked.call.name.clone());
         match exceeded {
             _ if cancelled => Err(Cancelled.into()),
             Some(exceeded) => Err(exceeded.into()),
@@ -199,9 +204,9 @@ impl Agent {
     }
 
     /// Waits until the record of what led here is kept, when one of these calls has effects.
-    async fn keep_before(&self, calls: &[&ToolCall]) {
-        let has_effects = |call: &&ToolCall| {
-            let found = self.toolbox.find(&call.name);
+    async fn keep_before(&self, calls: &[&CheckedCall]) {
+        let has_effects = |checked: &&CheckedCall| {
+            let found = self.toolbox.find(&checked.call.name);
             found.is_some_and(|found| found.concurrency() == Concurrency::Alone || found.traits().egress)
         };
         if calls.iter().any(has_effects) {
@@ -226,8 +231,8 @@ impl Agent {
     }
 
     /// Runs a call of a group and stores its outcome.
-    async fn run_in_place(&self, place: usize, call: &ToolCall, note: &str) -> Result<(), Cancelled> {
-        let ran = self.run_unless_cut(call, note).await?;
+    async fn run_in_place(&self, place: usize, checked: &CheckedCall, note: &str) -> Result<(), Cancelled> {
+        let ran = self.run_unless_cut(checked, note).await?;
         if let Some(slot) = self.group.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
             *slot = ran;
         }
@@ -249,26 +254,34 @@ impl Agent {
         started
     }
 
-    /// Runs a call of a group, unless a message is to be delivered before it. The call was announced with its group, so
-    /// its result is emitted too.
-    async fn run_unless_cut(&self, call: &ToolCall, note: &str) -> Result<CallOutcome, Cancelled> {
+    /// Runs a call of a group, unless a message is to be delivered before it, or a hook forbids it. The call was
+    /// announced with its group, so its result is emitted too.
+    async fn run_unless_cut(&self, checked: &CheckedCall, note: &str) -> Result<CallOutcome, Cancelled> {
         if self.gives_way() {
             let why = NotRunReason::UserMessage;
             let fault = Some(CallFault::Cancelled);
-            self.emit_result(call, why.observation(), why.observation(), fault, Instant::now());
+            self.emit_result(&checked.call, why.observation(), why.observation(), fault, Duration::ZERO);
             return Ok(CallOutcome::NotRun(why));
         }
-        self.run_call(call, note).await.map(CallOutcome::Ended)
+        if let Some(why) = &checked.refusal {
+            let observation = with_context(why.clone(), &checked.context);
+            self.emit_result(&checked.call, &observation, &observation, Some(CallFault::Refused), Duration::ZERO);
+            return Ok(CallOutcome::Ended(observation));
+        }
+        self.run_call(checked, note).await.map(CallOutcome::Ended)
     }
 
     /// Runs one call, emits its observation and returns it.
-    async fn run_call(&self, call: &ToolCall, note: &str) -> Result<String, Cancelled> {
+    async fn run_call(&self, checked: &CheckedCall, note: &str) -> Result<String, Cancelled> {
+        let CheckedCall { call, context: texts, .. } = checked;
         let started = Instant::now();
+        let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
+        let _permission = checked.permission.clone().map(|said| self.tree.approvals.permit(&asker, said));
         // Updates go through a channel so that events are emitted on the agent's task only.
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut updates = CallUpdates { agent: self, call, receiver, refused: None };
         let context = ToolContext {
-            asker: Asker { agent: self.id.clone(), call: call.id.clone() },
+            asker,
             cancellable: self.handles.cancellable.clone().unwrap_or_default(),
             approvals: Arc::clone(&self.tree.approvals),
             tell: Arc::new(move |told| {
@@ -298,8 +311,13 @@ impl Agent {
             Err(ToolError::Failed(message)) => (format!("{ERROR}{message}"), Some(self.fault(call, refused))),
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
-        let observation = format!("{note}{result}");
-        self.emit_result(call, &observation, &result, fault, started);
+        let elapsed = started.elapsed();
+        let mut observation = format!("{}{note}{result}", checked.note.as_deref().unwrap_or_default());
+        observation = with_context(observation, texts);
+        if fault.is_none() && !result.starts_with(ERROR) {
+            observation = with_context(observation, &self.check_result(call, &result).await);
+        }
+        self.emit_result(call, &observation, &result, fault, elapsed);
         Ok(observation)
     }
 
@@ -318,7 +336,7 @@ impl Agent {
     }
 
     /// Emits a call's observation; `result` is the observation without the note on changed arguments.
-    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFault>, started: Instant) {
+    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFault>, elapsed: Duration) {
         let is_error = result.starts_with(ERROR);
         if let Some(fault) = fault.or(is_error.then_some(CallFault::Failed)) {
             self.listeners.tell_facts(&EventFacts::Call { id: call.id.clone(), fault });
@@ -327,7 +345,7 @@ impl Agent {
             id: call.id.clone(),
             content: content.to_owned(),
             is_error,
-            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         });
     }
 
@@ -403,6 +421,11 @@ impl Drop for CallUpdates<'_> {
     fn drop(&mut self) {
         self.rest();
     }
+}
+
+/// Puts texts of hooks behind an observation.
+fn with_context(observation: String, texts: &[String]) -> String {
+    texts.iter().fold(observation, |all, text| format!("{all}\n\n{text}"))
 }
 
 async fn until_cancelled(

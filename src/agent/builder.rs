@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::call_ids::CallIds;
 use crate::agent::conditions::ConditionWatch;
-use crate::agent::context_size::ContextSize;
+use crate::agent::context_size::{ContextSize, guess_text};
 use crate::agent::finalizers::Closer;
 use crate::agent::output_schema::OutputSchema;
 use crate::agent::parts::{Handles, TreeParts};
-use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
+use crate::agent::{
+    Agent, CompactionRequest, EmptyReply, Extension, History, LoopHooks, ModelChoice, SessionStart, Subscribers,
+};
 use crate::approval::Approvals;
 use crate::assets;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -38,6 +40,7 @@ pub struct AgentBuilder {
     pub(crate) listeners: ListenerList,
     pub(crate) model_checked: bool,
     pub(crate) output_schema: Option<Arc<OutputSchema>>,
+    pub(crate) instructions: Vec<(String, u64)>,
 }
 
 impl AgentBuilder {
@@ -54,6 +57,7 @@ impl AgentBuilder {
             listeners: ListenerList::default(),
             model_checked: false,
             output_schema: None,
+            instructions: Vec::new(),
         }
     }
 
@@ -116,6 +120,24 @@ impl AgentBuilder {
     /// Sets the plans of the agents of its tree, which the user changes through them.
     pub fn plans(mut self, plans: Arc<Plans>) -> Self {
         self.tree.plans = plans;
+        self
+    }
+
+    /// Sets where the agents of its tree say what fills their context windows.
+    pub fn context_book(mut self, context: Arc<ContextBook>) -> Self {
+        self.tree.context = context;
+        self
+    }
+
+    /// Names the instruction files in the system prompt, each with its text, for what is said of the context window.
+    pub fn instructions<'a>(mut self, files: impl IntoIterator<Item = (String, &'a str)>) -> Self {
+        self.instructions = files.into_iter().map(|(name, text)| (name, guess_text(text))).collect();
+        self
+    }
+
+    /// Sets what decides at the points of the loop, shared by its whole tree.
+    pub fn hooks(mut self, hooks: Option<Arc<dyn LoopHooks>>) -> Self {
+        self.tree.hooks = hooks;
         self
     }
 
@@ -248,6 +270,7 @@ impl AgentBuilder {
             listeners,
             compact_from: 0,
             context_size: ContextSize::default(),
+            instructions: inputs.instructions,
             call_ids: CallIds::default(),
             extensions,
             context_window_cap,
@@ -263,12 +286,15 @@ impl AgentBuilder {
             unseen: Vec::new(),
             partial: String::new(),
             group: Mutex::default(),
+            session_start: Some(SessionStart::Startup),
+            stop_wish: Mutex::default(),
             closer,
         };
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
         for extension in agent.extensions.clone() {
             extension.bind(&mut agent)?;
         }
+        agent.publish_context();
         Ok(agent)
     }
 }

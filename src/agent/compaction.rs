@@ -8,10 +8,10 @@ mod prompt;
 mod request;
 
 use crate::agent::frame::without_tags;
-use crate::agent::history::{Keep, lost};
+use crate::agent::history::{Keep, Pins, lost};
 use crate::agent::on_drop::OnDrop;
 use crate::agent::reply::stopped;
-use crate::agent::{Agent, History};
+use crate::agent::{Agent, CompactionCause, History, SessionStart};
 use crate::error::{Cancelled, RunError};
 use crate::event::Event;
 use crate::limits;
@@ -107,9 +107,20 @@ impl Agent {
     }
 
     async fn make(&mut self, why: CompactionReason<'_>) -> Result<CompactionResult, RunError> {
+        let cause = match why {
+            CompactionReason::Asked(words) => CompactionCause::Asked(words),
+            CompactionReason::Share { .. } | CompactionReason::Overflow => CompactionCause::Auto,
+        };
+        if let Some(why) = self.ask_about_compaction(cause).await? {
+            self.compact_from = self.history.messages().len().saturating_add(limits::COMPACT_REST);
+            self.notice(format!("the conversation is not compacted, a hook forbids it: {why}"));
+            return Ok(CompactionResult::Unchanged);
+        }
         let before = self.size().tokens;
+        let calls = self.tree.context.pins(&self.id);
+        let pins = Pins { calls: &calls, room: self.room_for_pins() };
         if let CompactionReason::Share { due } = why
-            && let Some(shorter) = self.history.shortened()
+            && let Some(shorter) = self.history.shortened(&pins)
             && self.size_of(&shorter) <= due.saturating_mul(limits::COMPACT_ENOUGH) / 100
         {
             self.replace(shorter, before, 0, String::new());
@@ -129,7 +140,7 @@ impl Agent {
         let request = [Message::system(prompt::SYSTEM), Message::user(prompt::build(&older, words, room))];
         self.listeners.emit(Event::Compacting { messages });
         let failed = match self.summary(&request).await {
-            Ok(summary) => match self.compacted(&summary) {
+            Ok(summary) => match self.compacted(&summary, &pins) {
                 Ok(history) => {
                     self.replace(history, before, messages, summary);
                     return Ok(CompactionResult::MadeRoom);
@@ -147,11 +158,11 @@ impl Agent {
 
     /// Returns the conversation with a summary in the place of its older rounds, checked: it is shorter, and what the user
     /// wrote is in it as far as it must be.
-    fn compacted(&self, summary: &str) -> Result<History, String> {
+    fn compacted(&self, summary: &str, pins: &Pins<'_>) -> Result<History, String> {
         let rules = self.tree.rules.of(&self.id);
         let plan = self.tree.plans.known(&self.id);
         let keep = Keep { agent: &self.id, rules: &rules, plan: &plan, room: self.room_for_texts() };
-        let shorter = self.history.compacted(summary, &keep);
+        let shorter = self.history.compacted(summary, &keep, pins);
         let shorter = shorter.filter(|shorter| self.size_of(shorter) < self.size_of(&self.history));
         let shorter = shorter.ok_or("the summary was not shorter than the messages it was to replace")?;
         match lost(self.history.messages(), shorter.messages(), &rules) {
@@ -167,10 +178,17 @@ impl Agent {
         limits::KEPT_TEXT_CHARS.min(usize::try_from(share).unwrap_or(usize::MAX))
     }
 
+    /// Returns the characters that pinned results may have together: a quarter of the window, guessed.
+    fn room_for_pins(&self) -> usize {
+        let share = self.context_window_cap.unwrap_or(u64::MAX);
+        limits::PINNED_CHARS.min(usize::try_from(share).unwrap_or(usize::MAX))
+    }
+
     fn replace(&mut self, history: History, before: u64, messages: usize, summary: String) {
         self.history = history;
         self.context_size.forget();
         self.compact_from = 0;
+        self.session_start.get_or_insert(SessionStart::Compact);
         let after = Some(self.size().tokens);
         self.listeners.emit(Event::Compacted { before: Some(before), after, messages, summary });
         self.tell_replaced();

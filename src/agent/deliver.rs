@@ -3,14 +3,17 @@
 //! Called by `run_loop` at a turn's start, at a boundary and after a cut. Always holds: what was taken from the queue is
 //! delivered, also behind a text on which an extension failed (D5); a rule holds from its delivery on.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::agent::frame::{FramedText, SentWhen, frame};
 use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
+use crate::clock;
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::image::Image;
+use crate::listener::ListenerList;
 use crate::message::{UserAbout, UserText};
 use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
 
@@ -34,6 +37,15 @@ impl From<Pending> for TurnInput {
     }
 }
 
+impl TurnInput {
+    /// Returns it as it waited; `None` for a text that came without a queue.
+    fn into_pending(self) -> Option<Pending> {
+        let Self { text, injection, kind, scope, during, met, sender, images } = self;
+        let entry = Pending::new(injection?, text, clock::now());
+        Some(Pending { kind, scope, during, sender, met, images, ..entry })
+    }
+}
+
 /// The point of a turn at which a user message enters.
 pub(super) enum DeliveryPoint {
     TurnStart,
@@ -46,14 +58,34 @@ pub(super) enum DeliveryPoint {
 }
 
 impl Agent {
-    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5).
-    pub(super) fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
-        let mut result = Ok(());
-        for input in inputs {
-            let delivered = self.deliver(input, point);
-            result = result.and(delivered);
+    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5). What a hook
+    /// forbids, and what is left when the turn is stopped meanwhile, goes back to the user.
+    pub(super) async fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
+        let mut waiting = Undelivered { inputs: inputs.into(), listeners: self.listeners.clone() };
+        // The hooks hear of the session before they hear of its first text.
+        if let DeliveryPoint::TurnStart = point {
+            self.ask_about_session().await?;
         }
-        result
+        let (mut result, mut forbidden, mut delivered) = (Ok(()), None, 0);
+        while let Some(input) = waiting.inputs.front() {
+            let context = match self.ask_about_prompt(input, point).await? {
+                Ok(context) => context,
+                Err(why) => {
+                    forbidden = Some(why);
+                    waiting.give_back(1);
+                    continue;
+                }
+            };
+            if let Some(input) = waiting.inputs.pop_front() {
+                result = result.and(self.deliver(input, point));
+                self.add_context(context);
+                delivered += 1;
+            }
+        }
+        match (forbidden, point) {
+            (Some(why), DeliveryPoint::TurnStart) if delivered == 0 => result.and(Err(RunError::Hook(why))),
+            _ => result,
+        }
     }
 
     /// Appends one user message, emits it, and lets the extensions append their notes.
@@ -138,6 +170,29 @@ impl Agent {
         let (kind, scope, met) = (*kind, *scope, met.as_ref());
         let framed = FramedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
         (frame(&framed), UserText { words: Some(text.clone()), ..about })
+    }
+}
+
+/// Texts that were taken from the queue and are not in the conversation yet. Dropping it gives them back to the user.
+struct Undelivered {
+    inputs: VecDeque<TurnInput>,
+    listeners: ListenerList,
+}
+
+impl Undelivered {
+    /// Gives the first texts back; one that came without a queue stays with whoever gave it.
+    fn give_back(&mut self, number: usize) {
+        let back = self.inputs.drain(..number.min(self.inputs.len()));
+        let entries: Vec<Pending> = back.filter_map(TurnInput::into_pending).collect();
+        if !entries.is_empty() {
+            self.listeners.emit(Event::Returned { entries });
+        }
+    }
+}
+
+impl Drop for Undelivered {
+    fn drop(&mut self) {
+        self.give_back(self.inputs.len());
     }
 }
 

@@ -13,8 +13,8 @@ use crate::image::Image;
 use crate::message::{AssistantMessage, Message, ToolCall, UserAbout};
 
 pub use kept::{KEPT_HEAD, Keep, lost};
-pub use older::SUMMARY_HEAD;
-pub(super) use older::{is_kept, is_summary, shorten};
+pub use older::{Pins, SUMMARY_HEAD};
+pub(super) use older::{is_kept, is_pinned, is_summary, shorten};
 pub use texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_told};
 
 /// The messages of a conversation and the calls that wait for their results.

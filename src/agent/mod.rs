@@ -23,6 +23,9 @@
 //!   `history/older.rs`, `history/kept.rs`; stories: `compaction.rs`, `steering/survival.rs`
 //! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
 //! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
+//! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/hooks`; stories: `hooks/mod.rs`
+//! - what fills the window, results that are taken out or pinned: `context_report.rs`, `history/older.rs`; stories:
+//!   `context_pane.rs`
 //! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
 //! - the rescue when the steps are used up: `synthesizer.rs`, `src/control/step_limit.rs`; stories:
@@ -38,12 +41,14 @@ mod builder;
 mod call_ids;
 mod compaction;
 mod conditions;
+mod context_report;
 pub mod context_size;
 mod deliver;
 mod extension;
 pub mod finalizers;
 pub mod frame;
 mod history;
+mod hooks;
 mod long_wait;
 mod model;
 mod model_choice;
@@ -79,9 +84,10 @@ pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
 pub use extension::{AgentContext, BoundaryNote, Extension, ExtensionError};
 pub use history::{
-    History, KEPT_HEAD, Keep, NotRunReason, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
+    History, KEPT_HEAD, Keep, NotRunReason, Pins, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
     rules_told,
 };
+pub use hooks::{CompactionCause, HookAnswer, HookPoint, LoopHooks, SessionStart};
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
@@ -109,6 +115,8 @@ pub struct Agent {
     /// A compaction that failed is not tried again before the conversation has so many messages.
     compact_from: usize,
     context_size: ContextSize,
+    /// The instruction files in the system prompt, each with its tokens, guessed.
+    instructions: Vec<(String, u64)>,
     call_ids: CallIds,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
@@ -135,6 +143,10 @@ pub struct Agent {
     partial: String,
     /// The outcomes so far of the calls that run now, in call order; their results are not in the history yet.
     group: Mutex<Vec<CallOutcome>>,
+    /// Where the conversation comes from, until the hooks were told.
+    session_start: Option<SessionStart>,
+    /// Why a hook wants the running turn to end.
+    stop_wish: Mutex<Option<String>>,
     closer: Arc<finalizers::Closer>,
 }
 
@@ -297,6 +309,7 @@ impl Agent {
         self.history = History::new(&self.system_prompt);
         self.context_size.forget();
         self.compact_from = 0;
+        self.session_start = Some(SessionStart::Clear);
         self.handles.compaction_request.take();
         self.unseen.clear();
         self.tree.approvals.forget(&self.id);
@@ -308,6 +321,7 @@ impl Agent {
         }
         self.listeners.emit(Event::Reset {});
         self.tell_replaced();
+        self.publish_context();
     }
 
     /// Tells the listeners which messages were appended since the last time.

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::agent::{CompactionRequest, ModelChoice};
+use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -22,6 +22,10 @@ pub(crate) struct TreeParts {
     pub(crate) rules: Arc<Rules>,
     /// The plans of its agents.
     pub(crate) plans: Arc<Plans>,
+    /// What fills the context windows.
+    pub(crate) context: Arc<ContextBook>,
+    /// What decides at the points of the loop.
+    pub(crate) hooks: Option<Arc<dyn LoopHooks>>,
     /// How texts of the user reach the model during a turn.
     pub(crate) framing: Framing,
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
@@ -38,6 +42,8 @@ impl TreeParts {
             budget: Arc::default(),
             rules: Arc::default(),
             plans: Arc::default(),
+            context: Arc::default(),
+            hooks: None,
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,

@@ -17,6 +17,7 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
                 Answer::Once => ("yes", None),
                 Answer::Session => ("session", None),
                 Answer::Always => ("always", None),
+                Answer::Everywhere => ("everywhere", None),
                 // What the user wrote for a server is not for the record of the model's run.
                 Answer::Filled(_) => ("filled", None),
                 Answer::No(words) => ("no", words),
@@ -24,7 +25,7 @@ pub(super) fn event(told: ApprovalRecord) -> Event {
             Event::Answer { id: name(id), answer: answer.to_owned(), words }
         }
         ApprovalRecord::Kept(rule, Ok(())) => Event::Notice {
-            text: format!("kept for this project: {rule}; /rules on the screen lists and removes rules"),
+            text: format!("kept for {}: {rule}; /rules on the screen lists and removes rules", rule.reach().words()),
         },
         ApprovalRecord::Kept(rule, Err(why)) => {
             Event::Notice { text: format!("{rule} is allowed in this session only, it could not be kept: {why}") }

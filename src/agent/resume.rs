@@ -1,6 +1,6 @@
 //! A conversation that an earlier process began, and that this agent goes on with.
 
-use crate::agent::{Agent, History};
+use crate::agent::{Agent, History, SessionStart};
 use crate::approval::Taint;
 use crate::message::Message;
 
@@ -12,6 +12,7 @@ impl Agent {
         if recorded.is_empty() {
             return;
         }
+        self.session_start = Some(SessionStart::Resume);
         // Another program's conversation has no instructions of this one.
         let is_ours = matches!(recorded.first(), Some(Message::System { .. }));
         let own = self.history.messages().iter().take_while(|message| matches!(message, Message::System { .. }));
@@ -34,6 +35,7 @@ impl Agent {
         } else {
             self.tell_replaced();
         }
+        self.publish_context();
     }
 }
 

@@ -147,7 +147,7 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
-        self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
+        self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
@@ -180,6 +180,7 @@ impl Agent {
             interloper.ended_turn();
         }
         self.tell_history();
+        self.publish_context();
         let fault = result.as_ref().err().and_then(RunError::fault);
         let finish = self.finish.take().map(|finish| finish.word());
         self.listeners.tell_facts(&EventFacts::Turn { finish, fault });
@@ -193,6 +194,8 @@ impl Agent {
         let mut cut = 0;
         let mut empty_before = false;
         let mut pauses = 0;
+        // How often a hook has kept the turn from ending.
+        let mut continues = 0;
         loop {
             if let Some(max_turns) = self.max_turns.filter(|max| round - cut >= *max) {
                 return Err(RunError::MaxTurns { max_turns });
@@ -206,8 +209,15 @@ impl Agent {
             match next? {
                 AfterRound::Answered => {
                     let may_go_on = self.max_turns.is_none_or(|max| round - cut < max) && self.check_budget().is_ok();
-                    let Some(input) = self.second_request().filter(|_| may_go_on) else { return Ok(()) };
-                    self.answer_stage = AnswerStage::Due;
+                    let input = if let Some(input) = self.second_request().filter(|_| may_go_on) {
+                        self.answer_stage = AnswerStage::Due;
+                        input
+                    } else if let Some(input) = self.ask_about_answer(continues).await?.filter(|_| may_go_on) {
+                        continues += 1;
+                        input
+                    } else {
+                        return Ok(());
+                    };
                     self.deliver(input, &DeliveryPoint::MidLoop { after: None })?;
                     empty_before = false;
                 }
@@ -238,18 +248,21 @@ impl Agent {
     async fn round(&mut self, empty_before: bool) -> Result<AfterRound, RunError> {
         self.adopt_model()?;
         self.toolbox.take_additions();
+        self.drop_results();
         self.check_budget()?;
         let room = self.make_room().await?;
         // A summary may have used up the budget.
         self.check_budget()?;
         if room.is_some() {
-            self.deliver_behind_summary()?;
+            self.deliver_behind_summary().await?;
         }
+        self.ask_about_session().await?;
         self.keep_what_was_typed().await;
+        self.publish_context();
         let mut reply = match self.ask_within_window().await? {
             RequestOutcome::Reply(reply) => *reply,
             RequestOutcome::Cut(messages) => {
-                self.deliver_all(inputs(messages), &DeliveryPoint::MidLoop { after: None })?;
+                self.deliver_all(inputs(messages), &DeliveryPoint::MidLoop { after: None }).await?;
                 return Ok(AfterRound::Cut);
             }
         };
@@ -277,6 +290,7 @@ impl Agent {
         if cut.is_empty() && self.answer_with_plan() {
             return Ok(AfterRound::Answered);
         }
+        self.check_stop_wish()?;
         // A paused agent waits here first, so that what is typed meanwhile enters here.
         while cut.is_empty() && matches!(self.pause_at_boundary().await?, Resume::Message) {
             // Empty when the message was withdrawn meanwhile.
@@ -286,7 +300,7 @@ impl Agent {
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };
-        self.deliver_all(inputs(cut.into_iter().chain(taken)), &DeliveryPoint::MidLoop { after })?;
+        self.deliver_all(inputs(cut.into_iter().chain(taken)), &DeliveryPoint::MidLoop { after }).await?;
         left.map(|()| AfterRound::Round)
     }
 
@@ -316,19 +330,19 @@ impl Agent {
             asked => return asked,
         }
         self.check_budget()?;
-        self.deliver_behind_summary()?;
+        self.deliver_behind_summary().await?;
         self.keep_what_was_typed().await;
         self.ask().await
     }
 
     /// Delivers what was typed while a summary was made: it need not wait for the next boundary. A reply that the
     /// server paused goes on first.
-    fn deliver_behind_summary(&mut self) -> Result<(), RunError> {
+    async fn deliver_behind_summary(&mut self) -> Result<(), RunError> {
         if let Some(Message::Assistant(_)) = self.history.messages().last() {
             return Ok(());
         }
         let taken = self.drain();
-        self.deliver_all(inputs(taken), &DeliveryPoint::BehindSummary)
+        self.deliver_all(inputs(taken), &DeliveryPoint::BehindSummary).await
     }
 
     /// Returns what follows an empty reply: one more request, then an error.

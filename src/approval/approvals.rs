@@ -4,6 +4,7 @@
 //! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
+mod call_permission;
 mod kept_rules;
 mod questions;
 
@@ -14,7 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use self::call_permission::CallPermissions;
+pub use self::call_permission::{CallPermission, CallPermit};
 use self::kept_rules::aside;
+use self::kept_rules::rule_of;
 use self::questions::fitting;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
@@ -44,6 +48,8 @@ struct Inner {
     /// Where rules are kept for later sessions; none is offered without.
     store: Option<Arc<dyn RuleStore>>,
     taints: HashMap<AgentId, Taint>,
+    /// What hooks say of calls that run.
+    permissions: CallPermissions,
     open: Vec<OpenQuestion>,
     asked: u64,
     watchers: Vec<Watcher>,
@@ -135,9 +141,14 @@ impl Approvals {
     pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
         let answer = match answer {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
-            Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(None) => answer,
+            Answer::Once
+            | Answer::Session
+            | Answer::Always
+            | Answer::Everywhere
+            | Answer::Filled(_)
+            | Answer::No(None) => answer,
         };
-        let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always);
+        let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere);
         {
             let mut inner = self.lock();
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
@@ -147,7 +158,14 @@ impl Approvals {
                 // It chooses a mode, and covers no other question.
                 Answer::Session if matches!(waiting.request.subject, ApprovalSubject::Plan { .. }) => None,
                 Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
-                Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
+                Answer::Always | Answer::Everywhere => Some(
+                    waiting
+                        .rule
+                        .clone()
+                        .map(|rule| rule_of(&answer, rule))
+                        .map(Grant::Kept)
+                        .ok_or(Unanswered::NotKept)?,
+                ),
                 Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
             };
             if is_yes && let Some(why) = inner.forbids(waiting) {
@@ -201,12 +219,13 @@ impl Approvals {
         match reply {
             Ok(Reply::Answer(answer)) => {
                 tell(ApprovalRecord::Answered(id, answer.clone()));
-                if let (Answer::Always, Some(rule)) = (&answer, rule) {
+                if let (Answer::Always | Answer::Everywhere, Some(rule)) = (&answer, rule) {
+                    let rule = rule_of(&answer, rule);
                     let outcome = self.keep(rule.clone()).await;
                     tell(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) => {
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_) => {
                         Ok(Approved::new(act, fingerprint))
                     }
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
@@ -329,12 +348,14 @@ impl Inner {
     }
 
     fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
-        let standing = self.standing(asker);
-        if asker.agent.is_main() {
+        let grants = self.permissions.grants(asker, &self.grants);
+        let standing = Circumstances { grants: &grants, ..self.standing(asker) };
+        let verdict = if asker.agent.is_main() {
             self.policy.judge_main(act, study, &standing)
         } else {
             self.policy.judge(act, study, &standing)
-        }
+        };
+        self.permissions.narrowed(asker, verdict, &self.policy)
     }
 
     fn open(

@@ -40,6 +40,8 @@ pub enum Grant {
     ServerTool(String),
     /// What a rule covers that is kept for later sessions.
     Kept(KeptRule),
+    /// What a hook allows: one call, as far as a rule could.
+    Call,
 }
 
 impl fmt::Display for Grant {
@@ -55,6 +57,7 @@ impl fmt::Display for Grant {
             Self::Searches => f.write_str("every search"),
             Self::ServerTool(name) => write!(f, "every call of {name}"),
             Self::Kept(rule) => write!(f, "the kept rule {rule}"),
+            Self::Call => f.write_str("this call"),
         }
     }
 }
@@ -99,6 +102,14 @@ impl Grant {
             (Self::Searches, Act::Search(_)) => true,
             (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
             (Self::Kept(rule), act) => rule.covers(act, shape, root),
+            (Self::Call, act) => match act {
+                Act::Command(act) => {
+                    matches!(shape, Some(Shape::Simple(_))) && root.is_some_and(|root| act.cwd.starts_with(root))
+                }
+                Act::Write(act) => is_within(act, root),
+                Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => true,
+                Act::Use(_) => false,
+            },
             _ => false,
         }
     }

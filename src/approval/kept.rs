@@ -13,7 +13,29 @@ use crate::approval::{Act, Grant, RuleError};
 
 /// An allow rule that holds in later sessions too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptRule(Rule);
+pub struct KeptRule {
+    rule: Rule,
+    reach: RuleReach,
+}
+
+/// The sessions in which a kept rule holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleReach {
+    /// Those of one project.
+    Project,
+    /// Those of every project.
+    Everywhere,
+}
+
+impl RuleReach {
+    /// Returns it in words: where the rule holds.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Project => "this project",
+            Self::Everywhere => "every project",
+        }
+    }
+}
 
 /// A place where rules are kept. Its functions may take a moment.
 pub trait RuleStore: Send + Sync {
@@ -31,13 +53,25 @@ pub trait RuleStore: Send + Sync {
 }
 
 impl KeptRule {
-    /// Reads a rule: `bash: cargo test *`.
+    /// Reads a rule of a project: `bash: cargo test *`.
     ///
     /// # Errors
     /// [`RuleError`] for what is no rule, or one that is too wide to be kept.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         let rule = Rule::parse(text)?;
-        if rule.is_narrow() { Ok(Self(rule)) } else { Err(RuleError::new(text, "it is too wide to be kept")) }
+        let kept = Self { rule, reach: RuleReach::Project };
+        if kept.rule.is_narrow() { Ok(kept) } else { Err(RuleError::new(text, "it is too wide to be kept")) }
+    }
+
+    /// Returns the same rule for other sessions.
+    #[must_use]
+    pub fn reaching(self, reach: RuleReach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// Returns the sessions in which it holds.
+    pub fn reach(&self) -> RuleReach {
+        self.reach
     }
 
     /// Returns the rule that can be kept with an act for which this is offered; `None` where no narrow one covers it.
@@ -46,7 +80,7 @@ impl KeptRule {
             Grant::Prefix { words, .. } => format!("{} *", words.join(" ")),
             Grant::Host(origin) => format!("{origin}/*"),
             Grant::ServerTool(name) => name.clone(),
-            Grant::Edits | Grant::Command { .. } | Grant::Searches | Grant::Kept(_) => return None,
+            Grant::Edits | Grant::Command { .. } | Grant::Searches | Grant::Kept(_) | Grant::Call => return None,
         };
         let shape = match act {
             Act::Command(act) => Some(Shape::of(&act.command)),
@@ -58,7 +92,7 @@ impl KeptRule {
 
     /// Returns the rule as a configuration would have it.
     pub fn text(&self) -> &str {
-        self.0.text()
+        self.rule.text()
     }
 
     /// Returns its pattern, without the tool.
@@ -72,7 +106,7 @@ impl KeptRule {
             Act::Command(act) => root.is_some_and(|root| act.cwd.starts_with(root)),
             Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => true,
         };
-        is_here && self.0.allows(act, shape, root)
+        is_here && self.rule.allows(act, shape, root)
     }
 }
 

@@ -32,9 +32,9 @@ pub use crate::protocol::{
     FormField, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
 pub use act::{Approved, Digest, Fields, Proposal, Tampered};
-pub use approvals::Approvals;
+pub use approvals::{Approvals, CallPermission, CallPermit};
 pub use grant::Grant;
-pub use kept::{KeptRule, RuleStore};
+pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};

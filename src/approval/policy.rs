@@ -253,7 +253,7 @@ impl Policy {
     }
 
     /// Asks whoever answers.
-    fn ask(&self, why: &str, grant: Option<Grant>) -> Verdict {
+    pub(super) fn ask(&self, why: &str, grant: Option<Grant>) -> Verdict {
         match self.answerer {
             Answerer::User => Verdict::Ask { why: why.to_owned(), grant },
             Answerer::Yes | Answerer::YesOrUser => Verdict::Allow,

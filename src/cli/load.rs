@@ -12,6 +12,7 @@ use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
 use crate::event::Envelope;
+use crate::hooks::TrustedHook;
 use crate::host::Earlier;
 use crate::limits;
 use crate::regular_file::read_own_text;
@@ -46,6 +47,10 @@ pub struct Start {
     pub front: FrontEnd,
     /// The user's directories.
     pub places: UserDirectories,
+    /// Whether the user's own hooks are looked for.
+    pub user_hooks: bool,
+    /// The hooks of a trusted project.
+    pub project_hooks: Vec<TrustedHook>,
     /// The MCP servers of a trusted project.
     pub project_servers: BTreeMap<String, ServerSection>,
     /// The settings of the command line, which a project does not override.
@@ -138,6 +143,8 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         answerer,
         front,
         places,
+        user_hooks: !flags.ignore_user_config,
+        project_hooks: Vec::new(),
         project_servers: BTreeMap::new(),
         flags: flags.layer(),
         journal: None,
@@ -154,6 +161,7 @@ impl Start {
         for (name, server) in &offer.servers {
             self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
         }
+        self.project_hooks.extend(offer.hooks.iter().cloned());
         let Some(layer) = &offer.layer else { return };
         let rules = std::mem::take(&mut self.config.rules);
         self.config.rules = rules.and(layer.rules.clone());

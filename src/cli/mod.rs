@@ -34,6 +34,7 @@ pub mod exit;
 pub mod first_start;
 mod help;
 pub mod hidden;
+pub mod hooks;
 mod journal;
 pub mod keymap;
 pub mod keys;
@@ -76,6 +77,7 @@ pub use archive::run as run_archive;
 pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
 pub use help::{man as run_man, run as run_help};
+pub use hooks::{HooksAct, run as run_hooks};
 pub use keymap::run as run_keys;
 pub use mcp::run as run_mcp;
 pub use models::run as run_models;
@@ -111,6 +113,13 @@ pub enum Task {
     Skills {
         /// The flags.
         flags: Flags,
+    },
+    /// Print the hooks.
+    Hooks {
+        /// The flags.
+        flags: Flags,
+        /// What is done about them.
+        act: HooksAct,
     },
     /// Print the models.
     Models {
@@ -229,6 +238,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
         (Some(Command::Skills), None) => Ok(Task::Skills { flags }),
+        (Some(Command::Hooks { ask_again }), None) => {
+            Ok(Task::Hooks { flags, act: if ask_again { HooksAct::AskAgain } else { HooksAct::List } })
+        }
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Mcp(command)), None) => Ok(Task::Mcp { flags, command }),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::assets;
 use crate::cli::first_start::look;
+use crate::cli::hooks::{HookSearch, trusted_of_user};
 use crate::cli::keys;
-use crate::cli::load::Start;
+use crate::cli::load::{Start, writable};
 use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
@@ -17,12 +18,13 @@ use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::fault;
-use crate::host::{ContextPlaces, Setup, StartError};
+use crate::host::{ContextPlaces, HookSetup, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
     list_models, takes_images,
 };
+use crate::session::journal::SessionFiles;
 use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 use crate::workspace::Caution;
@@ -53,6 +55,7 @@ pub async fn setup(
         start.adopt(&offer);
         adopted(&offer, &mut roster, &mut skills);
     }
+    let hooks = hooks(&mut start, &approvals, &mut notes).await;
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
         approvals.keep_rules_in(Arc::new(kept), rules);
@@ -127,10 +130,31 @@ pub async fn setup(
         roster,
         skills,
         servers,
+        hooks,
         notes,
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.
+async fn hooks(start: &mut Start, approvals: &Approvals, notes: &mut Vec<String>) -> HookSetup {
+    let mut hooks = Vec::new();
+    if start.user_hooks {
+        let writable = writable(&start.cwd, &start.config);
+        let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
+        hooks = trusted_of_user(start.front, &search, approvals, notes).await;
+    }
+    hooks.append(&mut start.project_hooks);
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string()).unwrap_or_default();
+    let files = start.places.state.as_deref().map(SessionFiles::within);
+    HookSetup {
+        hooks,
+        transcript: files.and_then(|files| files.find(&session).ok()).map(|file| file.path),
+        session,
+        project: start.places.project.clone(),
+        home: start.places.home.clone(),
+    }
 }
 
 /// Checks that the model takes the images of the first message, as far as anybody knows.

@@ -99,6 +99,7 @@ impl Line {
             "yes" if words.is_empty() => Some(Self::Answer(number, Answer::Once)),
             "session" if words.is_empty() => Some(Self::Answer(number, Answer::Session)),
             "always" if words.is_empty() => Some(Self::Answer(number, Answer::Always)),
+            "everywhere" if words.is_empty() => Some(Self::Answer(number, Answer::Everywhere)),
             "no" => Some(Self::Answer(number, Answer::No((!is_blank(words)).then(|| words.to_owned())))),
             _ => None,
         }

@@ -12,10 +12,12 @@
 //! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`
+//! - what fills the context windows, and wishes about single results: `context.rs`; stories: `context_pane.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`
 
 mod budget;
 mod cancellable;
+mod context;
 mod crew;
 mod gate;
 mod interloper;
@@ -27,6 +29,7 @@ mod step_limit;
 pub use crate::protocol::{Decision, Shift};
 pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
+pub use context::ContextBook;
 pub use crew::{Controls, Crew};
 pub use gate::{Gate, Parked, Parking};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};

@@ -96,6 +96,8 @@ pub enum TurnFaultKind {
     Steps,
     /// The rounds of the turn are used up.
     Rounds,
+    /// A hook stopped it.
+    Hook,
     /// A part of the program failed.
     Internal,
 }

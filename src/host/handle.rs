@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::approval::Approvals;
 use crate::clock;
-use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher};
+use crate::control::{
+    Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher,
+};
 use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -32,6 +34,7 @@ pub struct Handle {
     budget: Arc<Budget>,
     rules: Arc<Rules>,
     plans: Arc<Plans>,
+    context: Arc<ContextBook>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
 }
@@ -54,8 +57,8 @@ impl Handle {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let (budget, rules, plans) = (Arc::default(), Arc::default(), Arc::default());
-        let (keeper, servers) = (Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, plans, keeper, servers }
+        let (context, keeper, servers) = (Arc::default(), Arc::default(), Arc::default());
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, plans, context, keeper, servers }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -323,6 +326,11 @@ impl Handle {
     /// Returns where the worker puts the MCP servers.
     pub(super) fn servers_slot(&self) -> &Arc<OnceLock<Arc<Servers>>> {
         &self.servers
+    }
+
+    /// Returns what fills the context windows, with the wishes about single results.
+    pub fn context(&self) -> &Arc<ContextBook> {
+        &self.context
     }
 
     /// Returns what the tools changed.

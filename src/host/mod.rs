@@ -18,6 +18,7 @@ mod command;
 mod context_files;
 mod guards;
 mod handle;
+mod hooks;
 mod mailbox;
 mod resumed;
 mod servers;
@@ -35,6 +36,7 @@ pub use context_files::{
     ContextFile, ContextFiles, ContextPlaces, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::{Handle, Keeper};
+pub use hooks::HookSetup;
 pub use mailbox::{Mailbox, Tap};
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use servers::ServerSetup;

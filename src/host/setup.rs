@@ -11,11 +11,12 @@ use crate::agent::output_schema::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, OnExhausted, Plans, Rules, Spending, StepLimit};
+use crate::control::{Budget, ContextBook, Controls, Crew, OnExhausted, Plans, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
+use crate::host::hooks::HookSetup;
 use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::servers::ServerSetup;
 use crate::host::tools::{Pools, WebPool, Workbench};
@@ -90,6 +91,8 @@ pub struct Setup {
     pub skills: SkillLibrary,
     /// The MCP servers.
     pub servers: ServerSetup,
+    /// The hooks.
+    pub hooks: HookSetup,
     /// Sentences for the user about how the setup was found out (which model was taken, …).
     pub notes: Vec<String>,
     /// Who gets the events, besides the mailbox of a screen.
@@ -106,7 +109,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, plans, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -121,6 +124,7 @@ impl Setup {
         }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
+        let hooks = self.hooks.make(&spawner, &approvals, root.clone());
         let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
         let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));
@@ -171,6 +175,9 @@ impl Setup {
             .rules(rules)
             .plans(plans)
             .framing(self.framing)
+            .hooks(hooks)
+            .context_book(book)
+            .instructions(context.files.iter().map(|file| (file.label(), file.text.as_str())))
             .approvals(approvals)
             .streaming(self.streaming)
             .output_schema(self.output_schema)
@@ -247,6 +254,8 @@ pub(super) struct Shared {
     pub rules: Arc<Rules>,
     /// The plans of the agents.
     pub plans: Arc<Plans>,
+    /// What fills the context windows.
+    pub context: Arc<ContextBook>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
     /// What the tools changed.

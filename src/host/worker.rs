@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper, Plans, Rules};
+use crate::control::{Budget, Cancellable, ContextBook, Controls, Crew, Gate, Interloper, Plans, Rules};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
@@ -90,6 +90,7 @@ where
     let budget = Arc::clone(handle.budget());
     let rules = Arc::clone(handle.rules());
     let plans = Arc::clone(handle.plans());
+    let context = Arc::clone(handle.context());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let worker = Worker {
@@ -100,6 +101,7 @@ where
         budget,
         rules,
         plans,
+        context,
         mailbox,
         commands,
         choice,
@@ -163,6 +165,7 @@ struct Worker {
     budget: Arc<Budget>,
     rules: Arc<Rules>,
     plans: Arc<Plans>,
+    context: Arc<ContextBook>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -233,7 +236,8 @@ impl Worker {
         let changes = Arc::clone(&self.changes);
         let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
         let plans = Arc::clone(&self.plans);
-        let shared = Shared { choice, wish, budget, rules, plans, approvals, changes };
+        let context = Arc::clone(&self.context);
+        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 

@@ -245,6 +245,7 @@ impl Terminal {
                 self.note(&format!("summarising {}", crate::summary::count(*messages, "older message")));
             }
             Event::Notice { text } => self.note(&summary::one_line(text)),
+            Event::HookRan(run) => self.note(&run.line()),
             Event::ChangesUndone { files, .. } => {
                 for file in files {
                     self.note(&summary::one_line(&file.line()));
@@ -344,6 +345,7 @@ impl Listener for Terminal {
             | Event::Compacting { .. }
             | Event::Notice { .. }
             | Event::ChangesUndone { .. }
+            | Event::HookRan(_)
             | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {
@@ -351,7 +353,7 @@ impl Listener for Terminal {
             }
             Event::Returned { entries } => {
                 for entry in entries {
-                    self.note(&format!("not delivered, the agent has ended: {}", summary::one_line(&entry.text)));
+                    self.note(&format!("not delivered: {}", summary::one_line(&entry.text)));
                 }
             }
             // Shown through other events, or not of use in plain text.

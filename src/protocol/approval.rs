@@ -112,8 +112,10 @@ pub enum Answer {
     Once,
     /// Yes, and for the rest of the session, what the question offered.
     Session,
-    /// Yes, and in later sessions too, by the rule that the question offered.
+    /// Yes, and in later sessions of this project too, by the rule that the question offered.
     Always,
+    /// The same, in later sessions of every project.
+    Everywhere,
     /// A form, filled in with these values.
     Filled(Map<String, Value>),
     /// No, with words for the model or without.

@@ -10,6 +10,7 @@
 //! - what a client is told: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
+//! - what fills the context windows: `context.rs`; stories: `context_pane.rs`
 //! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
 //! - how an MCP server stands: `servers.rs`; stories: `mcp/screen.rs`
 //! - texts that a command sends, filled in: `template.rs`; stories: `templates.rs`
@@ -18,6 +19,7 @@
 
 mod act;
 mod approval;
+mod context;
 mod form;
 mod post;
 mod request;
@@ -29,6 +31,7 @@ pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
+pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{

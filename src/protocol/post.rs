@@ -11,8 +11,8 @@ use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
-    Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, PromptTemplate, QueueAct,
-    ServerStatus, UndoScope,
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, PauseState, PromptTemplate,
+    QueueAct, ServerStatus, UndoScope,
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
@@ -200,6 +200,13 @@ pub enum Reply {
     },
     /// How the files that tools changed differ from what they were at the start, as far as that is kept.
     Changes(Vec<FileDiff>),
+    /// What fills the context windows, and what came of a wish about a result.
+    Context {
+        /// The agents that run, the main agent first.
+        reports: Vec<ContextReport>,
+        /// Why a wish was not taken.
+        refused: Option<String>,
+    },
     /// What an undo did to each file.
     Undone {
         /// What was taken back.

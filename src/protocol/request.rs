@@ -12,7 +12,7 @@ use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::plan::PlanEdit;
 use crate::price::Money;
-use crate::protocol::{Answer, ApprovalId};
+use crate::protocol::{Answer, ApprovalId, ContextAct};
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
 /// A request with its sender and number: the same one, sent twice, is carried out once.
@@ -125,6 +125,11 @@ pub enum Request {
     },
     /// Compare every file that tools changed with what it was before the first change.
     ListChanges,
+    /// Look at what fills the context windows, or say what is to become of a result in one.
+    Context {
+        /// Which of both.
+        act: ContextAct,
+    },
     /// Take these changes back.
     Undo {
         /// Which.
@@ -219,6 +224,7 @@ impl Request {
             self,
             Self::PreviewUndo { .. }
                 | Self::ListChanges
+                | Self::Context { .. }
                 | Self::PreviewRewind { .. }
                 | Self::Undo { .. }
                 | Self::Rules { .. }

@@ -177,6 +177,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Cancel { .. }
         | Request::PreviewUndo { .. }
         | Request::ListChanges
+        | Request::Context { .. }
         | Request::PreviewRewind { .. }
         | Request::Retry
         | Request::KeepDrafts { .. }

@@ -1,5 +1,6 @@
 //! Requests about approvals, the mode, kept rules and undo.
 
+use crate::approval::KeptRule;
 use crate::host::Handle;
 use crate::mode::Mode;
 use crate::protocol::{Answer, ApprovalId, ModeChoice, Reply, RuleRequest};
@@ -26,10 +27,11 @@ pub(super) fn rules(handle: &Handle, request: RuleRequest) -> Reply {
     let rules = approvals.kept_rules();
     Reply::Rules(match request {
         RuleRequest::List if rules.is_empty() => {
-            vec!["no rule is kept for this project; the answer \"yes, always\" keeps one".to_owned()]
+            vec!["no rule is kept for this project or for all; the answer \"yes, always\" keeps one".to_owned()]
         }
         RuleRequest::List => {
-            let rows = rules.iter().zip(1..).map(|(rule, number)| format!("rule {number}: {rule}"));
+            let row = |(rule, number): (&KeptRule, usize)| format!("rule {number}: {rule} ({})", rule.reach().words());
+            let rows = rules.iter().zip(1..).map(row);
             rows.chain(["/rules remove N takes rule N back".to_owned()]).collect()
         }
         RuleRequest::Remove(number) => vec![match number.checked_sub(1).and_then(|index| rules.get(index)) {

@@ -66,6 +66,7 @@ impl RecordedClient {
             Request::Answer { id, answer } => Reply::Answered { id, answer, outcome: Err(why) },
             Request::SetMode { .. } => Reply::Mode(Err(why)),
             Request::ListChanges => Reply::Changes(Vec::new()),
+            Request::Context { .. } => Reply::Context { reports: Vec::new(), refused: Some(why) },
             Request::PreviewUndo { scope } => Reply::UndoPreview { scope, files: Vec::new() },
             Request::PreviewRewind { to } => Reply::RewindPreview { to, files: Vec::new() },
             Request::Undo { scope } => Reply::Undone { scope, files: Vec::new() },

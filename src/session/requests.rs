@@ -11,7 +11,8 @@ use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{
-    Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request, TriggerChange,
+    Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
+    TriggerChange,
 };
 use crate::session::{permissions, servers};
 use crate::steering::RuleScope;
@@ -130,6 +131,7 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         }
         Request::SetMode { choice } => permissions::set_mode(handle, choice),
         Request::ListChanges => Reply::Changes(handle.compare_changes()),
+        Request::Context { act } => context(handle, act),
         Request::PreviewUndo { scope } => {
             let files = handle.undo_preview(&scope);
             Reply::UndoPreview { scope, files }
@@ -159,6 +161,18 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             return None;
         }
     })
+}
+
+/// Tells what fills the context windows, once a wish about a result is noted.
+fn context(handle: &Handle, act: ContextAct) -> Reply {
+    let refused = match act {
+        ContextAct::List => None,
+        ContextAct::Wish { agent, call, wish } => {
+            let is_noted = handle.context().wish(&agent, &call, wish);
+            (!is_noted).then(|| "that result is not in the conversation any more".to_owned())
+        }
+    };
+    Reply::Context { reports: handle.context().reports(), refused }
 }
 
 /// Asks the worker for something that it tells about by events and notices.

@@ -167,6 +167,7 @@ impl SubAgentTool {
         self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
         self.tree.approvals.forget(&id);
         self.tree.plans.forget(&id);
+        self.tree.context.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();
         match result {
             Ok((answer, outcome)) => {

@@ -6,9 +6,11 @@
 //!
 //! # Where things are
 //!
+//! - what a draft is: `draft.rs`; stories: `commands.rs`
 //! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
 //!   `src/tui/lines/asks.rs`; stories: `lines_ask.rs`, `lines_lives.rs`
 
+mod draft;
 mod lines;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ mod tests;
 use crate::steering::{Recurrence, TextKind};
 use crate::text::distance;
 
+pub use draft::{Draft, read, read_line};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
 /// One row of the table.
@@ -69,6 +72,8 @@ pub enum Verb {
     Plan,
     /// Shows the files that tools changed.
     Changes,
+    /// Shows what fills the context window.
+    Context,
     /// Goes to the details of the shown agent.
     Details,
     /// Lets a pane fill the screen, or ends that.
@@ -188,6 +193,14 @@ pub const COMMANDS: &[Command] = &[
         Word,
         "Alt+A",
         "answer it: yes, and keep the rule that it shows for later sessions",
+    ),
+    row(
+        Verb::Line(LineVerb::Everywhere),
+        "everywhere",
+        "/everywhere [N]",
+        Word,
+        "Alt+U",
+        "answer it: yes, and keep the rule for later sessions of every project",
     ),
     row(Verb::Line(LineVerb::No), "no", "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
     row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
@@ -326,6 +339,14 @@ pub const COMMANDS: &[Command] = &[
         "summarise older rounds; the words say what to keep in mind",
     ),
     row(
+        Verb::Context,
+        "context",
+        "/context",
+        Nothing,
+        "",
+        "what fills the context window, the largest part first; take results out of it, or pin them",
+    ),
+    row(
         Verb::Budget,
         "budget",
         "/budget [DOLLARS]",
@@ -389,62 +410,6 @@ pub fn is_command(name: &str) -> bool {
     let mut names =
         tables.iter().copied().flatten().map(|command| command.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
     names.any(|known| known == name)
-}
-
-/// What a draft is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draft<'a> {
-    /// Text for an agent, exactly as it stands.
-    Text(&'a str),
-    /// Text that starts like a command; it was written with a second slash, which is left out here.
-    Escaped(&'a str),
-    /// Text whose first word looks like a command and is none; it is sent only when that was said.
-    NoCommand {
-        /// The first word, with its slash.
-        word: &'a str,
-    },
-    /// A command with what stands behind it, without blanks around it.
-    Command(Command, &'a str),
-    /// A command that cannot be carried out with what stands behind it.
-    Misfit(Command),
-}
-
-/// Reads a draft.
-pub fn read(text: &str) -> Draft<'_> {
-    read_by(text, &[COMMANDS])
-}
-
-/// Reads a draft where there are commands for everything, as the line output has them.
-pub fn read_line(text: &str) -> Draft<'_> {
-    read_by(text, &[COMMANDS, LINE_COMMANDS])
-}
-
-fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
-    let Some(rest) = text.strip_prefix('/') else { return Draft::Text(text) };
-    if let Some(word) = rest.strip_prefix('/') {
-        return if word.starts_with(|c: char| c.is_alphanumeric()) { Draft::Escaped(rest) } else { Draft::Text(text) };
-    }
-    let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
-    let behind = rest.get(name.len()..).unwrap_or_default();
-    let named = |name: &str| tables.iter().copied().flatten().find(|command| command.name == name);
-    let alias = || ALIASES.iter().find(|(alias, _)| *alias == name).and_then(|(_, command)| named(command));
-    let known = named(name).or_else(alias);
-    match known {
-        Some(command) if behind.is_empty() || behind.starts_with(' ') => {
-            let argument = behind.trim();
-            let fits = match command.takes {
-                Nothing => argument.is_empty(),
-                Word => !argument.contains(char::is_whitespace),
-                Text => !argument.is_empty(),
-                Any => true,
-            };
-            if fits { Draft::Command(*command, argument) } else { Draft::Misfit(*command) }
-        }
-        _ if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => {
-            Draft::NoCommand { word: text.get(..=name.len()).unwrap_or(text) }
-        }
-        _ => Draft::Text(text),
-    }
 }
 
 impl Command {

@@ -27,6 +27,7 @@ pub mod approval;
 pub mod changes;
 pub mod commands;
 pub mod compared;
+pub mod context;
 pub mod effect;
 pub mod export;
 pub mod facts;

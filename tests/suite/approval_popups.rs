@@ -143,7 +143,9 @@ fn three_and_enter_allows_the_command_always_by_the_rule_that_is_shown() {
         arm(&mut stage);
         let screen = stage.screen();
         assert!(
-            screen.contains("3 yes, always for \"cargo test *\"") && screen.contains("5 no, and say why"),
+            screen.contains("3 yes, always for \"cargo test *\"")
+                && screen.contains("4 yes, in every project")
+                && screen.contains("6 no, and say why"),
             "{screen}"
         );
         assert!(screen.contains("always: cargo test * in this project, also in later sessions"), "{screen}");

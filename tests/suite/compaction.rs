@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use steersman::agent::{
-    Agent, CompactionRequest, History, KEPT_HEAD, Keep, NotRunReason, SUMMARY_HEAD, TextFate, UserTexts,
+    Agent, CompactionRequest, History, KEPT_HEAD, Keep, NotRunReason, Pins, SUMMARY_HEAD, TextFate, UserTexts,
 };
 use steersman::error::RunError;
 use steersman::event::{Delivery, Event, Usage};
@@ -549,7 +549,7 @@ proptest! {
         let older = history.older().len();
         let agent = steersman::id::AgentId::main();
         let keep = Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX };
-        match history.compacted("Sum.", &keep) {
+        match history.compacted("Sum.", &keep, &Pins::default()) {
             None => prop_assert_eq!(older, 0),
             Some(compacted) => {
                 let after = compacted.messages();
@@ -572,11 +572,11 @@ proptest! {
                 prop_assert!(compacted.older().is_empty(), "a summary alone is not summarised");
             }
         }
-        if let Some(shorter) = history.shortened() {
+        if let Some(shorter) = history.shortened(&Pins::default()) {
             prop_assert_eq!(fault(shorter.messages()), None);
             prop_assert_eq!(shorter.messages().len(), messages.len());
             prop_assert!(last.is_none_or(|last| shorter.messages().ends_with(last)));
-            prop_assert!(shorter.shortened().is_none(), "once is enough");
+            prop_assert!(shorter.shortened(&Pins::default()).is_none(), "once is enough");
         }
     }
 }

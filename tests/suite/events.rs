@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use steersman::details::{Details, FileDiff, Undo, UndoneFile};
-use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
+use steersman::event::{
+    Decided, Delivery, Envelope, Event, HookEvent, HookOutcome, HookRun, Outcome, Pending, SCHEMA, Usage,
+};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanStep, PlanTold, StepState};
@@ -320,6 +322,17 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"changes_undone","turn":2,"files":[{"path":"a.rs","undo":{"restored":{"bytes":3}}}]}"#,
         ),
         (
+            Event::HookRan(HookRun {
+                hook: HookEvent::PreToolUse,
+                command: "guard.sh".into(),
+                call: Some("call_1".into()),
+                outcome: HookOutcome::Blocked,
+                words: Some("no".into()),
+                elapsed_ms: 12,
+            }),
+            r#"{"type":"hook_ran","hook":"PreToolUse","command":"guard.sh","call":"call_1","outcome":"blocked","words":"no","elapsed_ms":12}"#,
+        ),
+        (
             Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
             r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
         ),
@@ -365,6 +378,7 @@ fn type_of(event: &Event) -> &'static str {
         Event::ContextSize { .. } => "context_size",
         Event::Notice { .. } => "notice",
         Event::ChangesUndone { .. } => "changes_undone",
+        Event::HookRan(_) => "hook_ran",
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
@@ -378,7 +392,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 44] = [
+const TYPES: [&str; 45] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -423,6 +437,7 @@ const TYPES: [&str; 44] = [
     "rule_told",
     "plan_changed",
     "plan_told",
+    "hook_ran",
 ];
 
 #[test]

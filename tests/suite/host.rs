@@ -12,7 +12,7 @@ use steersman::control::{OnExhausted, Spending};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{
-    self, Command, Host, LastRun, Mailbox, Notice, Post, ServerSetup, Setup, StartError, WorkerState,
+    self, Command, HookSetup, Host, LastRun, Mailbox, Notice, Post, ServerSetup, Setup, StartError, WorkerState,
 };
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
@@ -60,6 +60,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         roster: Roster::bundled().unwrap(),
         skills: SkillLibrary::default(),
         servers: ServerSetup::default(),
+        hooks: HookSetup::default(),
         notes: Vec::new(),
         listeners: vec![rig.recorder.clone()],
         resumed: None,

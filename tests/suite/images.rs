@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use steersman::agent::{History, Keep};
+use steersman::agent::{History, Keep, Pins};
 use steersman::control::{Injection, Interloper};
 use steersman::event::Pending;
 use steersman::id::AgentId;
@@ -178,7 +178,11 @@ fn a_compaction_keeps_the_images_of_the_task() {
     }
     let agent = AgentId::main();
     let compacted = history
-        .compacted("Sum.", &Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX })
+        .compacted(
+            "Sum.",
+            &Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX },
+            &Pins::default(),
+        )
         .unwrap();
     let images = |message: &Message| if let Message::User { images, .. } = message { images.len() } else { 0 };
     let kept: Vec<usize> = compacted.messages().iter().map(images).filter(|count| *count > 0).collect();

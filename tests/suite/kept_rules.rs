@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use steersman::approval::{
     Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
-    Refusal, Rules, SearchAct, Unanswered,
+    Refusal, RuleReach, Rules, SearchAct, Unanswered,
 };
 use steersman::cli::places::UserDirectories;
 use steersman::cli::project::KeptRules;
@@ -184,6 +184,37 @@ async fn what_is_always_allowed_runs_unasked_now_and_in_the_next_session_of_this
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&site.file()), mode(site.file().parent().unwrap())), (0o600, 0o700));
     assert!(fs::read_dir(&site.root).unwrap().all(|entry| entry.unwrap().file_name() == "deep"), "not in the project");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_for_every_project_holds_in_another_one_and_is_removed_from_all() {
+    let site = Site::new();
+    let (desk, _) = site.session();
+    let asking = decide(&desk, site.command("cargo test"));
+    settle().await;
+    assert_eq!(desk.try_answer(desk.open()[0].id, Answer::Everywhere), Ok(()));
+    let (outcome, told) = asking.await.unwrap();
+    outcome.unwrap();
+    let rule = KeptRule::parse("bash: cargo test *").unwrap().reaching(RuleReach::Everywhere);
+    assert!(told.contains(&ApprovalRecord::Kept(rule.clone(), Ok(()))), "{told:?}");
+    site.keep(&desk, "git log").await;
+
+    let mut notes = Vec::new();
+    let elsewhere = site.kept_in(Path::new("/another")).read(&mut notes);
+    assert_eq!(
+        (elsewhere.as_slice(), notes.len()),
+        (std::slice::from_ref(&rule), 0),
+        "that of the project stays there"
+    );
+    let (next, _) = site.session();
+    assert_eq!(next.kept_rules().len(), 2);
+    assert!(site.runs_unasked(&next, site.command("cargo test -p a")).await);
+    let outside = CommandAct { cwd: "/elsewhere".into(), ..site.command("cargo test") };
+    assert!(!site.runs_unasked(&next, outside).await, "also then only within the workspace");
+    next.remove_rule(&rule).unwrap();
+    assert!(!site.runs_unasked(&next, site.command("cargo test")).await);
+    assert_eq!(site.kept_in(Path::new("/another")).read(&mut Vec::new()), []);
+    assert_eq!(site.session().0.kept_rules().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

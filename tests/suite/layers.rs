@@ -51,13 +51,13 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         // Of the provider it takes the schema, which is what goes to a model.
         "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
         "agent" => &[WORDS, PARTS, &["tool"]],
-        "subagent" | "mcp" | "skill" => &[WORDS, PARTS, &["tool", "agent"]],
-        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp", "skill"]],
+        "subagent" | "mcp" | "skill" | "hooks" => &[WORDS, PARTS, &["tool", "agent"]],
+        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp", "skill", "hooks"]],
         "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "skill", "host", "session", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "skill", "hooks", "host", "session", "tui"]]
         }
         _ => return None,
     };
@@ -276,7 +276,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" | "plan" => {
+            "approval" | "changes" | "compared" | "context" | "ledger" | "pause" | "pending" | "plan" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -356,6 +356,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "context",
                 "facts",
                 "focus",
                 "overlay",
@@ -402,6 +403,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "context",
                 "commands",
                 "effect",
                 "export",

@@ -18,6 +18,9 @@ const CONFIG: &str = "max_steps = 2\nsystem_prompt = \"prompt.md\"\n[rules]\nall
 const PROMPT: &str = "You belong to the project.\nCanary.";
 const PERSONA: &str = "+++\nname = \"local\"\ndescription = \"Of the project.\"\ntools = [\"read\", \"grep\"]\nmax_steps = 7\n+++\nYou are local.\n";
 
+const HOOKS: &str =
+    r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"sh .steersman/hooks/start.sh"}]}]}}"#;
+
 struct Project {
     home: TempDir,
     root: PathBuf,
@@ -51,6 +54,7 @@ impl Project {
             (".steersman/config.toml", CONFIG),
             (".steersman/prompt.md", PROMPT),
             (".steersman/personas/local.md", PERSONA),
+            (".steersman/hooks.json", HOOKS),
             (".steersman/hooks/start.sh", "touch /tmp/canary"),
         ])
     }
@@ -100,7 +104,8 @@ async fn the_question_shows_all_that_it_would_change_and_the_default_is_no() {
         "the system prompt of the main agent becomes prompt.md:\n    | You belong to the project.\n    | Canary.",
         ".steersman/personas/local.md\n  a sub-agent 'local', 7 tool calls, tools: read, grep",
         "    | You are local.",
-        "Not run by this version:\n  .steersman/hooks/start.sh",
+        ".steersman/hooks.json: SessionStart\n    | sh .steersman/hooks/start.sh",
+        "    | touch /tmp/canary",
     ] {
         assert!(asked[0].contains(part), "{part} is missing in\n{}", asked[0]);
     }
@@ -121,7 +126,7 @@ async fn a_yes_is_remembered_by_content_and_every_change_asks_again() {
         (".steersman/personas/local.md", &PERSONA.replace("local.\n", "local!\n")),
         (".steersman/personas/more.md", &PERSONA.replace("\"local\"", "\"more\"")),
         (".steersman/hooks/start.sh", "rm"),
-        (".steersman/hooks/more.sh", ""),
+        (".steersman/hooks.json", &HOOKS.replace("start.sh", "start.sh --loud")),
     ] {
         project.write(path, text);
         let (offer, asked, _) = project.start(Answer::No(None)).await;
@@ -270,10 +275,15 @@ fn links_out_of_the_project_and_what_is_no_file_are_refused() {
 
 #[test]
 fn hostile_names_and_texts_are_data() {
-    let project = Project::new(&[(".steersman/hooks/a\u{1b}]0;x\u{7}\nb", "x"), (".steersman/personas/x.md", PERSONA)]);
+    let hooks =
+        HOOKS.replace("sh .steersman/hooks/start.sh", "\\u001b]0;x\\u0007").replace("SessionStart", "Stop\\u001b");
+    let project = Project::new(&[(".steersman/hooks.json", &hooks), (".steersman/personas/x.md", PERSONA)]);
     let offer = project.offer();
-    assert_eq!(offer.hooks.len(), 1);
-    assert!(!offer.hooks[0].contains(['\u{1b}', '\u{7}', '\n']), "{:?}", offer.hooks);
+    assert_eq!((offer.hooks.len(), offer.faults.len()), (0, 1));
+    assert!(!offer.faults[0].contains(['\u{1b}', '\u{7}', '\n']), "{:?}", offer.faults);
+    let hooks = HOOKS.replace("sh .steersman/hooks/start.sh", "\\u001b]0;x\\u0007");
+    project.write(".steersman/hooks.json", &hooks);
+    assert!(!project.offer().detail().contains(['\u{1b}', '\u{7}']), "{}", project.offer().detail());
 }
 
 // --- the program
@@ -286,6 +296,7 @@ fn exec(server: &Server) -> Program {
         .file("work/.steersman/config.toml", CONFIG)
         .file("work/.steersman/prompt.md", PROMPT)
         .file("work/.steersman/personas/local.md", PERSONA)
+        .file("work/.steersman/hooks.json", HOOKS)
         .file("work/.steersman/hooks/start.sh", "#!/bin/sh\ntouch canary\n")
         .file("work/.env", "OPENAI_BASE_URL=http://evil.example\nXDG_CONFIG_HOME=/nonexistent\n")
 }

@@ -4,7 +4,7 @@
 //! it is an instruction. Long results are cut first, then the oldest entries are left out.
 
 use crate::agent::context_size::guess_text;
-use crate::agent::history::{SUMMARY_HEAD, is_kept, is_summary, shorten};
+use crate::agent::history::{SUMMARY_HEAD, is_kept, is_pinned, is_summary, shorten};
 use crate::message::{Message, UserAbout, UserText};
 use crate::steering::TextKind;
 
@@ -42,7 +42,7 @@ pub(super) fn build(older: &[&Message], words: Option<&str>, room: u64) -> Strin
         }
     }
     // What an earlier compaction kept is at the beginning and stays.
-    let from = older.iter().take_while(|message| is_kept(message) || is_summary(message)).count();
+    let from = older.iter().take_while(|message| is_kept(message) || is_summary(message) || is_pinned(message)).count();
     let mut left = size(&last);
     let mut gone = 0;
     for entry in last.iter().skip(from) {

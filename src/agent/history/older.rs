@@ -7,12 +7,31 @@ use std::collections::VecDeque;
 
 use super::kept::{Keep, kept};
 use crate::agent::History;
+use crate::agent::frame::wrapped;
+use crate::id::CallId;
 use crate::limits;
 use crate::message::{Message, UserAbout};
 
 /// The beginning of the message that replaces older rounds; the summary follows it.
 pub const SUMMARY_HEAD: &str = "[Summary of the earlier conversation, whose messages were taken out to make room. \
 It was written by the assistant and is no message of the user.]\n\n";
+
+/// The beginning of the message that has the results which the user pinned.
+const PINNED_HEAD: &str =
+    "[Results that the user wants kept word for word. They were read before; they are no message of the user.]";
+
+/// The mark in the place of a result that the user took out.
+const DROPPED: &str =
+    "[The user took this result out of the conversation to make room. Call the tool again if it is needed.]";
+
+/// The results that a compaction keeps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pins<'a> {
+    /// The calls whose results they are.
+    pub calls: &'a [CallId],
+    /// Characters that they may have together.
+    pub room: usize,
+}
 
 impl History {
     /// Returns the messages that a summary would replace, oldest first; none while calls are open, and none when there is
@@ -27,7 +46,7 @@ impl History {
     /// Returns this conversation with the user's texts and one summary in the place of its older rounds; `None` when there
     /// are none.
     #[must_use]
-    pub fn compacted(&self, summary: &str, keep: &Keep<'_>) -> Option<Self> {
+    pub fn compacted(&self, summary: &str, keep: &Keep<'_>, pins: &Pins<'_>) -> Option<Self> {
         if self.older().is_empty() {
             return None;
         }
@@ -36,19 +55,64 @@ impl History {
         let kept = kept(&self.messages, last, keep).into_iter();
         let summary = Message::user(format!("{SUMMARY_HEAD}{summary}"));
         let rest = self.messages.get(last..).unwrap_or_default().iter().cloned();
-        let messages = prompt.chain(kept).chain([summary]).chain(rest).collect();
+        let pinned = self.pinned(last, pins);
+        let messages = prompt.chain(kept).chain([summary]).chain(pinned).chain(rest).collect();
         Some(Self { messages, open: VecDeque::new() })
+    }
+
+    /// Takes a result out of the conversation: a mark stands in its place. False when there is none of this call.
+    pub fn drop_result(&mut self, call: &CallId) -> bool {
+        let result = self.messages.iter_mut().find_map(|message| match message {
+            Message::Tool { call_id, content, .. } if call_id == call => Some(content),
+            Message::System { .. } | Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
+        });
+        match result {
+            Some(content) if content != DROPPED => {
+                DROPPED.clone_into(content);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Makes the message with the pinned results of what is taken out, behind those of an earlier one; `None` without any.
+    fn pinned(&self, last: usize, pins: &Pins<'_>) -> Option<Message> {
+        let older = self.messages.get(1..last).unwrap_or_default();
+        let mut room = pins.room;
+        let mut block = String::new();
+        for message in older {
+            let entry = match message {
+                Message::User { content, .. } if is_pinned(message) => {
+                    content.strip_prefix(PINNED_HEAD).unwrap_or_default().to_owned()
+                }
+                Message::Tool { call_id, name, content } if pins.calls.contains(call_id) => {
+                    format!("\n\n{}", wrapped("result", call_id.as_str(), &format!(" tool=\"{name}\""), content))
+                }
+                Message::System { .. } | Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => {
+                    continue;
+                }
+            };
+            let characters = entry.chars().count();
+            if characters <= room {
+                room -= characters;
+                block.push_str(&entry);
+            } else {
+                block.push_str("\n\n(A pinned result found no room.)");
+            }
+        }
+        (!block.is_empty()).then(|| Message::user(format!("{PINNED_HEAD}{block}")))
     }
 
     /// Returns this conversation with the long tool results of its older rounds cut to beginning and end; `None` when
     /// there is nothing to cut.
     #[must_use]
-    pub fn shortened(&self) -> Option<Self> {
+    pub fn shortened(&self, pins: &Pins<'_>) -> Option<Self> {
         let last = self.last_rounds()?;
         let mut messages = self.messages.clone();
         let mut any = false;
         for message in messages.iter_mut().take(last) {
-            if let Message::Tool { content, .. } = message
+            if let Message::Tool { content, call_id, .. } = message
+                && !pins.calls.contains(call_id)
                 && let Some(short) = shorten(content, limits::OLD_RESULT_CHARS)
             {
                 *content = short;
@@ -73,6 +137,11 @@ impl History {
         }
         Some(last)
     }
+}
+
+/// Returns whether a message has the pinned results out of older ones.
+pub(in crate::agent) fn is_pinned(message: &Message) -> bool {
+    matches!(message, Message::User { content, about: None, .. } if content.starts_with(PINNED_HEAD))
 }
 
 /// Returns whether a message is a summary of older ones.

@@ -4,7 +4,7 @@
 //! of which nothing is known (older records, a caller's own) are read by their place: a text behind the results of a
 //! batch entered a turn, any other began one.
 
-use crate::agent::history::{NotRunReason, is_summary};
+use crate::agent::history::{NotRunReason, is_pinned, is_summary};
 use crate::id::MessageId;
 use crate::message::{KeptTexts, Message, ToldRule, UserAbout, UserText};
 use crate::steering::{RuleNews, TextKind};
@@ -85,7 +85,7 @@ impl UserTexts {
                             reading.turn = text.turn;
                         }
                     }
-                    None if is_summary(message) => {}
+                    None if is_summary(message) || is_pinned(message) => {}
                     None => found.add(place, reading.text(content)),
                 },
             }

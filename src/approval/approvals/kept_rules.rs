@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::Approvals;
-use crate::approval::{Grant, KeptRule, RuleStore};
+use crate::approval::{Answer, Grant, KeptRule, RuleReach, RuleStore};
 
 impl Approvals {
     /// Takes the rules that earlier sessions kept, and where new ones are kept.
@@ -23,7 +23,8 @@ impl Approvals {
             | Grant::Command { .. }
             | Grant::Host(_)
             | Grant::Searches
-            | Grant::ServerTool(_) => None,
+            | Grant::ServerTool(_)
+            | Grant::Call => None,
         };
         self.lock().grants.iter().filter_map(kept).collect()
     }
@@ -46,6 +47,14 @@ impl Approvals {
         let Some(store) = self.lock().store.clone() else { return Err("there is no place for it".to_owned()) };
         let kept = aside(move || store.add(&rule)).await.map_err(|error| error.to_string())?;
         kept.map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the offered rule as an answer keeps it.
+pub(super) fn rule_of(answer: &Answer, rule: KeptRule) -> KeptRule {
+    match answer {
+        Answer::Everywhere => rule.reaching(RuleReach::Everywhere),
+        Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(_) => rule,
     }
 }
 

@@ -29,7 +29,9 @@ impl Approvals {
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
         match self.ask_for(None, ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
-            Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::No(_)) => {
+                FormAnswer::Declined
+            }
             None => FormAnswer::Nobody,
         }
     }
@@ -45,7 +47,7 @@ impl Approvals {
         let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, tell).await {
             Some(Answer::Session) => Mode::AutoEdit,
             // A mode that was chosen meanwhile stays.
-            Some(Answer::Once | Answer::Always | Answer::Filled(_)) => match self.mode() {
+            Some(Answer::Once | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => match self.mode() {
                 Mode::Plan => Mode::Ask,
                 mode => mode,
             },
@@ -64,7 +66,9 @@ impl Approvals {
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
         match self.ask_for(None, subject, tell).await {
-            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => {
+                PlainAnswer::Yes
+            }
             Some(Answer::No(_)) => PlainAnswer::No,
             None => PlainAnswer::Nobody,
         }

@@ -143,6 +143,7 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::Mode(Ok(_))
         | Reply::UndoPreview { .. }
         | Reply::Changes(_)
+        | Reply::Context { .. }
         | Reply::RewindPreview { .. }
         | Reply::Undone { .. }
         | Reply::Rules(_)

@@ -124,10 +124,10 @@ fn taken(request: &ApprovalRequest, answer: PermissionAnswer) -> Result<Answer, 
         InputAnswer::Session if request.session.is_none() => {
             Err("the permission command answered session, which this question does not take".to_owned())
         }
-        InputAnswer::Always if request.rule.is_none() => {
+        InputAnswer::Always | InputAnswer::Everywhere if request.rule.is_none() => {
             Err("the permission command answered always, which this question does not take".to_owned())
         }
-        InputAnswer::Yes | InputAnswer::Session | InputAnswer::Always | InputAnswer::No => {
+        InputAnswer::Yes | InputAnswer::Session | InputAnswer::Always | InputAnswer::Everywhere | InputAnswer::No => {
             Ok(answer.answer.with(answer.reason))
         }
     }

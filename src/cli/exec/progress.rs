@@ -65,7 +65,9 @@ impl Progress {
             Event::Returned { entries } => {
                 for entry in entries {
                     self.returned(&entry.id);
-                    self.err.say(&format!("not sent, {} has ended: {}", envelope.agent, start_of(&entry.text)));
+                    let why =
+                        if main { "not sent".to_owned() } else { format!("not sent, {} has ended", envelope.agent) };
+                    self.err.say(&format!("{why}: {}", start_of(&entry.text)));
                 }
             }
             Event::TurnStarted { .. } if main => self.running = true,

@@ -242,6 +242,7 @@ impl<'a> ExecRun<'a> {
             | Reply::Mode(_)
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)
+            | Reply::Context { .. }
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Rules(_)

@@ -9,6 +9,7 @@
 //!   `src/config/project.rs`; stories: `trust.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
 
+mod hooks;
 mod offer;
 mod record;
 mod rules;
@@ -26,6 +27,8 @@ pub use offer::{ProjectOffer, ProjectPersona};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
 pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
+
+pub(in crate::cli) use state_file::StateFile;
 
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::project::shown;
 use crate::cli::project::texts::ProjectTexts;
 use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
+use crate::hooks::TrustedHook;
 use crate::limits;
 use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
@@ -48,8 +49,8 @@ pub struct ProjectOffer {
     pub personas: Vec<ProjectPersona>,
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
-    /// Files under `hooks`; this version runs none.
-    pub hooks: Vec<String>,
+    /// Its hooks.
+    pub hooks: Vec<TrustedHook>,
     /// The faults of its files, one sentence each.
     pub faults: Vec<String>,
     /// The opened root, from which files are read without following links.
@@ -63,31 +64,26 @@ impl ProjectOffer {
     pub fn read(root: &Path) -> Option<Self> {
         let directory = root.join(DIRECTORY);
         let has_directory = directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-        if !has_directory && root.join(SERVERS).symlink_metadata().is_err() && !ProjectTexts::are_in(root) {
-            return None;
-        }
         let workspace = Workspace::new(root).ok()?;
         let mut offer = Self { root: root.to_path_buf(), workspace: Some(workspace), ..Self::default() };
         offer.read_servers();
         offer.read_texts();
+        offer.read_hooks();
         if !has_directory {
             return (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer);
         }
         offer.read_config(&directory);
         offer.read_personas(&directory);
-        for path in offer.list(&directory.join("hooks"), |_| true) {
-            let file = offer.relative(&path);
-            // An unreadable file is listed and hashed as empty.
-            let bytes = offer.read_file(&path, limits::PROJECT_FILE_BYTES).map(|head| head.bytes).unwrap_or_default();
-            offer.files.push((file.clone(), bytes));
-            offer.hooks.push(file);
-        }
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
     }
 
     /// Returns whether any of the files would take effect once they are trusted.
     pub fn acts(&self) -> bool {
-        self.layer.is_some() || !self.personas.is_empty() || !self.servers.is_empty() || !self.texts.is_empty()
+        self.layer.is_some()
+            || !self.personas.is_empty()
+            || !self.servers.is_empty()
+            || !self.texts.is_empty()
+            || !self.hooks.is_empty()
     }
 
     /// Returns the names of the files, for one line.
@@ -156,12 +152,7 @@ impl ProjectOffer {
             text.push_str("\nA sub-agent of the project replaces one of yours of the same name.\n");
         }
         self.texts.describe(&mut text);
-        if !self.hooks.is_empty() {
-            text.push_str("\nNot run by this version:\n");
-            self.hooks.iter().for_each(|hook| {
-                let _ = writeln!(text, "  {hook}");
-            });
-        }
+        text.push_str(&self.describe_hooks());
         text.push_str("\nWhen one of these files changes you are asked again.");
         text
     }
@@ -272,6 +263,31 @@ impl ProjectOffer {
 
     /// Reads a file, as [`Self::take`]; a larger one than `most` bytes is ignored.
     pub(super) fn take_within(&mut self, path: &Path, most: u64) -> Option<String> {
+        let bytes = self.bytes_of(path, most)?;
+        self.files.push((self.relative(path), bytes.clone()));
+        self.text(path, bytes)
+    }
+
+    /// Reads a file of which only a part is hashed; a fault is noted.
+    pub(super) fn text_of(&mut self, path: &Path) -> Option<String> {
+        let bytes = self.bytes_of(path, limits::PROJECT_FILE_BYTES)?;
+        self.text(path, bytes)
+    }
+
+    /// Adds something that was read to what is hashed.
+    pub(super) fn hashed(&mut self, name: String, bytes: Vec<u8>) {
+        self.files.push((name, bytes));
+    }
+
+    fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
+        let text = String::from_utf8(bytes).ok();
+        if text.is_none() {
+            self.fault(path, "is not UTF-8; it is ignored");
+        }
+        text
+    }
+
+    fn bytes_of(&mut self, path: &Path, most: u64) -> Option<Vec<u8>> {
         let head = match self.read_file(path, most) {
             Ok(head) if head.is_cut() => {
                 self.fault(path, &format!("is larger than {most} bytes; it is ignored"));
@@ -283,12 +299,7 @@ impl ProjectOffer {
                 return None;
             }
         };
-        self.files.push((self.relative(path), head.bytes.clone()));
-        let text = String::from_utf8(head.bytes).ok();
-        if text.is_none() {
-            self.fault(path, "is not UTF-8; it is ignored");
-        }
-        text
+        Some(head.bytes)
     }
 
     pub(super) fn fault(&mut self, path: &Path, sentence: &str) {

@@ -1,4 +1,4 @@
-//! The allow rules that the user keeps for later sessions, by project. They are never stored in the project, which
+//! The allow rules that the user keeps for later sessions, of one project or of all. They are never stored in the project, which
 //! others can write to.
 //!
 //! Always holds: an unreadable file allows nothing and is not overwritten, and a rule that is broader than those
@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::state_file::StateFile;
-use crate::approval::{KeptRule, RuleStore};
+use crate::approval::{KeptRule, RuleReach, RuleStore};
 use crate::cli::places::UserDirectories;
 use crate::limits;
 use crate::text::visible_line;
@@ -24,8 +24,23 @@ pub struct KeptRules {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct RulesFile {
+    #[serde(default, skip_serializing_if = "UserRules::is_empty")]
+    user: UserRules,
     #[serde(default)]
     project: Vec<ProjectRules>,
+}
+
+/// The rules of every project.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct UserRules {
+    #[serde(default)]
+    allow: Vec<String>,
+}
+
+impl UserRules {
+    fn is_empty(&self) -> bool {
+        self.allow.is_empty()
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,9 +67,11 @@ impl KeptRules {
                 return Vec::new();
             }
         };
-        let texts =
-            all.project.into_iter().filter(|project| project.root == self.root).flat_map(|project| project.allow);
-        let parsed = texts.take(limits::KEPT_RULES).map(|text| KeptRule::parse(&text));
+        let of_user = all.user.allow.into_iter().take(limits::KEPT_RULES).map(|text| (RuleReach::Everywhere, text));
+        let own = all.project.into_iter().filter(|project| project.root == self.root);
+        let own = own.flat_map(|project| project.allow).take(limits::KEPT_RULES);
+        let texts = of_user.chain(own.map(|text| (RuleReach::Project, text)));
+        let parsed = texts.map(|(reach, text)| KeptRule::parse(&text).map(|rule| rule.reaching(reach)));
         let mut rules: Vec<KeptRule> = Vec::new();
         for rule in parsed {
             match rule {
@@ -66,9 +83,13 @@ impl KeptRules {
         rules
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<String>) -> io::Result<()>) -> io::Result<()> {
+    fn change(&self, reach: RuleReach, change: impl FnOnce(&mut Vec<String>) -> io::Result<()>) -> io::Result<()> {
         self.file.change(|all: io::Result<RulesFile>| {
             let mut all = all.map_err(|error| io::Error::other(format!("{}: {error}", self.file.path().display())))?;
+            if reach == RuleReach::Everywhere {
+                change(&mut all.user.allow)?;
+                return Ok(all);
+            }
             if !all.project.iter().any(|project| project.root == self.root) {
                 all.project.push(ProjectRules { root: self.root.clone(), allow: Vec::new() });
             }
@@ -83,7 +104,7 @@ impl KeptRules {
 
 impl RuleStore for KeptRules {
     fn add(&self, rule: &KeptRule) -> io::Result<()> {
-        self.change(|allow| {
+        self.change(rule.reach(), |allow| {
             if allow.len() >= limits::KEPT_RULES {
                 return Err(io::Error::other(format!("{} rules are kept already", limits::KEPT_RULES)));
             }
@@ -95,7 +116,7 @@ impl RuleStore for KeptRules {
     }
 
     fn remove(&self, rule: &KeptRule) -> io::Result<()> {
-        self.change(|allow| {
+        self.change(rule.reach(), |allow| {
             allow.retain(|text| text.trim() != rule.text());
             Ok(())
         })

@@ -15,19 +15,19 @@ use crate::regular_file::read_head;
 
 /// A file of the state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StateFile {
+pub(in crate::cli) struct StateFile {
     directory: PathBuf,
     /// Its name without the ending.
     name: &'static str,
 }
 
 impl StateFile {
-    pub(super) fn new(directory: &Path, name: &'static str) -> Self {
+    pub(in crate::cli) fn new(directory: &Path, name: &'static str) -> Self {
         Self { directory: directory.to_owned(), name }
     }
 
     /// Reads the file; a missing file is empty.
-    pub(super) fn read<T: Default + DeserializeOwned>(&self) -> io::Result<T> {
+    pub(in crate::cli) fn read<T: Default + DeserializeOwned>(&self) -> io::Result<T> {
         let head = match read_head(&self.path(), limits::STATE_FILE_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
             head => head?,
@@ -40,7 +40,7 @@ impl StateFile {
     }
 
     /// Replaces the content by what `change` returns, atomically.
-    pub(super) fn change<T: Default + DeserializeOwned + Serialize>(
+    pub(in crate::cli) fn change<T: Default + DeserializeOwned + Serialize>(
         &self,
         change: impl FnOnce(io::Result<T>) -> io::Result<T>,
     ) -> io::Result<()> {
@@ -57,7 +57,7 @@ impl StateFile {
         Ok(())
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(in crate::cli) fn path(&self) -> PathBuf {
         self.directory.join(format!("{}.toml", self.name))
     }
 }

@@ -4,7 +4,6 @@
 //! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use crate::cli::load::Start;
 use crate::cli::places::UserDirectories;
@@ -69,11 +68,6 @@ pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
 }
 
 impl ProjectTexts {
-    /// Returns whether a project has any directory for such files.
-    pub(super) fn are_in(root: &Path) -> bool {
-        SKILLS.iter().chain(&COMMANDS).chain([&AGENTS]).any(|directory| root.join(directory).is_dir())
-    }
-
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty() && self.commands.is_empty()

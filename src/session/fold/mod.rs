@@ -168,6 +168,7 @@ impl RunState {
             | Reply::Mode(Err(_))
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)
+            | Reply::Context { .. }
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Prompt { .. }

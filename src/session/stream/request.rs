@@ -178,8 +178,10 @@ pub enum InputAnswer {
     Yes,
     /// For the rest of the session, what the question offers.
     Session,
-    /// In later sessions too, by the rule that the question offers.
+    /// In later sessions of this project too, by the rule that the question offers.
     Always,
+    /// The same, in later sessions of every project.
+    Everywhere,
     /// No.
     No,
 }
@@ -216,6 +218,7 @@ impl InputAnswer {
             Self::Yes => Answer::Once,
             Self::Session => Answer::Session,
             Self::Always => Answer::Always,
+            Self::Everywhere => Answer::Everywhere,
             Self::No => Answer::No(reason),
         }
     }

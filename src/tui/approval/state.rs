@@ -120,6 +120,7 @@ impl QuestionSubject {
                 (Answer::Once, "yes"),
                 (Answer::Session, "yes, for this session"),
                 (Answer::Always, "yes, always"),
+                (Answer::Everywhere, "yes, in every project"),
                 (Answer::No, "no"),
                 (Answer::Words, "no, and say why"),
                 (Answer::Leave, "no"),

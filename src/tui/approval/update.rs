@@ -119,7 +119,9 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
         (QuestionSubject::StillTrue(id), Answer::Once) => {
             vec![Request::Queue { agent, id, act: QueueAct::Confirm }.into()]
         }
-        (QuestionSubject::StillTrue(_), Answer::Session | Answer::Always) => vec![Request::NeverAskIfTrue.into()],
+        (QuestionSubject::StillTrue(_), Answer::Session | Answer::Always | Answer::Everywhere) => {
+            vec![Request::NeverAskIfTrue.into()]
+        }
         (QuestionSubject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
         (QuestionSubject::StillTrue(id), Answer::No) => {
             pending::delete(&facts.run.pending, &id).into_iter().map(PaneEffect::from).collect()
@@ -158,7 +160,7 @@ fn unfinished(ids: Vec<MessageId>, answer: Answer, facts: &Facts) -> Vec<PaneEff
     let waits = |id: &MessageId| facts.run.pending.get(id).is_some();
     let ids: Vec<MessageId> = ids.into_iter().filter(waits).collect();
     match (answer, ids.as_slice()) {
-        (Answer::Once | Answer::Session | Answer::Always, _) => {
+        (Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere, _) => {
             let confirm = |id| Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm };
             ids.into_iter().map(|id| confirm(id).into()).collect()
         }
@@ -176,6 +178,7 @@ fn answer_of(answer: Answer) -> protocol::Answer {
         Answer::Once => protocol::Answer::Once,
         Answer::Session => protocol::Answer::Session,
         Answer::Always => protocol::Answer::Always,
+        Answer::Everywhere => protocol::Answer::Everywhere,
         Answer::No | Answer::Words | Answer::Leave => protocol::Answer::No(None),
     }
 }

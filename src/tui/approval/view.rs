@@ -291,7 +291,7 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
         let key = format!("  {}", spell(answer.key()));
         let number = format!("{mark}{}", place + 1);
         // Where it has no room the detail alone says it.
-        let pattern = question.rule.as_deref().filter(|_| answer == Answer::Always);
+        let pattern = question.rule.as_deref().filter(|_| matches!(answer, Answer::Always | Answer::Everywhere));
         let what = pattern
             .map(|pattern| format!("{what} for \"{}\"", one_line(pattern)))
             .filter(|what| columns(&number) + columns(what) <= width)

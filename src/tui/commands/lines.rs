@@ -40,6 +40,8 @@ pub enum LineVerb {
     Session,
     /// Answers a question with yes, and keeps a rule for later sessions.
     Always,
+    /// Answers a question: yes, and keep the rule that it shows for every project.
+    Everywhere,
     /// Answers a question with no.
     No,
     /// Leaves a question about an old text unanswered.

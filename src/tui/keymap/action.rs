@@ -2,7 +2,9 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `acts.rs` and `read.rs`.
 
-use super::{ChangesKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey};
+use super::{
+    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey,
+};
 
 named_keys! {
     /// What a key means.
@@ -80,6 +82,8 @@ named_keys! {
         InChanges(ChangesKey),
         /// Change the plan of an agent.
         InPlan(PlanKey),
+        /// Take a result out of the context window, or pin it.
+        InWindow(ContextKey),
         /// Move through a replay.
         InReplay(ReplayKey),
         /// Fold, filter or cancel in the agent tree.
@@ -143,6 +147,7 @@ impl Action {
             | Self::Answer(_)
             | Self::InChanges(_)
             | Self::InPlan(_)
+            | Self::InWindow(_)
             | Self::InReplay(_)
             | Self::Write(_)
             | Self::Pending(_)
@@ -171,6 +176,8 @@ named_keys! {
         Session = "yes-for-session",
         /// Alt+A: yes, and keep a rule for later sessions.
         Always = "yes-always",
+        /// Alt+U: yes, and keep a rule for later sessions of every project.
+        Everywhere = "yes-everywhere",
         /// Alt+N: no.
         No = "no",
         /// Alt+W: no, with words that the composer takes.
@@ -184,7 +191,7 @@ impl Answer {
     /// Tells whether it approves.
     pub fn is_yes(self) -> bool {
         match self {
-            Self::Once | Self::Session | Self::Always => true,
+            Self::Once | Self::Session | Self::Always | Self::Everywhere => true,
             Self::No | Self::Words | Self::Leave => false,
         }
     }
@@ -195,6 +202,7 @@ impl Answer {
             Self::Once => "Alt+Y",
             Self::Session => "Alt+S",
             Self::Always => "Alt+A",
+            Self::Everywhere => "Alt+U",
             Self::No => "Alt+N",
             Self::Words => "Alt+W",
             Self::Leave => "Esc",

@@ -105,6 +105,18 @@ named_keys! {
 }
 
 named_keys! {
+    /// One act in the list of what fills a context window.
+    pub enum ContextKey {
+        /// Take the selected result out, or leave it.
+        Drop = "drop-result",
+        /// Pin the selected result, or no more.
+        Pin = "pin-result",
+        /// Show the window of the next agent.
+        NextAgent = "next-window",
+    }
+}
+
+named_keys! {
     /// One act in a replay.
     pub enum ReplayKey {
         /// Go to the event before.

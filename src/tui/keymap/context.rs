@@ -35,13 +35,15 @@ pub enum Context {
     Changes,
     /// The plan of an agent is open.
     Plan,
+    /// The list of what fills a context window is open.
+    Window,
     /// A recorded session is replayed.
     Replay,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -55,6 +57,7 @@ impl Context {
         Self::Ledger,
         Self::Changes,
         Self::Plan,
+        Self::Window,
         Self::Help,
         Self::Choices,
         Self::Replay,
@@ -83,6 +86,7 @@ impl Context {
             | Self::Ledger
             | Self::Changes
             | Self::Plan
+            | Self::Window
             | Self::Replay => false,
         }
     }
@@ -102,6 +106,7 @@ impl Context {
             Self::Ledger => table::ledger::ROWS,
             Self::Changes => table::changes::ROWS,
             Self::Plan => table::plan::ROWS,
+            Self::Window => table::window::ROWS,
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
             Self::Choices => table::choices::ROWS,
@@ -124,6 +129,7 @@ impl Context {
             Self::Ledger => "ledger",
             Self::Changes => "changes",
             Self::Plan => "plan",
+            Self::Window => "window",
             Self::Help => "help",
             Self::Details => "details",
             Self::Choices => "choices",
@@ -147,6 +153,7 @@ impl Context {
             Self::Ledger => "Ledger",
             Self::Changes => "Changed files",
             Self::Plan => "Plan of an agent",
+            Self::Window => "Context window",
             Self::Details => "Details of an agent",
             Self::Choices => "List of sessions or messages",
             Self::Replay => "Replay",

@@ -16,3 +16,4 @@ pub(super) mod plan;
 pub(super) mod replay;
 pub(super) mod search;
 pub(super) mod transcript;
+pub(super) mod window;

@@ -133,6 +133,7 @@ fn answers(question: &Question, number: u64) -> String {
             Answer::Once => "/yes",
             Answer::Session => "/session",
             Answer::Always => "/always",
+            Answer::Everywhere => "/everywhere",
             Answer::No => "/no",
             Answer::Words if question.subject.must_be_read() => "/no WORDS",
             Answer::Words => "/edit N TEXT",
@@ -142,7 +143,7 @@ fn answers(question: &Question, number: u64) -> String {
         };
         let what = match answer {
             Answer::Session if !question.session.is_empty() => format!("{meaning}: {}", question.session),
-            Answer::Always => {
+            Answer::Always | Answer::Everywhere => {
                 let rule = question.rule.as_deref().unwrap_or_default();
                 format!("{meaning} for \"{}\"", visible_line(rule))
             }

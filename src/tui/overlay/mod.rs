@@ -7,7 +7,7 @@
 //!
 //! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
 //! - the overlays: `src/tui/help`, `src/tui/ledger`, `src/tui/sessions`, `src/tui/changes`,
-//!   `src/tui/compared`
+//!   `src/tui/context`, `src/tui/compared`
 
 mod filter;
 pub mod frame;

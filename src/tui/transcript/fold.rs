@@ -212,6 +212,10 @@ impl Transcript {
                 self.retried();
                 self.say(Level::Warning, &text::visible_line(text))
             }
+            Event::HookRan(run) => {
+                let level = if run.outcome.is_failure() { Level::Warning } else { Level::Info };
+                self.say(level, &text::visible_line(&run.line()))
+            }
             Event::ChangesUndone { files, .. } => {
                 for file in files {
                     let level = if file.undo.is_done() { Level::Info } else { Level::Warning };

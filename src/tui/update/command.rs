@@ -1,7 +1,7 @@
 //! What the commands do; their keys come here too.
 
 use crate::id::AgentId;
-use crate::protocol::{LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
+use crate::protocol::{ContextAct, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
 use crate::session::fold::ChangedFile;
 use crate::target::ALL;
 use crate::text::visible_line;
@@ -9,6 +9,7 @@ use crate::tui::agents::focus_details;
 use crate::tui::approval::{self, QuestionSubject};
 use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
+use crate::tui::context::ContextPane;
 use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
@@ -82,6 +83,13 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Plan => {
             let App { focus, tree, facts, .. } = app;
             wanted = plan::command(&mut focus.overlays, tree.selected(), facts, argument);
+        }
+        Verb::Context => {
+            if app.facts.medium == Medium::Screen {
+                let shown = app.tree.selected().clone();
+                app.focus.overlays.toggle(|| ContextPane::at(shown));
+            }
+            return vec![Effect::Request(Request::Context { act: ContextAct::List })];
         }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),

@@ -197,7 +197,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Changes => return command::run(app, Verb::Changes, ""),
         Action::Plan => return command::run(app, Verb::Plan, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump | Action::InChanges(_) | Action::InPlan(_) | Action::InReplay(_) => {}
+        Action::Jump | Action::InChanges(_) | Action::InPlan(_) | Action::InWindow(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -323,6 +323,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Choices
         | Context::Changes
         | Context::Plan
+        | Context::Window
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()

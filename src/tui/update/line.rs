@@ -117,6 +117,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Yes => return answer(app, Answer::Once, argument),
         LineVerb::Session => return answer(app, Answer::Session, argument),
         LineVerb::Always => return answer(app, Answer::Always, argument),
+        LineVerb::Everywhere => return answer(app, Answer::Everywhere, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
         LineVerb::Step => return with_pause(app, PauseKey::Step),
@@ -251,6 +252,7 @@ fn name(answer: Answer) -> &'static str {
         Answer::Once => "yes",
         Answer::Session => "session",
         Answer::Always => "always",
+        Answer::Everywhere => "everywhere",
         Answer::No | Answer::Words => "no",
         Answer::Leave => "leave",
     }

@@ -13,8 +13,10 @@ use crate::session::fold::receipt_words;
 use crate::tui::alerts;
 use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
+use crate::tui::context::{ContextPane, in_words};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
+use crate::tui::state::lines::Medium;
 use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{pause, pending};
@@ -132,6 +134,16 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
                 pane.take(whole);
             }
             Vec::new()
+        }
+        Reply::Context { reports, refused } => {
+            let mut wanted: Vec<PaneEffect> = refused.into_iter().map(PaneEffect::Say).collect();
+            if facts.medium == Medium::Lines {
+                let lines = reports.iter().flat_map(in_words);
+                wanted.extend(lines.map(|line| PaneEffect::Note(AgentId::main(), line)));
+            } else if let Some(pane) = focus.overlays.find_mut::<ContextPane>() {
+                pane.take(reports);
+            }
+            wanted
         }
         Reply::RewindPreview { to, files } => {
             sessions::ask_branch(questions, transcripts, &to, &files, facts);

@@ -306,6 +306,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::ToolProgress { .. }
         | Event::ToolDetails { .. }
         | Event::ChangesUndone { .. }
+        | Event::HookRan(_)
         | Event::Guards { .. }
         | Event::Pending { .. }
         | Event::Rules { .. }

@@ -1,0 +1,150 @@
+//! What fills the context window of an agent, part by part; and results that the user takes out of it.
+//!
+//! Published before each request and at the end of a turn, so that a host can ask at any time. Always holds: a result that is
+//! taken out leaves a mark in its place, so that the history can be sent; the parts are guesses, scaled as the whole is.
+
+use std::collections::BTreeMap;
+
+use crate::agent::Agent;
+use crate::agent::context_size::{self, ConversationSize};
+use crate::agent::history::{is_kept, is_pinned, is_summary};
+use crate::event::Event;
+use crate::id::CallId;
+use crate::limits;
+use crate::message::{Arguments, Message, Part, ToolCall};
+use crate::protocol::{ContextKind, ContextPart, ContextReport};
+use crate::summary;
+use crate::text::{clip, visible_line};
+
+/// The beginning of the names of servers' tools.
+const SERVER_TOOL: &str = "mcp__";
+
+impl Agent {
+    /// Publishes what fills the window now.
+    pub(super) fn publish_context(&self) {
+        self.tree.context.publish(self.context_report());
+    }
+
+    /// Takes the results out that the user does not want in the conversation any more.
+    pub(super) fn drop_results(&mut self) {
+        let calls = self.tree.context.take_drops(&self.id);
+        let before = self.size().tokens;
+        let dropped = calls.iter().filter(|call| self.history.drop_result(call)).count();
+        if dropped == 0 {
+            return;
+        }
+        self.context_size.forget();
+        let freed = before.saturating_sub(self.size().tokens);
+        self.listeners.emit(Event::Notice {
+            text: format!(
+                "taken out of the conversation: {}, about {} tokens; what the server had cached behind it is read anew once",
+                summary::count(dropped, "result"),
+                summary::tokens(freed)
+            ),
+        });
+        self.tell_replaced();
+    }
+
+    fn context_report(&self) -> ContextReport {
+        let ConversationSize { tokens, estimated } = self.size();
+        let mut parts = Parts::default();
+        let mut calls: BTreeMap<&CallId, &ToolCall> = BTreeMap::new();
+        for (place, message) in self.history.messages().iter().enumerate() {
+            match message {
+                Message::System { .. } if place == 0 => self.add_prompt(message, &mut parts),
+                Message::System { .. } => parts.add(ContextKind::Notes, "", message),
+                Message::User { .. } if is_summary(message) || is_pinned(message) => {
+                    parts.add(ContextKind::Summary, "", message);
+                }
+                Message::User { .. } if is_kept(message) => parts.add(ContextKind::Texts, "", message),
+                Message::User { .. } => parts.add(ContextKind::Texts, "", message),
+                Message::Assistant(reply) => {
+                    calls.extend(reply.tool_calls.iter().map(|call| (&call.id, call)));
+                    let all = context_size::guess(std::slice::from_ref(message), &[]);
+                    let opaque = reply.original.iter().flat_map(|original| &original.parts).map(|part| match part {
+                        Part::Opaque(json) => context_size::guess_opaque(json),
+                        Part::Text { .. } | Part::Call { .. } => 0,
+                    });
+                    let thoughts = opaque.sum::<u64>().min(all);
+                    parts.put(ContextKind::Thoughts, "", thoughts);
+                    parts.put(ContextKind::Replies, "", all - thoughts);
+                }
+                Message::Tool { call_id, name, .. } => {
+                    let (kind, name) = match calls.get(call_id) {
+                        Some(call) => named(call),
+                        None => (ContextKind::Result, name.clone()),
+                    };
+                    let tokens = context_size::guess(std::slice::from_ref(message), &[]);
+                    parts.single(kind, name, tokens, call_id);
+                }
+            }
+        }
+        for schema in self.toolbox.schemas() {
+            let server = schema.name.strip_prefix(SERVER_TOOL).and_then(|name| name.split_once("__"));
+            let name = server.map_or_else(String::new, |(server, _)| format!("of the server {server}"));
+            parts.put(ContextKind::Tools, &name, context_size::guess(&[], std::slice::from_ref(schema)));
+        }
+        let agent = self.id.clone();
+        ContextReport { agent, window: self.context_window_cap, tokens, estimated, parts: parts.scaled(tokens) }
+    }
+
+    /// Adds the system prompt, apart from it the instruction files in it.
+    fn add_prompt(&self, prompt: &Message, parts: &mut Parts) {
+        let mut rest = context_size::guess(std::slice::from_ref(prompt), &[]);
+        for (name, tokens) in &self.instructions {
+            let tokens = (*tokens).min(rest);
+            rest -= tokens;
+            parts.put(ContextKind::Instructions, name, tokens);
+        }
+        parts.put(ContextKind::Prompt, "", rest);
+    }
+}
+
+/// Returns what a result is, and its name.
+fn named(call: &ToolCall) -> (ContextKind, String) {
+    let path = match &call.arguments {
+        Arguments::Object(arguments) if call.name == "read" => arguments.get("path").and_then(|path| path.as_str()),
+        Arguments::Object(_) | Arguments::Raw(_) => None,
+    };
+    let shown = |text: &str| clip(&visible_line(text), limits::CONTEXT_NAME_COLUMNS).into_owned();
+    match path {
+        Some(path) => (ContextKind::File, shown(path)),
+        None => (ContextKind::Result, shown(&format!("{} {}", call.name, summary::call(&call.name, &call.arguments)))),
+    }
+}
+
+/// The parts that were found so far.
+#[derive(Default)]
+struct Parts(Vec<ContextPart>);
+
+impl Parts {
+    fn add(&mut self, kind: ContextKind, name: &str, message: &Message) {
+        self.put(kind, name, context_size::guess(std::slice::from_ref(message), &[]));
+    }
+
+    /// Adds to the part of this kind and name.
+    fn put(&mut self, kind: ContextKind, name: &str, tokens: u64) {
+        let same = |part: &&mut ContextPart| part.kind == kind && part.name == name && part.call.is_none();
+        match self.0.iter_mut().find(same) {
+            Some(part) => part.tokens = part.tokens.saturating_add(tokens),
+            None => self.0.push(ContextPart { kind, name: name.to_owned(), tokens, call: None, wish: None }),
+        }
+    }
+
+    fn single(&mut self, kind: ContextKind, name: String, tokens: u64, call: &CallId) {
+        self.0.push(ContextPart { kind, name, tokens, call: Some(call.clone()), wish: None });
+    }
+
+    /// Returns the parts, the largest first, so that together they are about the whole.
+    fn scaled(self, whole: u64) -> Vec<ContextPart> {
+        let sum: u128 = self.0.iter().map(|part| u128::from(part.tokens)).sum();
+        let scale = |mut part: ContextPart| {
+            let tokens = u128::from(part.tokens) * u128::from(whole) / sum.max(1);
+            part.tokens = u64::try_from(tokens).unwrap_or(u64::MAX);
+            part
+        };
+        let mut parts: Vec<ContextPart> = self.0.into_iter().map(scale).filter(|part| part.tokens > 0).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+        parts
+    }
+}

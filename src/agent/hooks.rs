@@ -1,0 +1,254 @@
+//! The points of the loop at which something outside of the agent looks on and decides: hooks.
+//!
+//! The agent asks at fixed points and waits, outside of every lock; a stop ends the wait. All agents of a tree share the
+//! hooks. Always holds: what a hook forbids does not happen, and a call whose arguments it changed is checked, decided
+//! about and shown like any other.
+
+use std::sync::PoisonError;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+
+use crate::agent::deliver::{DeliveryPoint, TurnInput};
+use crate::agent::reply::stopped;
+use crate::agent::{Agent, EmptyReply};
+use crate::approval::CallPermission;
+use crate::error::{Cancelled, RunError};
+use crate::event::Event;
+use crate::id::{AgentId, ClientId};
+use crate::limits;
+use crate::message::{Arguments, Message, ToolCall};
+use crate::tool::FoundTool;
+
+/// The sender of a text that keeps a turn from ending.
+const SENDER: &str = "hook";
+
+/// Decides at the points of the loop.
+pub trait LoopHooks: Send + Sync {
+    /// Returns what the hooks for a point say. `tell` takes the events of what they did, in the agent's name.
+    fn at<'a>(
+        &'a self,
+        agent: &'a AgentId,
+        point: HookPoint<'a>,
+        tell: &'a (dyn Fn(Event) + Send + Sync),
+    ) -> BoxFuture<'a, HookAnswer>;
+}
+
+/// A point of the loop.
+#[derive(Debug, Clone, Copy)]
+pub enum HookPoint<'a> {
+    /// Before the first request of a conversation, and of what was made of it.
+    Session(SessionStart),
+    /// Before a text of the user enters.
+    Prompt(&'a str),
+    /// Before a call runs.
+    BeforeCall(&'a ToolCall),
+    /// Behind a call that ended without an error; with its result.
+    AfterCall(&'a ToolCall, &'a str),
+    /// Before older rounds are summarised.
+    BeforeCompaction(CompactionCause<'a>),
+    /// Behind an answer.
+    Answered {
+        /// The answer.
+        answer: &'a str,
+        /// Whether a hook has kept this turn from ending before.
+        again: bool,
+    },
+}
+
+/// Where a conversation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionStart {
+    /// It is new.
+    Startup,
+    /// An earlier process began it.
+    Resume,
+    /// It was emptied.
+    Clear,
+    /// It was compacted.
+    Compact,
+}
+
+/// Why a conversation is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactionCause<'a> {
+    /// It fills the window.
+    Auto,
+    /// The user asks for it, with these words.
+    Asked(Option<&'a str>),
+}
+
+/// What hooks say at a point. An empty one changes nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HookAnswer {
+    /// Why it must not happen; of a call that has run, and of an answer, what the model is told.
+    pub block: Option<String>,
+    /// Why the turn ends here.
+    pub stop: Option<String>,
+    /// What is said of the permission of a call.
+    pub permission: Option<CallPermission>,
+    /// Other arguments for a call.
+    pub arguments: Option<Arguments>,
+    /// Texts for the model, each in its frame.
+    pub context: Vec<String>,
+}
+
+/// A call of which the hooks have said what they say.
+pub(super) struct CheckedCall {
+    /// As it is to run.
+    pub call: ToolCall,
+    /// The line that tells the model of changed arguments.
+    pub note: Option<String>,
+    /// Why it does not run.
+    pub refusal: Option<String>,
+    pub permission: Option<CallPermission>,
+    /// Texts that go behind its result.
+    pub context: Vec<String>,
+}
+
+impl CheckedCall {
+    fn unchanged(call: &ToolCall) -> Self {
+        Self { call: call.clone(), note: None, refusal: None, permission: None, context: Vec::new() }
+    }
+}
+
+impl Agent {
+    /// Asks the hooks; without any it costs nothing.
+    pub(super) async fn ask_hooks(&self, point: HookPoint<'_>) -> Result<HookAnswer, Cancelled> {
+        // A rescue answers from what there is; it is no agent of the user's.
+        let Some(hooks) = self.tree.hooks.clone().filter(|_| self.empty_reply == EmptyReply::AskAgain) else {
+            return Ok(HookAnswer::default());
+        };
+        let tell = |event| self.listeners.emit(event);
+        tokio::select! {
+            biased;
+            () = stopped(self.handles.cancellable.as_ref()) => Err(Cancelled),
+            answer = hooks.at(&self.id, point, &tell) => Ok(answer),
+        }
+    }
+
+    /// Asks about the beginning of a conversation, once: before the first text of a turn, or before its next request.
+    pub(super) async fn ask_about_session(&mut self) -> Result<(), RunError> {
+        // Behind a reply that its server goes on with, nothing may stand.
+        let may_stand = !matches!(self.history.messages().last(), Some(Message::Assistant(_)));
+        let Some(source) = self.session_start.filter(|_| may_stand && self.id.is_main()) else { return Ok(()) };
+        let HookAnswer { stop, context, .. } = self.ask_hooks(HookPoint::Session(source)).await?;
+        self.session_start = None;
+        self.add_context(context);
+        stop.map_or(Ok(()), |why| Err(RunError::Hook(why)))
+    }
+
+    /// Asks about the calls of a group, beside each other.
+    pub(super) async fn check_calls(&self, calls: &[ToolCall]) -> Result<Vec<CheckedCall>, Cancelled> {
+        if self.tree.hooks.is_none() {
+            return Ok(calls.iter().map(CheckedCall::unchanged).collect());
+        }
+        let asked: Vec<BoxFuture<'_, _>> = calls.iter().map(|call| Box::pin(self.check_call(call)) as _).collect();
+        let checked: Vec<_> = stream::iter(asked).buffered(limits::PARALLEL_TOOLS).collect().await;
+        checked.into_iter().collect()
+    }
+
+    async fn check_call(&self, call: &ToolCall) -> Result<CheckedCall, Cancelled> {
+        let answer = self.ask_hooks(HookPoint::BeforeCall(call)).await?;
+        let HookAnswer { block, stop, permission, arguments, context } = answer;
+        let mut checked = CheckedCall { permission, context, ..CheckedCall::unchanged(call) };
+        checked.refusal = block.or_else(|| stop.clone()).map(|why| format!("Error: a hook forbids this call: {why}"));
+        if let Some(why) = stop {
+            self.wish_to_stop(why);
+        }
+        if let Some(arguments) = arguments.filter(|arguments| *arguments != call.arguments) {
+            match self.fault_of(&call.name, &arguments) {
+                None => {
+                    checked.note = Some(format!("Note: a hook changed the arguments of this call to {arguments}\n"));
+                    checked.call.arguments = arguments;
+                }
+                // The call as the model wrote it is not what the hook wanted either.
+                Some(fault) => {
+                    let why =
+                        format!("Error: not run, a hook changed the arguments to what the tool does not take: {fault}");
+                    checked.refusal.get_or_insert(why);
+                }
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Returns what is wrong with arguments; nothing where only the tool itself can say it.
+    fn fault_of(&self, tool: &str, arguments: &Arguments) -> Option<String> {
+        match self.toolbox.find(tool)? {
+            FoundTool::Tool(tool) => tool.spec().parameters.validate(arguments).err(),
+            FoundTool::Raw(_) => None,
+        }
+    }
+
+    /// Asks about the result of a call; returns what goes behind it. A stop loses no result.
+    pub(super) async fn check_result(&self, call: &ToolCall, result: &str) -> Vec<String> {
+        let answer = self.ask_hooks(HookPoint::AfterCall(call, result)).await.unwrap_or_default();
+        if let Some(why) = answer.stop {
+            self.wish_to_stop(why);
+        }
+        let block = answer.block.map(|why| format!("A hook says of this result: {why}"));
+        block.into_iter().chain(answer.context).collect()
+    }
+
+    /// Asks whether a turn may end with its answer; returns what the model is told when it may not.
+    pub(super) async fn ask_about_answer(&mut self, continues: u32) -> Result<Option<TurnInput>, RunError> {
+        if self.tree.hooks.is_none() {
+            return Ok(None);
+        }
+        let answer = self.last_assistant_content().unwrap_or_default().to_owned();
+        let point = HookPoint::Answered { answer: &answer, again: continues > 0 };
+        let HookAnswer { block, stop, .. } = self.ask_hooks(point).await?;
+        let Some(why) = block.filter(|_| stop.is_none()) else { return Ok(None) };
+        if continues >= limits::HOOK_CONTINUES {
+            self.notice(format!("hooks kept this turn from ending {continues} times; it ends now"));
+            return Ok(None);
+        }
+        let text = format!("A hook does not let the turn end here: {why}");
+        Ok(Some(TurnInput { text, sender: Some(ClientId::new(SENDER)), ..TurnInput::default() }))
+    }
+
+    /// Asks about a text of the user; returns what goes behind it, or why it must not enter.
+    pub(super) async fn ask_about_prompt(
+        &self,
+        input: &TurnInput,
+        point: &DeliveryPoint,
+    ) -> Result<Result<Vec<String>, String>, RunError> {
+        // The task of a sub-agent is no text of the user.
+        let is_task = !self.id.is_main() && matches!(point, DeliveryPoint::TurnStart);
+        if is_task {
+            return Ok(Ok(Vec::new()));
+        }
+        let HookAnswer { block, stop, context, .. } = self.ask_hooks(HookPoint::Prompt(&input.text)).await?;
+        match (stop, block) {
+            (Some(why), _) => Err(RunError::Hook(why)),
+            (None, Some(why)) => Ok(Err(why)),
+            (None, None) => Ok(Ok(context)),
+        }
+    }
+
+    /// Asks whether older rounds may be summarised; returns why not.
+    pub(super) async fn ask_about_compaction(&self, cause: CompactionCause<'_>) -> Result<Option<String>, RunError> {
+        let HookAnswer { block, stop, .. } = self.ask_hooks(HookPoint::BeforeCompaction(cause)).await?;
+        Ok(block.or(stop))
+    }
+
+    /// Puts texts for the model behind the conversation.
+    pub(super) fn add_context(&mut self, texts: Vec<String>) {
+        for text in texts {
+            self.history.push_system(text);
+        }
+        self.tell_history();
+    }
+
+    /// Ends the turn once the calls that run have their results; the first wish holds.
+    fn wish_to_stop(&self, why: String) {
+        self.stop_wish.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// Fails when a hook wants the turn to end.
+    pub(super) fn check_stop_wish(&mut self) -> Result<(), RunError> {
+        let wish = self.stop_wish.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        wish.map_or(Ok(()), |why| Err(RunError::Hook(why)))
+    }
+}

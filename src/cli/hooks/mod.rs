@@ -1,0 +1,210 @@
+//! Which hooks there are, and which of them the user trusts.
+//!
+//! Read are the user's own `hooks.json` beside the configuration, the files of Claude Code and codex in the home, and, with
+//! the trust in a project, its files. Always holds: what was not written for this program runs only after the user saw the
+//! exact commands and said yes; that yes is kept by the hash of the command and its scripts. `exec` never asks.
+//!
+//! # Where things are
+//!
+//! - the hooks of the user, the question, the record: `mod.rs`, `record.rs`; of a project: `src/cli/project/hooks.rs`;
+//!   `steersman hooks`: `list.rs`; stories: `hooks/trust.rs`
+
+mod list;
+mod record;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::approval::{Approvals, PlainAnswer};
+use crate::cli::places::UserDirectories;
+use crate::cli::project::FrontEnd;
+use crate::hooks::{Hook, HookFile, HookPlaces, HookTrust, TrustedHook, content_hash, read_json, read_value, scripts};
+use crate::limits;
+use crate::regular_file::read_own_text;
+use crate::summary::count;
+use crate::text::{visible, visible_line};
+use crate::workspace::programs;
+
+pub use list::{HooksAct, run};
+pub use record::HookRecord;
+
+/// Where hooks of the user are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct HookSearch<'a> {
+    /// The user's directories.
+    pub places: &'a UserDirectories,
+    /// The directory that tools work in.
+    pub cwd: &'a Path,
+    /// The directories in which commands of the agent can write.
+    pub writable: &'a [PathBuf],
+}
+
+/// A hook of the user with what decides whether it runs.
+#[derive(Debug, Clone)]
+pub struct UserHook {
+    /// The hook.
+    pub hook: Hook,
+    /// How it stands.
+    pub state: UserHookState,
+}
+
+/// How a hook of the user stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserHookState {
+    /// It runs, for this reason.
+    Trusted(HookTrust),
+    /// The user said no to this content.
+    Declined,
+    /// The user was not asked about this content.
+    Unknown(String),
+}
+
+/// Returns the directories that the commands of hooks can name.
+pub fn places_of(places: &UserDirectories, cwd: &Path) -> HookPlaces {
+    let project = places.project.clone().unwrap_or_else(|| cwd.to_owned());
+    HookPlaces { cwd: cwd.to_owned(), project, home: places.home.clone() }
+}
+
+/// Reads a file with hooks by its ending: the `hooks` of a TOML file, else JSON.
+pub fn read_file(shown: &str, path: &Path, text: &str) -> HookFile {
+    if path.extension().is_none_or(|ending| ending != "toml") {
+        return read_json(shown, text);
+    }
+    // What is wrong in another part of the file is not for here.
+    toml::from_str::<Value>(text).map(|value| read_value(shown, &value)).unwrap_or_default()
+}
+
+/// Reads the hooks of the user; sentences about what is not run go to `notes`. A script of a hook of this program's own file
+/// is trusted with that, unless it lies where commands of the agent can write.
+pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>) -> Vec<UserHook> {
+    let HookSearch { places, cwd, writable } = *search;
+    let mut found = Vec::new();
+    let at = places_of(places, cwd);
+    let record = HookRecord::at(places.state.as_deref());
+    for (path, is_own) in files(places) {
+        let shown = shown(&path, places.home.as_deref());
+        let text = match read_own_text(&path, limits::HOOK_FILE_BYTES) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                notes.push(format!("{shown}: no hook of it is run: {error}"));
+                continue;
+            }
+        };
+        let mut file = read_file(&shown, &path, &text);
+        for hook in std::mem::take(&mut file.hooks) {
+            let named =
+                scripts(&hook, &at).map(|named| named.into_iter().map(|script| script.path).collect::<Vec<_>>());
+            match named.and_then(|named| Ok((named, content_hash(&hook, &at)?))) {
+                Ok((named, hash)) => {
+                    let is_safe = named.iter().all(|path| !programs::passes_through(path, writable));
+                    let state = if is_own && is_safe {
+                        UserHookState::Trusted(HookTrust::Configuration)
+                    } else {
+                        record.as_ref().map_or_else(|| UserHookState::Unknown(hash.clone()), |r| r.state(&hash))
+                    };
+                    found.push(UserHook { hook, state });
+                }
+                Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
+            }
+        }
+        notes.extend(file.fault_line(&shown));
+    }
+    found
+}
+
+/// Returns the hooks of the user that run, asking on the screen about those that nobody has decided about.
+pub async fn trusted_of_user(
+    front: FrontEnd,
+    search: &HookSearch<'_>,
+    approvals: &Approvals,
+    notes: &mut Vec<String>,
+) -> Vec<TrustedHook> {
+    let (mut trusted, mut unknown, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for UserHook { hook, state } in of_user(search, &mut faults) {
+        match state {
+            UserHookState::Trusted(trust) => trusted.push(TrustedHook { hook, trust }),
+            UserHookState::Declined => {}
+            UserHookState::Unknown(hash) => unknown.push((hook, hash)),
+        }
+    }
+    // Who said no to all of it is not told of it at each start.
+    if !trusted.is_empty() || (front == FrontEnd::Screen && !unknown.is_empty()) {
+        notes.append(&mut faults);
+    }
+    if unknown.is_empty() {
+        return trusted;
+    }
+    let what = count(unknown.len(), "hook");
+    let answer = match front {
+        FrontEnd::Exec => PlainAnswer::Nobody,
+        FrontEnd::Screen => {
+            let at = places_of(search.places, search.cwd);
+            let detail = unknown.iter().fold(
+                "They were written for another program. With your yes they run here too, outside of the sandbox:\n"
+                    .to_owned(),
+                |text, (hook, _)| text + &describe(hook, &at),
+            );
+            let detail = detail
+                + "\nWhen a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
+            approvals.ask_plain(format!("run your {what} of other programs here too?"), detail).await
+        }
+    };
+    let hashes = unknown.iter().map(|(_, hash)| hash.clone()).collect();
+    let record = HookRecord::at(search.places.state.as_deref());
+    let kept = match (answer, record) {
+        (PlainAnswer::Nobody, _) => {
+            notes.push(format!(
+                "not run, nobody has said yes to them: {what} of yours; start steersman once and decide"
+            ));
+            return trusted;
+        }
+        (PlainAnswer::Yes, Some(record)) => record.trust(hashes),
+        (PlainAnswer::No, Some(record)) => record.decline(hashes),
+        (PlainAnswer::Yes | PlainAnswer::No, None) => Ok(()),
+    };
+    if let Err(error) = kept {
+        notes.push(format!("the answer about hooks holds for this session only: {error}"));
+    }
+    if answer == PlainAnswer::Yes {
+        let trust = |(hook, hash)| TrustedHook { hook, trust: HookTrust::Content(hash) };
+        trusted.extend(unknown.into_iter().map(trust));
+    }
+    trusted
+}
+
+/// Describes exactly what a hook runs, with the text of each script.
+pub fn describe(hook: &Hook, at: &HookPlaces) -> String {
+    let matcher = hook.matcher.text();
+    let matcher = if matcher.is_empty() { String::new() } else { format!(" {matcher}") };
+    let mut text = format!("\n{}: {}{}\n", hook.file, hook.event, visible_line(&matcher));
+    let mut quote = |lines: &str| {
+        for line in visible(lines).lines() {
+            let _ = writeln!(text, "    | {line}");
+        }
+    };
+    quote(&hook.whole_command());
+    for script in scripts(hook, at).unwrap_or_default() {
+        quote(&format!("# {}", script.path.display()));
+        match String::from_utf8(script.content) {
+            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => quote(&content),
+            Ok(_) | Err(_) => quote("# (a program, or too long to be shown)"),
+        }
+    }
+    text
+}
+
+/// Returns the files of the user with hooks, and whether they are this program's own.
+fn files(places: &UserDirectories) -> Vec<(PathBuf, bool)> {
+    let own = places.config.iter().map(|config| (config.join("hooks.json"), true));
+    let of_others = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml"];
+    let others = places.home.iter().flat_map(|home| of_others.map(|file| (home.join(file), false)));
+    own.chain(others).collect()
+}
+
+fn shown(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok()).map(|below| Path::new("~").join(below));
+    visible_line(&below.as_deref().unwrap_or(path).to_string_lossy()).into_owned()
+}

@@ -1,0 +1,54 @@
+//! The hooks of a project, as a part of its offer: read, described and hashed with the rest.
+//!
+//! Of the files of other programs only the hooks count: another setting in them that changes asks nobody again.
+
+use std::path::Path;
+
+use super::ProjectOffer;
+use crate::cli::hooks::{describe, read_file};
+use crate::hooks::{HookPlaces, HookTrust, TrustedHook, content_hash};
+
+/// The files of a project with hooks.
+const FILES: [&str; 5] = [
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".steersman/hooks.json",
+];
+
+impl ProjectOffer {
+    /// Reads the hooks of the project; what is not run is one fault for each file.
+    pub(super) fn read_hooks(&mut self) {
+        let at = self.hook_places();
+        for name in FILES {
+            let path = self.root.join(name);
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            let Some(text) = self.text_of(&path) else { continue };
+            let mut file = read_file(name, Path::new(name), &text);
+            for hook in std::mem::take(&mut file.hooks) {
+                match content_hash(&hook, &at) {
+                    Ok(hash) => {
+                        self.hashed(format!("hook {name}"), hash.clone().into_bytes());
+                        self.hooks.push(TrustedHook { hook, trust: HookTrust::Content(hash) });
+                    }
+                    Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
+                }
+            }
+            self.faults.extend(file.fault_line(name));
+        }
+    }
+
+    /// Describes exactly what the hooks run.
+    pub(super) fn describe_hooks(&self) -> String {
+        let at = self.hook_places();
+        let hooks: String = self.hooks.iter().map(|trusted| describe(&trusted.hook, &at)).collect();
+        if hooks.is_empty() { hooks } else { format!("\nHooks, which run outside of the sandbox:\n{hooks}") }
+    }
+
+    fn hook_places(&self) -> HookPlaces {
+        HookPlaces { cwd: self.root.clone(), project: self.root.clone(), home: None }
+    }
+}

@@ -1,0 +1,83 @@
+//! What fills the context windows of a tree of agents, and what the user wants done with single results.
+//!
+//! Agents publish what they hold and look at the wishes at their boundaries; a host reads the one and writes the other. A
+//! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::id::{AgentId, CallId};
+use crate::protocol::{ContextReport, ContextWish};
+
+/// The contents of the context windows of a tree.
+#[derive(Debug, Default)]
+pub struct ContextBook(Mutex<BTreeMap<AgentId, Page>>);
+
+/// What is known of one agent.
+#[derive(Debug, Default)]
+struct Page {
+    report: Option<ContextReport>,
+    wishes: BTreeMap<CallId, ContextWish>,
+}
+
+impl ContextBook {
+    /// Takes what an agent holds now, in place of what it held.
+    pub fn publish(&self, report: ContextReport) {
+        let mut pages = self.lock();
+        let page = pages.entry(report.agent.clone()).or_default();
+        page.report = Some(report);
+    }
+
+    /// Returns what every agent that runs holds, the main agent first, with the wishes of the user.
+    pub fn reports(&self) -> Vec<ContextReport> {
+        let with_wishes = |page: &Page| {
+            let mut report = page.report.clone()?;
+            for part in &mut report.parts {
+                part.wish = part.call.as_ref().and_then(|call| page.wishes.get(call)).copied();
+            }
+            Some(report)
+        };
+        self.lock().values().filter_map(with_wishes).collect()
+    }
+
+    /// Sets or ends a wish about a result; false when the agent holds no such result.
+    pub fn wish(&self, agent: &AgentId, call: &CallId, wish: Option<ContextWish>) -> bool {
+        let mut pages = self.lock();
+        let Some(page) = pages.get_mut(agent) else { return false };
+        let holds = |report: &ContextReport| report.parts.iter().any(|part| part.call.as_ref() == Some(call));
+        if !page.report.as_ref().is_some_and(holds) {
+            return false;
+        }
+        match wish {
+            Some(wish) => page.wishes.insert(call.clone(), wish),
+            None => page.wishes.remove(call),
+        };
+        true
+    }
+
+    /// Takes the results that are to be taken out of an agent's conversation.
+    pub fn take_drops(&self, agent: &AgentId) -> Vec<CallId> {
+        let mut pages = self.lock();
+        let Some(page) = pages.get_mut(agent) else { return Vec::new() };
+        let drops: Vec<CallId> =
+            page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(call, _)| call.clone()).collect();
+        page.wishes.retain(|_, wish| *wish != ContextWish::Drop);
+        drops
+    }
+
+    /// Returns the results of an agent that a compaction keeps.
+    pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
+        let pages = self.lock();
+        let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
+        wishes.filter(|(_, wish)| **wish == ContextWish::Pin).map(|(call, _)| call.clone()).collect()
+    }
+
+    /// Forgets an agent that has ended.
+    pub fn forget(&self, agent: &AgentId) {
+        self.lock().remove(agent);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Page>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

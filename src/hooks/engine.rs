@@ -1,0 +1,215 @@
+//! The hooks of a session: which of them run at a point of the loop, and what follows from what they say.
+//!
+//! The agent asks, in its own task; hooks of one point run beside each other. Always holds: a hook whose content is no longer
+//! what was trusted is asked about again and does not run without a yes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt as _};
+
+use crate::agent::{HookAnswer, HookPoint, LoopHooks};
+use crate::approval::{Approvals, CallPermission, PlainAnswer};
+use crate::event::{Event, HookOutcome, HookRun};
+use crate::hooks::content::{HookPlaces, content_hash};
+use crate::hooks::input::{event_of, input, subjects};
+use crate::hooks::tool_names::to_ours;
+use crate::hooks::{Hook, HookRunner, HookSaid, RunEnd, read_output};
+use crate::id::AgentId;
+use crate::limits;
+use crate::message::ToolCall;
+
+/// A hook that may run.
+#[derive(Debug, Clone)]
+pub struct TrustedHook {
+    /// The hook.
+    pub hook: Hook,
+    /// By what it is trusted.
+    pub trust: HookTrust,
+}
+
+/// By what a hook is trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookTrust {
+    /// It stands in the user's own configuration of this program.
+    Configuration,
+    /// The user said yes to this content, by its hash.
+    Content(String),
+}
+
+/// What hooks are told of the session.
+#[derive(Debug, Clone, Default)]
+pub struct HookSession {
+    /// The id of the session; empty for one that is not saved.
+    pub id: String,
+    /// The file that it is saved in.
+    pub transcript: Option<PathBuf>,
+    /// The directory that tools work in.
+    pub cwd: PathBuf,
+}
+
+/// The hooks of a session.
+pub struct Hooks {
+    trusted: Vec<TrustedHook>,
+    runner: HookRunner,
+    places: HookPlaces,
+    session: HookSession,
+    approvals: Arc<Approvals>,
+    /// What the user said of contents that were not trusted at the start.
+    decided: Mutex<HashMap<String, bool>>,
+}
+
+impl Hooks {
+    /// Makes them; `None` without any.
+    pub fn new(
+        trusted: Vec<TrustedHook>,
+        runner: HookRunner,
+        places: HookPlaces,
+        session: HookSession,
+        approvals: Arc<Approvals>,
+    ) -> Option<Arc<Self>> {
+        let decided = Mutex::default();
+        (!trusted.is_empty()).then(|| Arc::new(Self { trusted, runner, places, session, approvals, decided }))
+    }
+
+    /// Returns the hooks for a point, each command once.
+    fn matching<'a>(&'a self, point: &HookPoint<'_>, agent: &AgentId) -> Vec<&'a TrustedHook> {
+        let (event, names) = (event_of(point, agent), subjects(point, agent));
+        let mut found: Vec<&TrustedHook> = Vec::new();
+        for trusted in self.trusted.iter().filter(|trusted| trusted.hook.event == event) {
+            let command = trusted.hook.whole_command();
+            let is_new = found.iter().all(|other| other.hook.whole_command() != command);
+            if is_new && trusted.hook.matcher.matches(&names) {
+                found.push(trusted);
+            }
+        }
+        found
+    }
+
+    /// Runs one hook, unless it is no longer what was trusted.
+    async fn run(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
+        if let Err(why) = self.check(trusted).await {
+            return HookSaid::only(HookOutcome::Changed, why);
+        }
+        match self.runner.run(&trusted.hook, input).await {
+            RunEnd::Ended { code, output, errors } => read_output(trusted.hook.event, code, &output, &errors),
+            RunEnd::TimedOut => {
+                let seconds = trusted.hook.time.as_secs_f64();
+                HookSaid::only(HookOutcome::TimedOut, format!("it was ended after {seconds} s"))
+            }
+            RunEnd::Failed(why) => HookSaid::only(HookOutcome::Failed, why),
+        }
+    }
+
+    /// Passes a hook that is what was trusted, or that the user trusts now.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    async fn check(&self, TrustedHook { hook, trust }: &TrustedHook) -> Result<(), String> {
+        let HookTrust::Content(known) = trust else { return Ok(()) };
+        let (looked_at, places) = (hook.clone(), self.places.clone());
+        let now = tokio::task::spawn_blocking(move || content_hash(&looked_at, &places)).await;
+        let now = now.map_err(|error| error.to_string())??;
+        if now == *known {
+            return Ok(());
+        }
+        let is_trusted = self.ask_about_change(hook, now).await;
+        if is_trusted { Ok(()) } else { Err("a script of it has changed since it was trusted".to_owned()) }
+    }
+
+    /// Asks whether a hook runs with its new content, once in a session.
+    async fn ask_about_change(&self, hook: &Hook, content: String) -> bool {
+        let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied();
+        if let Some(decided) = decided {
+            return decided;
+        }
+        let detail = format!(
+            "{}\n\n{} {}\n\n    {}\n\nA script that it names has changed since you trusted it. A yes holds for this session.",
+            hook.file,
+            hook.event,
+            hook.matcher.text(),
+            hook.whole_command()
+        );
+        let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
+        let is_trusted = answer == PlainAnswer::Yes;
+        if answer != PlainAnswer::Nobody {
+            self.decided.lock().unwrap_or_else(PoisonError::into_inner).insert(content, is_trusted);
+        }
+        is_trusted
+    }
+
+    async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, tell: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {
+        let matching = self.matching(&point, agent);
+        if matching.is_empty() {
+            return HookAnswer::default();
+        }
+        let call = call_of(&point);
+        let input = input(&point, agent, self.approvals.mode(), &self.session).to_string();
+        let runs: Vec<BoxFuture<'_, HookSaid>> = matching
+            .into_iter()
+            .map(|trusted| {
+                let input = input.as_str();
+                async move {
+                    let began = Instant::now();
+                    let said = self.run(trusted, input).await;
+                    tell(Event::HookRan(HookRun {
+                        hook: trusted.hook.event,
+                        command: trusted.hook.whole_command(),
+                        call: call.map(|call| call.id.clone()),
+                        outcome: said.outcome,
+                        words: said.words.clone(),
+                        elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    }));
+                    said
+                }
+                .boxed()
+            })
+            .collect();
+        // In the order of the files, however long each takes.
+        let said: Vec<HookSaid> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
+        self.together(&said, call)
+    }
+
+    /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
+    fn together(&self, said: &[HookSaid], call: Option<&ToolCall>) -> HookAnswer {
+        let words_of = |outcome: HookOutcome| -> Option<String> {
+            let its = said.iter().filter(|said| said.outcome == outcome);
+            let words: Vec<&str> = its.map(|said| said.words.as_deref().unwrap_or_default()).collect();
+            (!words.is_empty()).then(|| words.join("\n"))
+        };
+        let allow = || words_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
+        let changed = said.iter().find_map(|said| said.input.as_ref());
+        HookAnswer {
+            block: words_of(HookOutcome::Blocked),
+            stop: said.iter().find_map(|said| said.stop.clone()),
+            permission: words_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
+            arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
+            context: said.iter().filter_map(|said| said.context.clone()).collect(),
+        }
+    }
+}
+
+impl LoopHooks for Hooks {
+    fn at<'a>(
+        &'a self,
+        agent: &'a AgentId,
+        point: HookPoint<'a>,
+        tell: &'a (dyn Fn(Event) + Send + Sync),
+    ) -> BoxFuture<'a, HookAnswer> {
+        self.ask(agent, point, tell).boxed()
+    }
+}
+
+/// Returns the call that a point is about.
+fn call_of<'a>(point: &HookPoint<'a>) -> Option<&'a ToolCall> {
+    match point {
+        HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => Some(call),
+        HookPoint::Session(_) | HookPoint::Prompt(_) | HookPoint::BeforeCompaction(_) | HookPoint::Answered { .. } => {
+            None
+        }
+    }
+}

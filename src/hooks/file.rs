@@ -1,0 +1,200 @@
+//! The files with hooks: each hook with its event, matcher, command and time, and one line for all that is not run.
+//!
+//! Pure: what is read from where is decided elsewhere. A fault of one hook leaves the others in place; what is unknown (an
+//! event, a type, a condition) is never run without it.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::event::HookEvent;
+use crate::hooks::Matcher;
+use crate::limits;
+use crate::text::{clip, is_blank, visible_line};
+
+/// One hook.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// The file that it is in, for display.
+    pub file: String,
+    /// The point of the loop.
+    pub event: HookEvent,
+    /// What it is for there.
+    pub matcher: Matcher,
+    /// What the shell gets, or the program when there are arguments (untrusted).
+    pub command: String,
+    /// The arguments of a program that runs without a shell.
+    pub arguments: Option<Vec<String>>,
+    /// How long it may take.
+    pub time: Duration,
+}
+
+/// What a file has.
+#[derive(Debug, Clone, Default)]
+pub struct HookFile {
+    /// Its hooks, in its order.
+    pub hooks: Vec<Hook>,
+    /// What of it is not run, and why; each the end of a sentence.
+    pub faults: Vec<String>,
+}
+
+impl HookFile {
+    /// Returns one line about what is not run; `None` when everything is.
+    pub fn fault_line(&self, file: &str) -> Option<String> {
+        (!self.faults.is_empty()).then(|| format!("{file}: hooks that are not run: {}", self.faults.join("; ")))
+    }
+
+    fn leave_out(&mut self, what: &str, why: &str) {
+        let sentence = format!("{} ({})", visible_line(what), clip(&visible_line(why), limits::HOOK_LINE_COLUMNS));
+        if !self.faults.contains(&sentence) {
+            self.faults.push(sentence);
+        }
+    }
+}
+
+impl Hook {
+    /// Returns the whole command in one text: that of the shell, or the program with its arguments.
+    pub fn whole_command(&self) -> String {
+        let arguments = self.arguments.iter().flatten().map(|argument| format!(" {argument:?}"));
+        format!("{}{}", self.command, arguments.collect::<String>())
+    }
+}
+
+/// Reads a file in JSON. One without hooks is empty.
+pub fn read_json(file: &str, text: &str) -> HookFile {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => read_value(file, &value),
+        Err(error) => {
+            let mut read = HookFile::default();
+            read.leave_out("all", &format!("the file is no JSON: {error}"));
+            read
+        }
+    }
+}
+
+/// Reads the hooks of a whole file: its member `hooks`.
+pub fn read_value(file: &str, value: &Value) -> HookFile {
+    let mut read = HookFile::default();
+    let Some(events) = value.get("hooks").filter(|hooks| !hooks.is_null()) else { return read };
+    let Some(events) = events.as_object() else {
+        read.leave_out("all", "`hooks` is no object");
+        return read;
+    };
+    if value.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
+        if !events.is_empty() {
+            read.leave_out("all", "the file has disableAllHooks");
+        }
+        return read;
+    }
+    let mut unknown = Vec::new();
+    for (name, groups) in events {
+        // Codex keeps there which hooks it trusts.
+        if name == "state" {
+            continue;
+        }
+        let Some(event) = HookEvent::named(name) else {
+            unknown.push(name.as_str());
+            continue;
+        };
+        let Some(groups) = groups.as_array() else {
+            read.leave_out(name, "it is no list");
+            continue;
+        };
+        for group in groups {
+            read_group(&mut read, file, event, group);
+        }
+    }
+    match unknown.as_slice() {
+        [] => {}
+        [one] => read.leave_out(one, "this event is not known here"),
+        several => read.leave_out(&several.join(", "), "these events are not known here"),
+    }
+    if read.hooks.len() > limits::HOOKS_PER_FILE {
+        read.hooks.truncate(limits::HOOKS_PER_FILE);
+        read.leave_out("the others", &format!("there are more than {}", limits::HOOKS_PER_FILE));
+    }
+    read
+}
+
+fn read_group(read: &mut HookFile, file: &str, event: HookEvent, group: &Value) {
+    let Some(group) = group.as_object() else { return read.leave_out(event.name(), "an entry is no object") };
+    let matcher = match (event, group.get("matcher")) {
+        (HookEvent::UserPromptSubmit | HookEvent::Stop, _) | (_, None | Some(Value::Null)) => Ok(None),
+        (_, Some(Value::String(text))) => Ok(Some(text.as_str())),
+        (_, Some(_)) => Err("its matcher is no text".to_owned()),
+    };
+    let matcher = match matcher.and_then(Matcher::parse) {
+        Ok(matcher) => matcher,
+        Err(why) => return read.leave_out(event.name(), &why),
+    };
+    let Some(hooks) = group.get("hooks").and_then(Value::as_array) else {
+        return read.leave_out(event.name(), "an entry has no list of hooks");
+    };
+    for hook in hooks {
+        match read_hook(hook) {
+            Ok((command, arguments, time)) => {
+                let (file, matcher) = (file.to_owned(), matcher.clone());
+                read.hooks.push(Hook { file, event, matcher, command, arguments, time });
+            }
+            Err(why) => read.leave_out(event.name(), &why),
+        }
+    }
+}
+
+/// Reads one hook.
+///
+/// # Errors
+/// Why it is not run.
+fn read_hook(hook: &Value) -> Result<(String, Option<Vec<String>>, Duration), String> {
+    let hook = hook.as_object().ok_or("a hook is no object")?;
+    match hook.get("type") {
+        Some(Value::String(kind)) if kind == "command" => {}
+        Some(Value::String(kind)) => return Err(format!("type {kind:?}; only commands are run")),
+        Some(_) | None => return Err("it has no type".to_owned()),
+    }
+    let command = text_of(hook, "command")?.ok_or("it has no command")?;
+    if is_blank(&command) {
+        return Err("its command is empty".to_owned());
+    }
+    if command.contains("CLAUDE_PLUGIN_ROOT") || command.contains("PLUGIN_ROOT}") {
+        return Err("it names the directory of a plugin".to_owned());
+    }
+    if hook.get("if").is_some_and(|condition| !condition.is_null()) {
+        return Err("it has a condition `if`".to_owned());
+    }
+    for member in ["async", "asyncRewake"] {
+        if hook.get(member).and_then(Value::as_bool) == Some(true) {
+            return Err("it runs in the background".to_owned());
+        }
+    }
+    if let Some(shell) = text_of(hook, "shell")?
+        && shell != "bash"
+    {
+        return Err(format!("its shell is {shell:?}"));
+    }
+    let arguments = match hook.get("args") {
+        None | Some(Value::Null) => None,
+        Some(Value::Array(words)) => {
+            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            Some(words.ok_or("an argument is no text")?)
+        }
+        Some(_) => return Err("its arguments are no list".to_owned()),
+    };
+    let time = match hook.get("timeout") {
+        None | Some(Value::Null) => limits::HOOK_TIME,
+        Some(time) => {
+            let seconds =
+                time.as_f64().filter(|seconds| *seconds > 0.0).ok_or("its time-out is no number of seconds")?;
+            Duration::try_from_secs_f64(seconds).unwrap_or(limits::HOOK_MOST_TIME).min(limits::HOOK_MOST_TIME)
+        }
+    };
+    Ok((command, arguments, time))
+}
+
+fn text_of(hook: &Map<String, Value>, member: &str) -> Result<Option<String>, String> {
+    match hook.get(member) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("its {member} is no text")),
+    }
+}

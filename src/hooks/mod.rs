@@ -1,0 +1,32 @@
+//! Hooks: commands of the user, or of a project that the user trusts, that run at points of the agent's loop.
+//!
+//! The files are those of Claude Code (`hooks` in `settings.json`) and of codex (`hooks.json`, `[hooks]`), read as they are.
+//! Sources of the format: the hooks reference of Claude Code (code.claude.com/docs/en/hooks) and of codex
+//! (developers.openai.com/codex/hooks; `codex-rs/hooks/src` of openai/codex for matchers and outputs).
+//! Always holds: a hook runs only while it is exactly what was trusted; it runs in the spawner, outside of every lock; a
+//! failing hook changes nothing but is told.
+//!
+//! # Where things are
+//!
+//! - the files, what of them is not run and why: `file.rs`, `matcher.rs`; stories: `hooks/files.rs`
+//! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`; stories: `hooks/answers.rs`
+//! - a run: time, output, its end: `run.rs`; stories: `hooks/runs.rs`
+//! - what was trusted: `content.rs`, `src/cli/hooks`; stories: `hooks/trust.rs`
+//! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
+
+mod answer;
+mod content;
+mod engine;
+mod file;
+mod input;
+mod matcher;
+mod run;
+mod tool_names;
+
+pub use answer::{HookSaid, read_output};
+pub use content::{HookPlaces, content_hash, scripts};
+pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
+pub use file::{Hook, HookFile, read_json, read_value};
+pub use matcher::Matcher;
+pub use run::{HookRunner, RunEnd};
+pub use tool_names::{names_of_tool, their_name};

@@ -1,0 +1,28 @@
+//! The limits of hooks.
+
+use std::time::Duration;
+
+/// How long a hook may take, unless its file says otherwise.
+pub const HOOK_TIME: Duration = Duration::from_mins(1);
+/// The longest time that its file can give it.
+pub const HOOK_MOST_TIME: Duration = Duration::from_mins(10);
+/// Longest output of a hook, bytes; one that prints more is ended, and nothing comes of it.
+pub const HOOK_OUTPUT_BYTES: usize = 256 * 1024;
+/// Most of its error output that is read, bytes.
+pub const HOOK_ERROR_BYTES: usize = 64 * 1024;
+/// Longest text of a hook that reaches the model, characters.
+pub const HOOK_TEXT_CHARS: usize = 10_000;
+/// Columns of a command, and of the words of a hook, in one line.
+pub const HOOK_LINE_COLUMNS: usize = 160;
+/// Most hooks of one file.
+pub const HOOKS_PER_FILE: usize = 100;
+/// Largest file of hooks, bytes.
+pub const HOOK_FILE_BYTES: u64 = 256 * 1024;
+/// Largest script whose content is compared with what was trusted, bytes; a hook that names a larger one is left out.
+pub const HOOK_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
+/// Most files that one command is searched for.
+pub const HOOK_SCRIPTS: usize = 16;
+/// Times in a row that hooks can keep a turn from ending.
+pub const HOOK_CONTINUES: u32 = 8;
+/// Hooks that run at the same time.
+pub const HOOKS_AT_ONCE: usize = 8;

@@ -1,0 +1,229 @@
+//! What fills the context window: `/context`, results that are taken out of it or pinned.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use steersman::agent::{Agent, CompactionRequest};
+use steersman::control::ContextBook;
+use steersman::event::Event;
+use steersman::id::AgentId;
+use steersman::message::Message;
+use steersman::protocol::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request};
+use steersman::provider::Played;
+use steersman::tool::{FnTool, Parameters, Tool};
+use steersman::tui::context::ContextPane;
+use steersman::tui::msg::{Effect, Msg};
+
+use crate::support::doubles::{PROMPT, RawEcho, Rig, lines, tool};
+use crate::support::stage::Stage;
+
+fn part(kind: ContextKind, name: &str, tokens: u64, call: Option<&str>) -> ContextPart {
+    ContextPart { kind, name: name.to_owned(), tokens, call: call.map(Into::into), wish: None }
+}
+
+fn report(agent: &str) -> ContextReport {
+    ContextReport {
+        agent: AgentId::new(agent),
+        window: Some(200_000),
+        tokens: 41_000,
+        estimated: true,
+        parts: vec![
+            part(ContextKind::Result, "bash cargo test", 20_000, Some("c2")),
+            part(ContextKind::File, "src/main.rs", 9_000, Some("c1")),
+            part(ContextKind::Tools, "of the server memory", 6_000, None),
+            part(ContextKind::Instructions, "AGENTS.md", 3_000, None),
+            part(ContextKind::Prompt, "", 2_000, None),
+            part(ContextKind::Texts, "", 700, None),
+            part(ContextKind::Thoughts, "", 300, None),
+        ],
+    }
+}
+
+fn told(stage: &mut Stage, reports: Vec<ContextReport>) {
+    stage.tell(Msg::Post(Post::Reply(Reply::Context { reports, refused: None })));
+}
+
+#[test]
+fn the_largest_part_stands_first_and_the_sums_above() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 6)] {
+        let mut stage = Stage::new(width, height);
+        stage.keys("/context<enter>");
+        assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Context { act: ContextAct::List })));
+        told(&mut stage, vec![report("")]);
+        insta::assert_snapshot!(format!("context_{width}x{height}"), stage.picture());
+    }
+}
+
+#[test]
+fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
+    let mut stage = Stage::new(100, 30);
+    stage.handle.context().publish(report(""));
+    stage.keys("/context<enter>");
+    let wish = |call: &str, wish| {
+        let act = ContextAct::Wish { agent: AgentId::main(), call: call.into(), wish };
+        Effect::Request(Request::Context { act })
+    };
+    stage.keys("d");
+    assert_eq!(stage.effects.last(), Some(&wish("c2", Some(ContextWish::Drop))));
+    assert!(stage.screen().contains("the server then reads what is behind it anew, once"), "{}", stage.screen());
+    assert!(stage.screen().contains("to be taken out"), "{}", stage.screen());
+    stage.keys("d");
+    assert_eq!(stage.effects.last(), Some(&wish("c2", None)));
+    stage.keys("<down>p");
+    assert_eq!(stage.effects.last(), Some(&wish("c1", Some(ContextWish::Pin))));
+    assert_eq!(stage.handle.context().pins(&AgentId::main()), ["c1".into()]);
+    let before = stage.effects.len();
+    stage.keys("<down>d");
+    assert!(stage.screen().contains("only a file that was read or a result"), "{}", stage.screen());
+    assert_eq!(stage.effects.len(), before, "nothing is asked for");
+}
+
+#[test]
+fn each_agent_has_its_own_window() {
+    let mut stage = Stage::new(100, 30);
+    stage.keys("/context<enter>");
+    told(&mut stage, vec![report(""), report("worker 0")]);
+    assert!(stage.screen().contains("Context of main"), "{}", stage.screen());
+    assert!(stage.keys("a").screen().contains("Context of worker 0"), "{}", stage.screen());
+    assert!(stage.keys("a").screen().contains("Context of main"), "{}", stage.screen());
+    stage.keys("<esc>");
+    assert!(!stage.app.focus.overlays.is_on::<ContextPane>());
+}
+
+#[test]
+fn hostile_names_are_shown_and_not_obeyed() {
+    let mut stage = Stage::new(100, 30);
+    stage.keys("/context<enter>");
+    let mut hostile = report("");
+    hostile.parts[0].name = "a\u{1b}[2Jb\u{202e}c\nd".to_owned();
+    told(&mut stage, vec![hostile]);
+    assert!(!stage.screen().contains(['\u{1b}', '\u{202e}']), "{}", stage.screen());
+}
+
+#[test]
+fn in_lines_every_part_is_told() {
+    let mut stage = Stage::in_lines();
+    stage.line("/context");
+    told(&mut stage, vec![report("")]);
+    let written = stage.written();
+    assert!(written.contains("context of main: ~41.0k of 200k tokens, 20%"), "{written}");
+    assert!(written.contains("results: bash cargo test"), "{written}");
+}
+
+// --- the agent
+
+fn part_of<'a>(report: &'a ContextReport, kind: ContextKind, name: &str) -> Option<&'a ContextPart> {
+    report.parts.iter().find(|part| part.kind == kind && part.name.contains(name))
+}
+
+async fn talked(rig: &Rig, book: &Arc<ContextBook>, request: &Arc<CompactionRequest>) -> Agent {
+    let builder = rig
+        .builder()
+        .context_book(Arc::clone(book))
+        .compaction_request(Arc::clone(request))
+        .instructions([("AGENTS.md".to_owned(), &PROMPT[..12])]);
+    let large = "line of a long result\n".repeat(400);
+    let parameters = Parameters::build(|p| {
+        p.required_string("path", "The file.");
+    });
+    let read = FnTool::new("read", "Reads.", parameters, |_, _| async { Ok("a small file".to_owned()) }.boxed());
+    let read: Arc<dyn Tool> = Arc::new(read);
+    let mut agent = rig.build(builder, [read, tool("look", &large)]).await;
+    agent.internal_add_tool(Arc::new(RawEcho("mcp__memory__create"))).unwrap();
+    agent.run_loop("Look at it.").await.unwrap();
+    agent
+}
+
+fn script() -> Vec<Played> {
+    vec![Played::calls(&[("c1", "read", "{\"path\":\"src/a.rs\"}"), ("c2", "look", "{}")]), Played::text("Seen.")]
+}
+
+#[tokio::test]
+async fn an_agent_says_what_fills_its_window_the_largest_first() {
+    let rig = Rig::new(script());
+    let book = Arc::new(ContextBook::default());
+    let agent = talked(&rig, &book, &Arc::default()).await;
+    let reports = book.reports();
+    let [report] = reports.as_slice() else { panic!("{reports:?}") };
+    assert!(report.parts.windows(2).all(|pair| pair[0].tokens >= pair[1].tokens), "{report:?}");
+    assert_eq!(report.parts[0].call.as_ref().unwrap().as_str(), "c2");
+    for (kind, name) in [
+        (ContextKind::File, "src/a.rs"),
+        (ContextKind::Result, "look"),
+        (ContextKind::Instructions, "AGENTS.md"),
+        (ContextKind::Prompt, ""),
+        (ContextKind::Texts, ""),
+        (ContextKind::Replies, ""),
+        (ContextKind::Tools, "of the server memory"),
+    ] {
+        assert!(part_of(report, kind, name).is_some(), "{kind} {name} is missing in {report:?}");
+    }
+    let sum: u64 = report.parts.iter().map(|part| part.tokens).sum();
+    assert!(sum <= report.tokens && sum * 10 >= report.tokens * 9, "{sum} of {}", report.tokens);
+    drop(agent);
+}
+
+#[tokio::test]
+async fn a_result_that_is_taken_out_leaves_a_mark_at_the_next_boundary() {
+    let rig = Rig::new(script());
+    let book = Arc::new(ContextBook::default());
+    let mut agent = talked(&rig, &book, &Arc::default()).await;
+    let before = book.reports()[0].tokens;
+    assert!(book.wish(agent.id(), &"c2".into(), Some(ContextWish::Drop)));
+    assert!(!book.wish(agent.id(), &"c9".into(), Some(ContextWish::Drop)), "there is no such result");
+    assert_eq!(lines(agent.history().messages())[4].len(), "tool#c2: ".len() + 22 * 400, "nothing happens before");
+    rig.model.push(Played::text("Again."));
+    agent.run_loop("And now?").await.unwrap();
+    let history = lines(agent.history().messages());
+    assert_eq!(history[3], "tool#c1: a small file");
+    assert!(history[4].starts_with("tool#c2: [The user took this result out of the conversation"), "{}", history[4]);
+    assert!(book.reports()[0].tokens < before);
+    let notices: Vec<String> = rig
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Notice { text } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(notices.len(), 1);
+    assert!(notices[0].starts_with("taken out of the conversation: 1 result, about "), "{notices:?}");
+}
+
+#[tokio::test]
+async fn a_pinned_result_survives_every_compaction_word_for_word() {
+    let rig = Rig::new(script());
+    let (book, request) = (Arc::new(ContextBook::default()), Arc::new(CompactionRequest::default()));
+    let mut agent = talked(&rig, &book, &request).await;
+    assert!(book.wish(agent.id(), &"c1".into(), Some(ContextWish::Pin)));
+    for round in 0..2 {
+        for text in ["One.", "Two.", "Three."] {
+            rig.model.push(Played::text(format!("{text} {}", "words ".repeat(200))));
+            agent.run_loop(text).await.unwrap();
+        }
+        rig.model.push(Played::text("A short summary."));
+        request.ask(None);
+        agent.compact().await.unwrap();
+        let all = lines(agent.history().messages()).join("\n");
+        assert!(all.contains("a small file"), "round {round}: {all}");
+        assert!(!all.contains("line of a long result"), "{all}");
+        let pinned = agent
+            .history()
+            .messages()
+            .iter()
+            .filter(|message| matches!(message, Message::User { content, .. } if content.contains("a small file")));
+        assert_eq!(pinned.count(), 1, "once");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_has_ended_is_not_listed_any_more() {
+    let book = ContextBook::default();
+    book.publish(report("worker 0"));
+    book.publish(report(""));
+    let agents: Vec<AgentId> = book.reports().into_iter().map(|report| report.agent).collect();
+    assert_eq!(agents, [AgentId::main(), AgentId::new("worker 0")]);
+    book.forget(&AgentId::new("worker 0"));
+    assert_eq!(book.reports().len(), 1);
+    assert!(!book.wish(&AgentId::new("worker 0"), &"c1".into(), Some(ContextWish::Pin)));
+}

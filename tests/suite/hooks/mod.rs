@@ -1,0 +1,7 @@
+//! Hooks: their files, what they answer, how they run, who trusts them, and where the loop asks them.
+
+mod answers;
+mod files;
+mod points;
+mod runs;
+mod trust;
