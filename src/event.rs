@@ -4,6 +4,7 @@
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
 mod facts;
+mod jobs;
 mod pending;
 
 use jiff::Timestamp;
@@ -11,12 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::details::{Details, UndoneFile};
-use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::ImageFacts;
 use crate::message::{Arguments, Message, ToolCall};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
 pub use pending::{Delivery, Pending};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
@@ -51,6 +53,9 @@ impl Envelope {
             (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
             | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
             (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
+                text.push_str(more);
+            }
+            (Event::JobOutput { id, text }, Event::JobOutput { id: same, text: more }) if id == same => {
                 text.push_str(more);
             }
             _ => return false,
@@ -371,6 +376,17 @@ pub enum Event {
         /// What was done about each file, the newest change first.
         files: Vec<UndoneFile>,
     },
+    /// A command goes on in the background, or the user has started a shell line.
+    JobStarted(JobStart),
+    /// Output of a job; of much output only a part.
+    JobOutput {
+        /// The job.
+        id: JobId,
+        /// The new piece of output.
+        text: String,
+    },
+    /// A job ended, with everything that it started.
+    JobEnded(Box<JobEnd>),
     /// A notice about the run, for the user alone: a cut reply, a budget, a repaired history.
     Notice {
         /// One sentence.

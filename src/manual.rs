@@ -45,7 +45,7 @@ macro_rules! pages {
 
 /// All pages, in the order in which a newcomer would read them.
 pub const MANUAL: &[ManualPage] = pages!(
-    "steering" "keys" "message" "commands" "transcript" "looks" "tools" "approvals" "sandbox" "personas" "mcp" "models"
+    "steering" "keys" "message" "commands" "transcript" "looks" "tools" "background" "approvals" "sandbox" "personas" "mcp" "models"
     "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark" "contributing"
 );
 

@@ -24,7 +24,7 @@ use crate::provider::{
     AnswerStage, ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models,
 };
 use crate::steering::Framing;
-use crate::tool::{Tool, Toolbox};
+use crate::tool::{Jobs, Tool, Toolbox};
 
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
 #[must_use]
@@ -112,6 +112,12 @@ impl AgentBuilder {
     /// Sets the list of rules of the user that hold, shared by its whole tree; a host changes them there.
     pub fn rules(mut self, rules: Arc<Rules>) -> Self {
         self.tree.rules = rules;
+        self
+    }
+
+    /// Sets the commands in the background, shared by its whole tree; a host ends them with the session.
+    pub fn jobs(mut self, jobs: Arc<Jobs>) -> Self {
+        self.tree.jobs = jobs;
         self
     }
 
@@ -266,6 +272,8 @@ impl AgentBuilder {
             group: Mutex::default(),
             closer,
         };
+        let (jobs, id) = (Arc::clone(&agent.tree.jobs), agent.id.clone());
+        agent.on_close(move || jobs.abandon(&id));
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
         for extension in agent.extensions.clone() {
             extension.bind(&mut agent)?;

@@ -42,6 +42,7 @@ mod extension;
 pub mod finalizers;
 pub mod frame;
 mod history;
+mod jobs;
 mod long_wait;
 mod model;
 mod model_choice;

@@ -9,6 +9,7 @@ use crate::control::{Budget, Cancellable, Gate, Interloper, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
+use crate::tool::Jobs;
 
 /// What all agents of a tree share. A sub-agent starts from its spawner's parts.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub(crate) struct TreeParts {
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
     pub(crate) compact_at: u8,
     pub(crate) streaming: Streaming,
+    /// The commands in the background.
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 impl TreeParts {
@@ -38,6 +41,7 @@ impl TreeParts {
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,
+            jobs: Arc::default(),
         }
     }
 }

@@ -147,6 +147,7 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
+        self.hear_of_jobs().await;
         self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
@@ -279,6 +280,7 @@ impl Agent {
             // Empty when the message was withdrawn meanwhile.
             cut = self.take_now();
         }
+        self.hear_of_jobs().await;
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };

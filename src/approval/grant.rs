@@ -68,8 +68,8 @@ impl Grant {
             Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
             Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
-            // Each repository is a new one, and only a rule asks about a use.
-            Act::Clone(_) | Act::Use(_) => None,
+            // Each repository and each input is a new one, and only a rule asks about a use.
+            Act::Clone(_) | Act::Use(_) | Act::Input(_) => None,
         }
     }
 

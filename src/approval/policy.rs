@@ -12,7 +12,7 @@ use crate::approval::protected::Places;
 use crate::approval::rules::{Pattern, Seen, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
-use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
+use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
 use crate::limits;
 use crate::text::visible_line;
 
@@ -151,6 +151,12 @@ impl Policy {
                 let shape = Shape::of(&act.command);
                 Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
             }
+            Act::Input(act) => {
+                let commands = commands(&act.text, &Shape::of(&act.text));
+                // Nobody knows what a program makes of its input: no allow rule and no grant covers it.
+                let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
+                Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
+            }
             Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => {
                 Study::default()
             }
@@ -167,9 +173,13 @@ impl Policy {
         }
         let reads = match act {
             Act::Use(_) => true,
-            Act::Command(_) | Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => {
-                false
-            }
+            Act::Command(_)
+            | Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::ServerTool(_)
+            | Act::Input(_) => false,
         };
         (mode == Mode::ReadOnly && !reads)
             .then(|| "the mode is read-only: files stay as they are, no command runs and nothing is sent".to_owned())
@@ -270,7 +280,7 @@ impl Policy {
                 };
                 is_free && is_within(write, self.root.as_deref())
             }
-            Act::Command(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
             // No sandbox is around a server, whatever is around commands.
             Act::ServerTool(_) => mode == Mode::AutoWithoutSandbox,
             Act::Use(_) => true,
@@ -282,7 +292,7 @@ impl Policy {
         match act {
             Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
             // What nothing confines has the machine's network, whatever the setting says.
-            Act::Command(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
+            Act::Command(_) | Act::Input(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
             Act::ServerTool(act) => act.sends,
             Act::Write(_) | Act::Use(_) => false,
         }
@@ -298,7 +308,8 @@ impl Policy {
                     .what_with(&act.path, planned)
                     .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
             }
-            Act::Command(act) => study.touched(act, &places),
+            Act::Command(act) => study.touched(&act.command, &act.cwd, &places),
+            Act::Input(act) => study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places),
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
@@ -332,13 +343,13 @@ impl Study {
     }
 
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
-    fn touched(&self, act: &CommandAct, places: &Places<'_>) -> Option<String> {
+    fn touched(&self, command: &str, cwd: &Path, places: &Places<'_>) -> Option<String> {
         let keeps = match &self.shape {
             Some(Shape::Simple(words)) => keeps_files(words),
             Some(Shape::Complex { .. }) => {
                 let all =
                     self.commands.iter().flat_map(|commands| &commands.found).all(|found| keeps_files(&found.words));
-                all && !act.command.contains('>')
+                all && !command.contains('>')
             }
             None => true,
         };
@@ -350,8 +361,8 @@ impl Study {
             let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
             !is_plain || word.len() > 6 || Places::may_be_part(Path::new(word))
         };
-        let words: BTreeSet<String> = plain_words(&act.command).filter(may_be_one).collect();
-        let place = |word: &String| act.cwd.join(word);
+        let words: BTreeSet<String> = plain_words(command).filter(may_be_one).collect();
+        let place = |word: &String| cwd.join(word);
         let planned: Vec<PathBuf> =
             words.iter().map(place).filter(|path| Places::may_be_part(path)).take(limits::PLANNED_PATHS).collect();
         words.iter().find_map(|word| {

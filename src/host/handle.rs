@@ -12,11 +12,13 @@ use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
+use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::mcp::Servers;
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
+use crate::tool::Jobs;
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -32,6 +34,8 @@ pub struct Handle {
     rules: Arc<Rules>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
+    jobs: Arc<Jobs>,
+    shell: Arc<OnceLock<Shell>>,
 }
 
 /// Keeps what the user sends before it counts as sent.
@@ -52,8 +56,8 @@ impl Handle {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let (budget, rules) = (Arc::default(), Arc::default());
-        let (keeper, servers) = (Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper, servers }
+        let (keeper, servers, jobs, shell) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, keeper, servers, jobs, shell }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -300,6 +304,21 @@ impl Handle {
     /// Returns where the worker puts the MCP servers.
     pub(super) fn servers_slot(&self) -> &Arc<OnceLock<Arc<Servers>>> {
         &self.servers
+    }
+
+    /// Returns the commands in the background.
+    pub fn jobs(&self) -> &Arc<Jobs> {
+        &self.jobs
+    }
+
+    /// Returns what runs the user's shell lines, once the agent is built.
+    pub fn shell(&self) -> Option<&Shell> {
+        self.shell.get()
+    }
+
+    /// Returns where the worker puts that.
+    pub(super) fn shell_slot(&self) -> &Arc<OnceLock<Shell>> {
+        &self.shell
     }
 
     /// Returns what the tools changed.

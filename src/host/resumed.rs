@@ -76,6 +76,8 @@ pub struct Numbers {
     pub texts: u64,
     /// Of a turn of the main agent.
     pub turns: u32,
+    /// Of a job.
+    pub jobs: u64,
     /// The next number of each persona.
     pub agents: HashMap<String, u64>,
 }

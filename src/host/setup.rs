@@ -18,6 +18,7 @@ use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Closing, Earlier, Resumed};
 use crate::host::servers::ServerSetup;
+use crate::host::shell::Shell;
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
@@ -25,7 +26,7 @@ use crate::mcp::{ServerTools, Servers};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
-use crate::tool::{ToolScope, ToolSource};
+use crate::tool::{Jobs, ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
 impl From<BuildError> for StartError {
@@ -102,7 +103,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, approvals, changes, jobs }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -162,6 +163,7 @@ impl Setup {
             .rules(rules)
             .framing(self.framing)
             .approvals(approvals)
+            .jobs(Arc::clone(&jobs))
             .streaming(self.streaming)
             .output_schema(self.output_schema)
             .listeners(listeners);
@@ -171,6 +173,15 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
+        jobs.number_from(resumed.numbers.jobs);
+        let shell = Shell {
+            spawner: Arc::clone(&self.workbench.spawner),
+            outputs: pools.outputs.clone(),
+            directory: root,
+            jobs,
+            crew: Arc::clone(crew),
+            runtime: tokio::runtime::Handle::current(),
+        };
         let numbers = resumed.numbers.agents;
         let mut agent = builder
             .build(|configurator| {
@@ -196,7 +207,7 @@ impl Setup {
             agent.rules().take_over(rules);
         }
         notes.extend(roster.warnings().iter().cloned());
-        Ok(Built { agent, guards, sources: self.sources, servers, notes })
+        Ok(Built { agent, guards, sources: self.sources, servers, shell, notes })
     }
 }
 
@@ -232,6 +243,8 @@ pub(super) struct Shared {
     pub approvals: Arc<Approvals>,
     /// What the tools changed.
     pub changes: Arc<Changes>,
+    /// The commands in the background.
+    pub jobs: Arc<Jobs>,
 }
 
 /// What came of a setup.
@@ -244,6 +257,8 @@ pub(super) struct Built {
     pub sources: Arc<Sources>,
     /// The MCP servers.
     pub servers: Arc<Servers>,
+    /// What runs the user's shell lines.
+    pub shell: Shell,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }

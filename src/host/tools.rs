@@ -63,12 +63,15 @@ impl Pools {
         let mut main = tool::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
         main.extend(tool::change_tools(&workspace));
-        main.push(Arc::new(BashTool::new(
+        let bash = BashTool::new(
             Arc::clone(&workspace),
             Arc::clone(&bench.spawner),
             Arc::clone(&outputs),
             bench.confinement.clone(),
-        )));
+        );
+        let traits = bash.spec().traits;
+        main.push(Arc::new(bash));
+        main.extend(tool::job_tools(traits));
         let mut sub_agents = Vec::new();
         let web = web_tools(&workspace, bench)?;
         match bench.web_pool {

@@ -20,11 +20,13 @@ use crate::host::command::{Command, Commands};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
+use crate::host::shell::Shell;
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
+use crate::tool::{JobNews, Jobs};
 use crate::workspace::Changes;
 
 /// What the worker does.
@@ -90,6 +92,7 @@ where
     let rules = Arc::clone(handle.rules());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
+    let (jobs, shell) = (Arc::clone(handle.jobs()), Arc::clone(handle.shell_slot()));
     let worker = Worker {
         main,
         crew,
@@ -104,6 +107,8 @@ where
         publish,
         end: ending,
         servers,
+        jobs,
+        shell,
     };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
@@ -166,6 +171,8 @@ struct Worker {
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
     servers: Arc<OnceLock<Arc<Servers>>>,
+    jobs: Arc<Jobs>,
+    shell: Arc<OnceLock<Shell>>,
 }
 
 impl Worker {
@@ -175,8 +182,10 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, servers, notes }) => {
+            Ok(Built { agent, guards, sources, servers, shell, notes }) => {
                 self.follow(servers);
+                // The handle is asked for it by clients.
+                let _ = self.shell.set(shell);
                 for note in notes {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }
@@ -225,7 +234,8 @@ impl Worker {
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
         let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
-        let shared = Shared { choice, wish, budget, rules, approvals, changes };
+        let jobs = Arc::clone(&self.jobs);
+        let shared = Shared { choice, wish, budget, rules, approvals, changes, jobs };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -346,6 +356,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
+                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
                     () = self.commands.woken() => {}
                 }
                 continue;
@@ -366,6 +377,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
+                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => due.add(tasks.run(self.commands.take())),
                     result = &mut work => break result,
@@ -380,6 +392,8 @@ impl Worker {
                 Err(error) => LastRun::Failed(error.to_string()),
             };
         }
+        self.jobs.end_all().await;
+        say_jobs(&self.jobs, &listeners);
         agent.close();
     }
 
@@ -405,6 +419,13 @@ impl Worker {
             self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
         }
         Ok(())
+    }
+}
+
+/// Emits what happened to commands in the background, between whatever the agent emits.
+fn say_jobs(jobs: &Jobs, listeners: &ListenerList) {
+    for JobNews { agent, parent, event } in jobs.take_news() {
+        listeners.emit_as(agent, parent, event);
     }
 }
 

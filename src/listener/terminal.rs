@@ -250,6 +250,16 @@ impl Terminal {
                     self.note(&summary::one_line(&file.line()));
                 }
             }
+            Event::JobStarted(start) => {
+                self.note(&summary::one_line(&format!("{} runs in the background: {}", start.id, start.command)));
+            }
+            Event::JobEnded(end) => {
+                let time = crate::summary::seconds(end.elapsed_ms);
+                self.note(&summary::one_line(&format!("{} ended after {time}: {}", end.id, end.words())));
+                for note in &end.notes {
+                    self.note(&summary::one_line(note));
+                }
+            }
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
         }
@@ -342,6 +352,8 @@ impl Listener for Terminal {
             | Event::Compacting { .. }
             | Event::Notice { .. }
             | Event::ChangesUndone { .. }
+            | Event::JobStarted(_)
+            | Event::JobEnded(_)
             | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {
@@ -362,6 +374,7 @@ impl Listener for Terminal {
             | Event::Cancelled {}
             | Event::Tokens(_)
             | Event::ToolProgress { .. }
+            | Event::JobOutput { .. }
             | Event::ToolDetails { .. }
             | Event::Guards { .. }
             | Event::Pending { .. }

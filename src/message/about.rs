@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::MessageId;
+use crate::id::{JobId, MessageId};
 use crate::steering::{RuleNews, TextKind};
 
 /// What is known of a message of the user.
@@ -18,6 +18,16 @@ pub enum UserAbout {
     Rule(ToldRule),
     /// It has the texts of messages that a compaction took out.
     Kept(KeptTexts),
+    /// The program tells something of a command in the background; no word of it is the user's.
+    Job(JobReport),
+}
+
+/// What a message tells of a command in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobReport {
+    /// The command that has ended; `None` where protected files were changed while some ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
 }
 
 /// A text of the user.

@@ -20,8 +20,9 @@
 //!   `src/workspace/seen.rs`; stories: `write.rs`, `edit.rs`
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
-//! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
-//!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
+//! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `capture.rs`,
+//!   `live.rs`, `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
+//! - commands in the background, and their tools: `jobs/mod.rs`; stories: `jobs.rs`
 
 mod args;
 mod bash;
@@ -30,12 +31,14 @@ mod calculator;
 mod capture;
 mod change;
 mod checkout;
+mod command_run;
 mod edit;
 mod fetch;
 mod fn_tool;
 mod git_clone;
 mod glob;
 mod grep;
+mod jobs;
 mod kind;
 mod live;
 mod outputs;
@@ -77,6 +80,7 @@ pub use fn_tool::FnTool;
 pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 pub use grep::GrepTool;
+pub use jobs::{AgentJobs, JobNews, JobNote, Jobs, UserLine, job_tools};
 pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
@@ -127,6 +131,13 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// Returns whether a call with these arguments may run at the same time as its neighbours of the same tool; what
+    /// [`ToolSpec::concurrency`] says goes further, and counts for neighbours of other tools too.
+    fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
+        let _ = (arguments, asker, approvals);
+        self.spec().concurrency
+    }
 
     /// Returns the same tool bound to another workspace; `None` when it uses none.
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
@@ -250,6 +261,8 @@ pub struct ToolContext {
     pub tell: Arc<dyn Fn(Told) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
+    /// The commands in the background.
+    pub jobs: AgentJobs,
 }
 
 /// One thing that a running call tells.
@@ -275,7 +288,8 @@ impl ToolContext {
     pub fn with_approvals(approvals: Arc<Approvals>) -> Self {
         let asker = Asker { agent: AgentId::main(), call: CallId::new("detached") };
         let additions = Additions::default();
-        Self { asker, cancellable: Cancellable::new(), approvals, tell: Arc::new(|_| {}), additions }
+        let (cancellable, jobs) = (Cancellable::new(), AgentJobs::default());
+        Self { asker, cancellable, approvals, tell: Arc::new(|_| {}), additions, jobs }
     }
 
     /// Shows a piece of output live.

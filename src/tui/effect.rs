@@ -13,7 +13,7 @@ use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
 use super::switch::{Choice, ChoiceSubject, SessionPlace, SessionsFor};
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, JobId, MessageId};
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
@@ -77,6 +77,8 @@ pub enum PaneEffect {
     NewConversation,
     /// A conversation that goes back to its system prompt.
     ResetConversation,
+    /// The end of a job, after a question.
+    AskStopJob(JobId),
     /// What tools changed, as it was before.
     UndoChanges(UndoScope),
 }

@@ -23,7 +23,7 @@ mod table;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
-pub use acts::{ChangesKey, Edit, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
+pub use acts::{ChangesKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;

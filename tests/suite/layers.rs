@@ -274,7 +274,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "ledger" | "pause" | "pending" => {
+            "approval" | "changes" | "compared" | "jobs" | "ledger" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -354,6 +354,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "jobs",
                 "facts",
                 "focus",
                 "overlay",
@@ -399,6 +400,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "app",
                 "approval",
                 "changes",
+                "jobs",
                 "commands",
                 "effect",
                 "export",

@@ -73,6 +73,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
                         format!("{}: {}", name(about), cut(about.words.as_deref().unwrap_or(content), text))
                     }
                     (_, Some(UserAbout::Kept(_))) => format!("The user before that:\n{}", cut(content, text)),
+                    (_, Some(UserAbout::Job(_))) => format!("Note of the program: {}", cut(content, result)),
                     (_, Some(UserAbout::Rule(_)) | None) => format!("User: {}", cut(content, text)),
                 });
             }

@@ -83,6 +83,7 @@ impl UserTexts {
                             reading.turn = text.turn;
                         }
                     }
+                    Some(UserAbout::Job(_)) => {}
                     None if is_summary(message) => {}
                     None => found.add(place, reading.text(content)),
                 },
@@ -185,7 +186,7 @@ pub fn rules_told(messages: &[Message]) -> Vec<RuleInConversation> {
         let Message::User { about: Some(about), .. } = message else { continue };
         match about.as_ref() {
             UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => tell(id, Some(0), place),
-            UserAbout::Text(_) => {}
+            UserAbout::Text(_) | UserAbout::Job(_) => {}
             UserAbout::Rule(ToldRule { rule, news: RuleNews::Withdrawn, .. }) => tell(rule, None, place),
             UserAbout::Rule(ToldRule { rule, version, .. }) => tell(rule, Some(*version), place),
             UserAbout::Kept(KeptTexts { rules, .. }) => {

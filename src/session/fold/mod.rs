@@ -16,12 +16,14 @@
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
 //! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`
+//! - the commands in the background: `jobs.rs`; stories: `jobs_pane.rs`
 //! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
 
 pub mod agents;
 mod approval_words;
 mod budget;
 mod changes;
+mod jobs;
 mod ledger;
 mod never;
 mod pauses;
@@ -35,6 +37,7 @@ mod rules;
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
+pub use jobs::{JobList, JobState};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
@@ -68,6 +71,8 @@ pub struct RunState {
     pub budget: BudgetStatus,
     /// What its tools changed.
     pub changes: FileChanges,
+    /// The commands in the background.
+    pub jobs: JobList,
     /// How the MCP servers stand.
     pub servers: Vec<ServerStatus>,
     /// The rules of the user that hold.
@@ -80,6 +85,7 @@ impl RunState {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
+        self.jobs.apply(envelope);
         self.rules.apply(&envelope.event);
         if envelope.agent.is_main() {
             self.permissions.apply(&envelope.event);
@@ -152,6 +158,9 @@ impl RunState {
             | Reply::Pause { accepted: Accepted::No, .. }
             | Reply::Decided { accepted: Accepted::No, .. }
             | Reply::Cancelling(_)
+            | Reply::ShellLine { .. }
+            | Reply::JobStopped { .. }
+            | Reply::Background { .. }
             | Reply::Answered { .. }
             | Reply::Mode(Err(_))
             | Reply::UndoPreview { .. }

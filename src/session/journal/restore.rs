@@ -9,9 +9,9 @@ use std::{fmt, io};
 
 use crate::agent::NotRunReason;
 use crate::details::UndoneFile;
-use crate::event::{Decided, Envelope, Event, Outcome, Pending};
+use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
 use crate::host::{Closing, Earlier, Numbers, Resumed};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::limits;
 use crate::message::Message;
 use crate::protocol::{DraftText, Unfinished};
@@ -155,7 +155,9 @@ impl Fold {
         if let Some(what) = What::opened_by(event) {
             self.open.push(Open { agent: agent.clone(), parent: envelope.parent.clone(), what });
         }
-        if let Event::TurnStarted { turn } = event {
+        if let Event::JobStarted(start) = event {
+            self.numbers.jobs = self.numbers.jobs.max(start.id.number().unwrap_or(0));
+        } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
             }
@@ -234,6 +236,7 @@ fn may_close(event: &Event) -> bool {
             | Event::Unparked { .. }
             | Event::Compacted { .. }
             | Event::Notice { .. }
+            | Event::JobEnded(_)
     )
 }
 
@@ -252,6 +255,7 @@ enum What {
     Question(String),
     Pause,
     Compaction,
+    Job(JobId),
 }
 
 impl What {
@@ -270,6 +274,8 @@ impl What {
             Some(Self::Pause)
         } else if let Event::Compacting { .. } = event {
             Some(Self::Compaction)
+        } else if let Event::JobStarted(start) = event {
+            Some(Self::Job(start.id.clone()))
         } else {
             None
         }
@@ -289,6 +295,7 @@ impl Open {
             What::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
             What::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
             What::Pause => same && matches!(event, Event::Unparked { .. }),
+            What::Job(id) => matches!(event, Event::JobEnded(end) if end.id == *id),
             What::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
         }
     }
@@ -307,6 +314,7 @@ impl Open {
             What::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             What::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             What::Pause => Event::Unparked { decision: Decided::Cancelled },
+            What::Job(id) => Event::JobEnded(Box::new(JobEnd::interrupted(id.clone(), why))),
             What::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }

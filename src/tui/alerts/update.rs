@@ -54,7 +54,12 @@ pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
                 alerts.raise(format!("a question: {}", question.title));
             }
             // Asked because of a key: whoever pressed it is there.
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo(_) | Subject::Switch(..) => {}
+            Subject::New
+            | Subject::Reset
+            | Subject::Quit
+            | Subject::StopJob(_)
+            | Subject::Undo(_)
+            | Subject::Switch(..) => {}
         }
     }
     let words = alerts.take(facts.now)?;

@@ -5,7 +5,7 @@
 use super::{Offer, Question, Questions, Subject};
 use crate::id::MessageId;
 use crate::protocol::{self, UndoScope, UndoneFile};
-use crate::session::fold::{DetailPart, PendingText, approval_parts, approval_title};
+use crate::session::fold::{DetailPart, JobState, PendingText, approval_parts, approval_title};
 use crate::summary::count;
 use crate::text::visible_line;
 use crate::tui::facts::Facts;
@@ -21,6 +21,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
         | Subject::Reset
         | Subject::Quit
         | Subject::Undo(_)
+        | Subject::StopJob(_)
         | Subject::Switch(..) => true,
     });
     for request in &permissions.open {
@@ -56,6 +57,7 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
         | Subject::Reset
         | Subject::Quit
         | Subject::Undo(_)
+        | Subject::StopJob(_)
         | Subject::Switch(..)
         | Subject::Approval(..) => true,
     });
@@ -84,6 +86,7 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
         | Subject::StillTrue(_)
         | Subject::Unfinished(_)
         | Subject::Undo(_)
+        | Subject::StopJob(_)
         | Subject::Switch(..)
         | Subject::Approval(..) => (
             "Reset the conversation?",
@@ -97,6 +100,21 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
         title: title.to_owned(),
         detail: vec![DetailPart::Text(detail.to_owned())],
         session: session.to_owned(),
+        rule: None,
+    });
+}
+
+/// Asks whether a command in the background is to end.
+pub fn ask_about_job(questions: &mut Questions, job: &JobState) {
+    questions.ask_once(Question {
+        agent: None,
+        subject: Subject::StopJob(job.id.clone()),
+        title: format!("Stop {}?", job.id),
+        detail: vec![
+            DetailPart::Exact(job.command.clone()),
+            DetailPart::Text("It ends with everything that it started.".to_owned()),
+        ],
+        session: String::new(),
         rule: None,
     });
 }

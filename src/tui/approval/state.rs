@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, JobId, MessageId};
 use crate::limits;
-use crate::protocol::{ApprovalId, UndoScope};
+use crate::protocol::{ApprovalId, Request, UndoScope};
 use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Answer, Travel};
@@ -49,6 +49,8 @@ pub enum Subject {
     Quit,
     /// Whether the files that the last turn changed are taken back.
     Undo(UndoScope),
+    /// Whether a command in the background ends.
+    StopJob(JobId),
     /// Whether the screen closes for another session or a branch, and whether files go back with that.
     Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
@@ -146,9 +148,11 @@ impl Subject {
                 (Answer::No, "no"),
                 (Answer::Leave, "no"),
             ],
-            Self::Quit | Self::Undo(_) | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
-                &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
-            }
+            Self::Quit
+            | Self::StopJob(_)
+            | Self::Undo(_)
+            | Self::Switch(_, Rewind::Nothing)
+            | Self::Approval(_, Offer::Nothing) => &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")],
         }
     }
 
@@ -169,6 +173,7 @@ impl Subject {
             Self::Reset => Some(PaneEffect::ResetConversation),
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
             Self::Undo(scope) => Some(PaneEffect::UndoChanges(scope.clone())),
+            Self::StopJob(job) => Some(Request::StopJob { job: job.clone() }.into()),
             Self::StillTrue(_) | Self::Unfinished(_) | Self::Switch(..) | Self::Approval(..) => None,
         }
     }
@@ -182,6 +187,7 @@ impl Subject {
             | Self::New
             | Self::Reset
             | Self::Quit
+            | Self::StopJob(_)
             | Self::Switch(_, Rewind::Nothing) => false,
         }
     }

@@ -125,7 +125,12 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
         (Subject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
         (Subject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
         (
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo(_) | Subject::Switch(..),
+            Subject::New
+            | Subject::Reset
+            | Subject::Quit
+            | Subject::StopJob(_)
+            | Subject::Undo(_)
+            | Subject::Switch(..),
             Answer::No | Answer::Words | Answer::Leave,
         ) => Vec::new(),
         (Subject::Switch(switch, _), answer) => {
@@ -133,6 +138,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
         (Subject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
+        (subject @ Subject::StopJob(_), _) => subject.decided().into_iter().collect(),
         (subject @ (Subject::New | Subject::Reset | Subject::Quit), answer) => {
             if answer != Answer::Once {
                 questions.waive(subject.clone());

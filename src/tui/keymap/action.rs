@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `acts.rs` and `read.rs`.
 
-use super::{ChangesKey, Edit, LookKey, PauseKey, PendingKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey};
+use super::{ChangesKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey};
 
 named_keys! {
     /// What a key means.
@@ -51,6 +51,10 @@ named_keys! {
         Ledger = "ledger",
         /// Show or hide the files that tools changed.
         Changes = "changes",
+        /// Show or hide the commands in the background.
+        Jobs = "jobs",
+        /// Send the command that the shown agent waits for to the background.
+        ToBackground = "to-background",
         /// Show the selected text of the ledger in its transcript.
         Jump = "jump",
         /// Take back what the tools of the last turn changed, after a question.
@@ -76,6 +80,8 @@ named_keys! {
         Answer(Answer),
         /// Choose what the list of changed files shows, or take some of it back.
         InChanges(ChangesKey),
+        /// Show the output of a job, or stop it.
+        InJobs(JobsKey),
         /// Move through a replay.
         InReplay(ReplayKey),
         /// Fold, filter or cancel in the agent tree.
@@ -101,9 +107,14 @@ impl Action {
         match self {
             Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
             Self::Read(key) => key.only_shows(),
-            Self::Look(_) | Self::Travel(_) | Self::Help | Self::Ledger | Self::Changes | Self::Jump | Self::Redraw => {
-                true
-            }
+            Self::Look(_)
+            | Self::Travel(_)
+            | Self::Help
+            | Self::Ledger
+            | Self::Changes
+            | Self::Jobs
+            | Self::Jump
+            | Self::Redraw => true,
             Self::Send
             | Self::FollowUp
             | Self::Newline
@@ -133,6 +144,8 @@ impl Action {
             | Self::Prefill(_)
             | Self::Answer(_)
             | Self::InChanges(_)
+            | Self::ToBackground
+            | Self::InJobs(_)
             | Self::InReplay(_)
             | Self::Write(_)
             | Self::Pending(_)

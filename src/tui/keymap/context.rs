@@ -33,13 +33,15 @@ pub enum Context {
     Choices,
     /// The list of changed files is open.
     Changes,
+    /// The list of jobs is open.
+    Jobs,
     /// A recorded session is replayed.
     Replay,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -52,6 +54,7 @@ impl Context {
         Self::Gate,
         Self::Ledger,
         Self::Changes,
+        Self::Jobs,
         Self::Help,
         Self::Choices,
         Self::Replay,
@@ -79,6 +82,7 @@ impl Context {
             | Self::Gate
             | Self::Ledger
             | Self::Changes
+            | Self::Jobs
             | Self::Replay => false,
         }
     }
@@ -97,6 +101,7 @@ impl Context {
             Self::Gate => table::paused::ROWS,
             Self::Ledger => table::ledger::ROWS,
             Self::Changes => table::changes::ROWS,
+            Self::Jobs => table::jobs::ROWS,
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
             Self::Choices => table::choices::ROWS,
@@ -118,6 +123,7 @@ impl Context {
             Self::Gate => "held",
             Self::Ledger => "ledger",
             Self::Changes => "changes",
+            Self::Jobs => "jobs",
             Self::Help => "help",
             Self::Details => "details",
             Self::Choices => "choices",
@@ -140,6 +146,7 @@ impl Context {
             Self::Gate => "Paused agent",
             Self::Ledger => "Ledger",
             Self::Changes => "Changed files",
+            Self::Jobs => "Jobs",
             Self::Details => "Details of an agent",
             Self::Choices => "List of sessions or messages",
             Self::Replay => "Replay",

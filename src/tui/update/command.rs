@@ -23,7 +23,7 @@ use crate::tui::state::pointer::MouseMode;
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, rules, servers, sessions,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, jobs, line, message, rules, servers, sessions,
     transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
@@ -77,6 +77,15 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Changes => {
             app.focus.overlays.toggle(ChangesPane::default);
             return vec![Effect::Request(Request::ListChanges)];
+        }
+        Verb::Jobs => {
+            let App { focus, questions, facts, .. } = app;
+            wanted = jobs::command(&mut focus.overlays, questions, argument, facts);
+        }
+        Verb::Background => {
+            let shown = app.tree.selected();
+            let call = app.transcripts.reader(shown).and_then(|reader| reader.transcript.running_command());
+            wanted = vec![jobs::to_background(shown, call)];
         }
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),

@@ -195,8 +195,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Pause(key) => return with_pause(app, key),
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
+        Action::Jobs => return command::run(app, Verb::Jobs, ""),
+        Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump | Action::InChanges(_) | Action::InReplay(_) => {}
+        Action::Jump | Action::InChanges(_) | Action::InJobs(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -314,6 +316,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Details
         | Context::Choices
         | Context::Changes
+        | Context::Jobs
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()

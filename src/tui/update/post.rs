@@ -1,8 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, question, rules, servers, sessions,
-    with_alerts,
+    approval, budget, carry_out, command, hold, jobs, message, pending as pending_texts, question, rules, servers,
+    sessions, with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -122,6 +122,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             vec![PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned())]
         }
         Reply::Cancelling(_) => Vec::new(),
+        Reply::ShellLine { line, outcome } => vec![jobs::line_started(&line, outcome)],
+        Reply::JobStopped { job, accepted } => vec![jobs::stopped(&job, accepted)],
+        Reply::Background { outcome, .. } => vec![jobs::sent_to_background(outcome)],
         Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
         Reply::Mode(outcome) => vec![approval::mode_set(outcome)],
         Reply::UndoPreview { scope, files } => {

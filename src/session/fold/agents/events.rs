@@ -298,6 +298,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }
         | Event::ToolProgress { .. }
+        | Event::JobStarted(_)
+        | Event::JobOutput { .. }
+        | Event::JobEnded(_)
         | Event::ToolDetails { .. }
         | Event::ChangesUndone { .. }
         | Event::Guards { .. }
