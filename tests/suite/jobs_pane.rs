@@ -133,7 +133,8 @@ fn a_shell_line_is_run_by_enter_alone_and_never_by_a_paste_a_recall_or_a_folded_
     stage.keys("!").paste(&"echo folded\n".repeat(50)).keys("<enter>");
     assert_eq!(ran(&stage).len(), 2);
     assert!(stage.screen().contains("not run: a part of it is folded"), "{}", stage.screen());
-    for text in ["<c-c>! <enter>", "<c-c> !not<enter>", "<c-c>wow!<enter>"] {
+    stage.keys("<c-c>");
+    for text in ["! <enter>", " !not<enter>", "wow!<enter>"] {
         stage.keys(text);
         assert_eq!(ran(&stage).len(), 2, "{text} is a text: {:?}", ran(&stage));
     }
@@ -184,6 +185,11 @@ fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
     assert!(written.contains("one") && written.contains("ready"), "{written}");
     stage.line("/jobs stop j1");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::StopJob { job: "j1".into() })));
+    starts(&mut stage, "", "j2", "git log", JobOwner::User);
+    prints(&mut stage, "j2", "15694f13 Plainer words\n");
+    ends(&mut stage, "j2", 1, "15694f13 Plainer words\n");
+    let written = stage.written();
+    assert!(written.contains("! git log") && written.contains("exit code 1"), "{written}");
     stage.line("!make");
     let line = Request::RunLine { to: "".into(), line: "make".to_owned(), output: ShellOutput::Deliver };
     assert_eq!(stage.effects.last(), Some(&Effect::Request(line)));
