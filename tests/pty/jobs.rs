@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::outside::Served;
 use crate::support::processes::{alive, unique};
 use crate::support::server::{Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
@@ -19,7 +20,7 @@ fn a_shell_line_runs_beside_a_turn_and_esc_stops_it_with_all_that_it_started() {
     let server = Server::start([Reply::text("I have read it.")]);
     let mut terminal = Start::against(&server).run();
     let mark = unique();
-    terminal.wait_for("● ready");
+    terminal.wait_for("· idle");
     terminal.send(&format!("!echo begun; M={mark} sleep 300 & M={mark} sleep 300\r"));
     terminal.wait_for("begun");
     terminal.wait_for("Esc: stops your command j1");
@@ -68,7 +69,8 @@ fn a_running_command_is_sent_to_the_background_and_its_call_ends() {
     terminal.wait_for("Run this command?");
     terminal.wait_for("● ready");
     terminal.send("\x1by");
-    terminal.wait_for("building");
+    // The words of the command stand there before it runs.
+    terminal.wait_for("running, 1 line");
     terminal.send("\x1bx");
     terminal.wait_for("It goes on.");
     let results = server.chats()[1].texts("tool");
@@ -80,4 +82,31 @@ fn a_running_command_is_sent_to_the_background_and_its_call_ends() {
     terminal.send("\x1by");
     gone(&mut terminal, &mark);
     terminal.wait_for("j1 ended after");
+}
+
+#[test]
+fn a_job_of_a_served_run_stays_when_the_screen_is_detached_and_ends_with_the_run() {
+    let mark = unique();
+    let command = format!("echo serving; M={mark} sleep 300");
+    let arguments = serde_json::json!({"command": command, "background": true}).to_string();
+    let server = Server::start([Reply::calls(&[("c1", "bash", &arguments)]), Reply::text("It runs.")]);
+    let served = Served::start(&server, "serve it");
+    let attach = || Start::new(["attach"]).env("HOME", served.home.path().to_str().unwrap()).run();
+    let mut first = attach();
+    first.wait_for("Run this command in the background?");
+    first.wait_for("● ready");
+    first.send("\x1by");
+    first.wait_for("It runs.");
+    first.send("/detach\r");
+    assert_eq!(first.wait_exit(PATIENCE).exit_code(), 0);
+    assert!(!alive(&mark).is_empty(), "it stays");
+    let mut second = attach();
+    second.wait_for("1 job");
+    second.send("\x1bj");
+    second.wait_for("serving");
+    second.send(keys::ESC);
+    second.wait_gone("1 background command");
+    second.send("/quit\r");
+    assert_eq!(second.wait_exit(PATIENCE).exit_code(), 0);
+    gone(&mut second, &mark);
 }

@@ -18,6 +18,8 @@ use tempfile::TempDir;
 
 use crate::support::doubles::{Rig, acting, run};
 use crate::support::processes::{alive, job, spawner, unique, wait_until};
+use crate::support::program::{Program, stdout};
+use crate::support::server::{Reply, Server};
 
 /// Longest time for anything here, on a machine that is overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -483,4 +485,35 @@ async fn a_job_of_a_sub_agent_ends_with_it_before_its_spawner_hears_the_answer()
     assert!(matches!(&started.event, Event::JobStarted(start) if start.owner == JobOwner::Agent));
     assert_eq!(site.jobs().take_notes(&"worker 0".into()), []);
     site.jobs().end_all().await;
+}
+
+#[test]
+fn exec_tells_of_jobs_in_its_lines_and_ends_them_before_its_last_one() {
+    let mark = unique();
+    let command = format!("echo made > made.txt; echo up; M={mark} sleep 300");
+    let arguments = json!({"command": command, "background": true}).to_string();
+    let server = Server::start([
+        Reply::calls(&[("c1", "bash", &arguments)]),
+        Reply::calls(&[("c2", "job_output", r#"{"job":"j1","wait_for":"up"}"#)]),
+        Reply::text("It runs."),
+    ]);
+    let program =
+        Program::new().args(["exec", "--json", "--yes", "--base-url", &server.url(), "--model", "m", "serve"]);
+    let output = program.output();
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["event"]["type"].as_str().unwrap()).collect();
+    let place =
+        |kind: &str| kinds.iter().position(|known| *known == kind).unwrap_or_else(|| panic!("{kind}: {kinds:?}"));
+    let started = &lines[place("job_started")]["event"];
+    assert_eq!((&started["id"], &started["owner"], &started["call"]), (&json!("j1"), &json!("agent"), &json!("c1")));
+    let ended = &lines[place("job_ended")]["event"];
+    assert_eq!((&ended["ending"], &ended["output"]), (&json!("interrupted"), &json!("up\n")));
+    assert_eq!(ended["end"]["touched"]["partial"], json!(true), "nobody looks for files when the session ends");
+    assert_eq!(kinds.last(), Some(&"session_ended"));
+    assert!(place("turn_ended") < place("job_ended"), "it goes on behind the turn");
+    let began = Instant::now();
+    while !alive(&mark).is_empty() {
+        assert!(began.elapsed() < PATIENCE, "{:?}", alive(&mark));
+        std::thread::yield_now();
+    }
 }

@@ -189,7 +189,7 @@ fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
     prints(&mut stage, "j2", "15694f13 Plainer words\n");
     ends(&mut stage, "j2", 1, "15694f13 Plainer words\n");
     let written = stage.written();
-    assert!(written.contains("! git log") && written.contains("exit code 1"), "{written}");
+    assert!(written.contains("your command: git log") && written.contains("exit code 1"), "{written}");
     stage.line("!make");
     let line = Request::RunLine { to: "".into(), line: "make".to_owned(), output: ShellOutput::Deliver };
     assert_eq!(stage.effects.last(), Some(&Effect::Request(line)));

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, Outcome};
+use crate::event::{Envelope, Event, JobOwner, Outcome};
 use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::session::fold::ReceiptWords;
 use crate::summary;
@@ -109,7 +109,7 @@ impl Transcript {
     /// Returns the command of the agent that was called last and runs.
     pub fn running_command(&self) -> Option<&CallId> {
         let open = self.open.iter().rev().filter_map(|open| self.get(*open)?.body().call());
-        open.into_iter().find(|call| call.name == "bash").map(|call| &call.id)
+        open.into_iter().find(|call| call.name == "bash" && call.owner == JobOwner::Agent).map(|call| &call.id)
     }
 
     /// Returns a cell.

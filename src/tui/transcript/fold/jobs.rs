@@ -29,6 +29,7 @@ impl Transcript {
                 let id = CallId::new(format!("! {}", start.id));
                 let shown = text::visible_line(&start.command).into_owned();
                 let call = CallCell::new(id, SHELL.to_owned(), none, shown, at);
+                let call = CallCell { owner: JobOwner::User, ..call };
                 let cell = self.push(Body::Call(Box::new(call)));
                 self.shell_lines.insert(start.id.clone(), cell);
                 true
