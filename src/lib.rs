@@ -112,6 +112,7 @@
 //!   from the evidence when a turn's step budget is used up.
 //! - *step*: one tool call. *Step budget*: how many of them a turn may make. *Budget*: the money and the tokens that a whole
 //!   tree may use.
+//! - *job*: a command that goes on in the background, of an agent or a shell line of the user.
 //! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.

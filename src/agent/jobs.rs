@@ -6,7 +6,6 @@
 
 use crate::agent::Agent;
 use crate::agent::frame::job_note;
-use crate::control::Cancellable;
 use crate::message::{JobReport, UserAbout};
 
 impl Agent {
@@ -19,7 +18,7 @@ impl Agent {
 
     /// Puts what the agent asked to be told of its jobs into the conversation.
     pub(super) async fn hear_of_jobs(&mut self) {
-        let over = self.handles.cancellable.clone().unwrap_or_else(Cancellable::new);
+        let over = self.handles.cancellable.clone().unwrap_or_default();
         let found = self.tree.jobs.check(&self.tree.approvals, &over).await;
         for note in found {
             self.history.push_user_about(note, Vec::new(), UserAbout::Job(JobReport { job: None }));

@@ -35,7 +35,7 @@ pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::Approvals;
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleStore};
-pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict};
+pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;

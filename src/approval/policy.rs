@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::approval::protected::Places;
 use crate::approval::rules::{Pattern, Seen, is_within};
-use crate::approval::shell::runners::{Reach, keeps_files, reach};
+use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
 use crate::limits;
@@ -318,6 +318,34 @@ impl Policy {
     }
 }
 
+/// Returns whether a command only looks at files, as far as its words say: then nothing that comes later builds on it.
+pub fn only_reads(command: &str) -> bool {
+    let shape = Shape::of(command);
+    let looks = |words: &[String]| {
+        let program = words.first().is_some_and(|program| only_looks(name_of(program)));
+        program && matches!(reach(words), Reach::Own(_))
+    };
+    match &shape {
+        Shape::Simple(words) => looks(words),
+        Shape::Complex { .. } => {
+            let commands = commands(command, &shape);
+            commands.unclear.is_none()
+                && !command.contains('>')
+                && commands.found.iter().all(|found| looks(&found.words))
+        }
+    }
+}
+
+fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool {
+    match shape {
+        Shape::Simple(words) => keeps_files(words),
+        Shape::Complex { .. } => {
+            let mut found = commands.into_iter().flat_map(|commands| &commands.found);
+            found.all(|found| keeps_files(&found.words)) && !command.contains('>')
+        }
+    }
+}
+
 /// What is found out about an act once.
 #[derive(Debug, Default)]
 pub(super) struct Study {
@@ -344,15 +372,8 @@ impl Study {
 
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
     fn touched(&self, command: &str, cwd: &Path, places: &Places<'_>) -> Option<String> {
-        let keeps = match &self.shape {
-            Some(Shape::Simple(words)) => keeps_files(words),
-            Some(Shape::Complex { .. }) => {
-                let all =
-                    self.commands.iter().flat_map(|commands| &commands.found).all(|found| keeps_files(&found.words));
-                all && !command.contains('>')
-            }
-            None => true,
-        };
+        // Without a shape it is an input, of which nothing is known.
+        let keeps = self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()));
         if keeps {
             return None;
         }

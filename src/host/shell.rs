@@ -79,7 +79,7 @@ impl Shell {
             let (to, id) = (to.clone(), id.clone());
             self.runtime.spawn(async move {
                 let end = end.await;
-                deliver(&crew, &to, &delivered(&id, &line, &end), sender);
+                deliver(&crew, &to, &delivered(&id, &line, &end), sender.as_ref());
             });
         }
         Ok(id)
@@ -87,10 +87,10 @@ impl Shell {
 }
 
 /// Puts the output into the queue of the agent, or of the main agent where that one has ended.
-fn deliver(crew: &Weak<Crew>, to: &AgentId, text: &str, sender: Option<ClientId>) {
+fn deliver(crew: &Weak<Crew>, to: &AgentId, text: &str, sender: Option<&ClientId>) {
     let Some(crew) = crew.upgrade() else { return };
     // A note: it goes with the next text, and starts no turn.
-    let injection = || Injection { sender: sender.clone(), ..Injection::from((text, TextKind::Note)) };
+    let injection = || Injection { sender: sender.cloned(), ..Injection::from((text, TextKind::Note)) };
     let controls = crew.get(to).unwrap_or_else(|| crew.main());
     if controls.interloper.inject_user_message(injection()).is_err() {
         let _ = crew.main().interloper.inject_user_message(injection());

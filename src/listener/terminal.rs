@@ -280,6 +280,7 @@ fn ended(who: &str, outcome: Outcome, message: Option<&str>) -> String {
 }
 
 impl Listener for Terminal {
+    #[allow(clippy::too_many_lines)] // One arm for each kind of event.
     fn on_event(&self, envelope: &Envelope) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::approval::{Approvals, Asker, CommandAct};
+use crate::approval::{Approvals, Asker, CommandAct, only_reads};
 use crate::details::Details;
 use crate::error::Cancelled;
 use crate::event::JobOwner;
@@ -52,6 +52,10 @@ impl BashTool {
             p.required_string("command", "What bash runs. May have several lines.");
             p.optional_integer("timeout", "How long it may take, seconds, from 1 to 600. Default 120.");
             p.optional_boolean("background", "Whether it goes on in the background, without a timeout. Default false.");
+            p.optional_boolean(
+                "parallel",
+                "Whether it needs nothing of the other calls of your reply, so that it may run beside them. Default false.",
+            );
             p.optional_boolean("notify", "Whether you are told when a command in the background ends. Default true.");
         });
         let network = match confinement.network {
@@ -64,8 +68,7 @@ impl BashTool {
              process outlives it; what still runs at its end is killed. Nothing can be typed into it, and there is no \
              terminal.{network} Of an output over {} KiB you get the beginning and the end, and the name of a file with the \
              whole. For a server, a watcher or a long build use background: you get the name of a job at once, and go on \
-             with job_output, job_input and job_stop. Several calls in one reply may run at the same time: put steps that \
-             build on each other into one command. The user may be asked first, and may decline. Use the tools read, grep \
+             with job_output, job_input and job_stop. The user may be asked first, and may decline. Use the tools read, grep \
              and glob to look at files, and write and edit to change them, where they can do it.",
             limits::COMMAND_BYTES / 1024,
         );
@@ -133,7 +136,7 @@ impl BashTool {
         let aftermath = Aftermath { job, spawner, workspace, began, entered };
         let command = StartedCommand { run, input, aftermath, since };
         if is_in_background {
-            let id = self.to_background(act, command, notify, context);
+            let id = to_background(act, command, notify, context);
             let told = match notify {
                 Notify::AtEnd => "; you are told when it ends",
                 Notify::Never => "",
@@ -164,7 +167,7 @@ impl BashTool {
         let mut sink = Shown(context);
         let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
             drop(foreground);
-            let id = self.to_background(act, command, Notify::AtEnd, context);
+            let id = to_background(act, command, Notify::AtEnd, context);
             let said = format!(
                 "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
                  you are told when it ends]\n"
@@ -193,25 +196,6 @@ impl BashTool {
             }
             (End::Itself, None) => Ok(observation(output, &ended)),
         }
-    }
-
-    /// Makes a job of a command; returns its id.
-    fn to_background(&self, act: &CommandAct, command: StartedCommand, notify: Notify, context: &ToolContext) -> JobId {
-        let StartedCommand { run, input, aftermath, since } = command;
-        let asker = &context.asker;
-        let scope =
-            JobScope { agent: asker.agent.clone(), parent: context.jobs.parent(), call: Some(asker.call.clone()) };
-        context.jobs.all().start(NewJob {
-            scope,
-            owner: JobOwner::Agent,
-            command: act.command.clone(),
-            run,
-            input,
-            aftermath: Some(aftermath),
-            approvals: Arc::clone(&context.approvals),
-            notify,
-            began: since,
-        })
     }
 
     /// Prepares for a command that could change protected files; nothing where nobody could keep it from anything.
@@ -248,8 +232,10 @@ impl Tool for BashTool {
     }
 
     fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
-        let args = self.spec.parameters.validate(arguments).ok();
-        let act = args.and_then(|args| self.act(&args).ok());
+        let Ok(args) = self.spec.parameters.validate(arguments) else { return Concurrency::Alone };
+        // What the model says, or the words of the command: anything else may be what a later call builds on.
+        let is_independent = args.bool("parallel") || only_reads(args.str("command"));
+        let act = self.act(&args).ok().filter(|_| is_independent);
         // One that is asked about runs by itself, so that its question is answered before anything else begins.
         if act.is_some_and(|act| approvals.runs_unasked(asker, &act.into())) {
             Concurrency::Beside
@@ -271,6 +257,24 @@ struct StartedCommand {
     input: Option<JobInput>,
     aftermath: Aftermath,
     since: Instant,
+}
+
+/// Makes a job of a command; returns its id.
+fn to_background(act: &CommandAct, command: StartedCommand, notify: Notify, context: &ToolContext) -> JobId {
+    let StartedCommand { run, input, aftermath, since } = command;
+    let asker = &context.asker;
+    let scope = JobScope { agent: asker.agent.clone(), parent: context.jobs.parent(), call: Some(asker.call.clone()) };
+    context.jobs.all().start(NewJob {
+        scope,
+        owner: JobOwner::Agent,
+        command: act.command.clone(),
+        run,
+        input,
+        aftermath: Some(aftermath),
+        approvals: Arc::clone(&context.approvals),
+        notify,
+        began: since,
+    })
 }
 
 fn start(spawner: &Spawner, job: &Job, is_in_background: bool) -> io::Result<(Running, Option<JobInput>)> {

@@ -103,7 +103,7 @@ fn a_job_of_a_served_run_stays_when_the_screen_is_detached_and_ends_with_the_run
     let mut second = attach();
     second.wait_for("1 job");
     second.send("\x1bj");
-    second.wait_for("serving");
+    second.wait_for("1 background command, 1 running");
     second.send(keys::ESC);
     second.wait_gone("1 background command");
     second.send("/quit\r");

@@ -414,7 +414,7 @@ async fn commands_that_run_unasked_run_beside_each_other_and_their_results_stay_
     let work = site.dir.path().join("work");
     // Each ends only when the other runs too.
     let meets = |own: &str, other: &str| {
-        json!({"command": format!("touch {own}; while [ ! -e {other} ]; do sleep 0.02; done; echo {own}"), "timeout": 20})
+        json!({"command": format!("touch {own}; while [ ! -e {other} ]; do sleep 0.02; done; echo {own}"), "timeout": 20, "parallel": true})
             .to_string()
     };
     let call = |id: &str, arguments: String| (id.to_owned(), "bash".to_owned(), arguments);
@@ -430,9 +430,33 @@ async fn commands_that_run_unasked_run_beside_each_other_and_their_results_stay_
 }
 
 #[tokio::test]
+async fn a_command_that_may_build_on_another_one_waits_for_it() {
+    let site = Site::new();
+    let call = |id: &str, command: &str| (id.to_owned(), "bash".to_owned(), json!({"command": command}).to_string());
+    let rig = Rig::new([
+        played(&[
+            call("c1", "sleep 0.3; echo new > made"),
+            call("c2", "cat made"),
+            call("c3", "cat made; ls"),
+            call("c4", "echo more >> made"),
+        ]),
+        Played::text("Done."),
+    ]);
+    let agent = agent_with(&rig, &site).await;
+    within_patience(run(agent, "Go.")).await;
+    let lines = rig.last_request().lines();
+    assert_eq!(lines[lines.len() - 3..lines.len() - 1], ["tool#c2: new\n", "tool#c3: new\nmade\n"], "{lines:?}");
+    let story = rig.story();
+    let place =
+        |line: &str| story.iter().position(|told| told.starts_with(line)).unwrap_or_else(|| panic!("{story:?}"));
+    assert!(place("result c1") < place("call c2") && place("call c3") < place("result c2"), "{story:?}");
+    assert!(place("result c3") < place("call c4"), "{story:?}");
+}
+
+#[tokio::test]
 async fn commands_that_are_asked_about_run_one_after_the_other() {
     let site = Site::in_mode(Mode::Ask);
-    let call = |id: &str| (id.to_owned(), "bash".to_owned(), r#"{"command":"echo x"}"#.to_owned());
+    let call = |id: &str| (id.to_owned(), "bash".to_owned(), r#"{"command":"echo x","parallel":true}"#.to_owned());
     let rig = Rig::new([played(&[call("c1"), call("c2")]), Played::text("Done.")]);
     let agent = agent_with(&rig, &site).await;
     let approvals = Arc::clone(&site.context.approvals);
@@ -451,7 +475,7 @@ async fn a_stop_ends_all_commands_of_a_batch() {
     let site = Site::new();
     let mark = unique();
     let call = |id: &str| {
-        let arguments = json!({"command": format!("echo up; M={mark} sleep 300")}).to_string();
+        let arguments = json!({"command": format!("echo up; M={mark} sleep 300"), "parallel": true}).to_string();
         (id.to_owned(), "bash".to_owned(), arguments)
     };
     let rig = Rig::new([played(&[call("c1"), call("c2"), call("c3")])]);

@@ -238,7 +238,7 @@ pub(super) async fn accompany(job: Arc<BackgroundJob>, jobs: Arc<Jobs>, new: New
             () = tokio::time::sleep(limits::BACKGROUND_MOST_TIME) => End::TimedOut,
         }
     };
-    // It is waited for in vain: nothing lets it go on elsewhere.
+    // Nothing lets it go on elsewhere, so that it comes back with its end.
     let followed = async {
         let mut stop = std::pin::pin!(stop);
         loop {

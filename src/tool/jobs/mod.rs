@@ -222,7 +222,9 @@ impl Jobs {
     async fn end_where(&self, is_one: impl Fn(&BackgroundJob) -> bool) {
         let jobs = self.inner().jobs.clone();
         let running: Vec<_> = jobs.into_iter().filter(|job| job.end().is_none() && is_one(job)).collect();
-        running.iter().for_each(|job| job.stop(JobEnding::Interrupted));
+        for job in &running {
+            job.stop(JobEnding::Interrupted);
+        }
         let ends = async {
             for job in &running {
                 job.ended().await;
@@ -313,10 +315,12 @@ impl Jobs {
 
     /// Notes the end of a job.
     fn job_ended(&self, job: &BackgroundJob, end: &Arc<JobEnd>) {
-        let is_told = job.owner == JobOwner::Agent
-            && job.notify == Notify::AtEnd
-            // Who stopped it knows; of an agent that has ended nobody is left.
-            && matches!(end.ending, JobEnding::Itself | JobEnding::TimedOut | JobEnding::Failed | JobEnding::Stopped);
+        let has_agent = match end.ending {
+            JobEnding::Itself | JobEnding::Stopped | JobEnding::TimedOut | JobEnding::Failed => true,
+            // It has ended, or the session has.
+            JobEnding::Interrupted => false,
+        };
+        let is_told = has_agent && job.owner == JobOwner::Agent && job.notify == Notify::AtEnd;
         if is_told {
             let note = JobNote { end: Arc::clone(end), command: job.command.clone(), last: job.last_lines() };
             self.inner().notes.push((job.scope.agent.clone(), note));

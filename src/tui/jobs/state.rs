@@ -41,7 +41,7 @@ impl JobsPane {
     }
 
     /// Returns the rows, the newest first.
-    pub(super) fn rows<'a>(facts: &'a Facts) -> Vec<&'a JobState> {
+    pub(super) fn rows(facts: &Facts) -> Vec<&JobState> {
         facts.run.jobs.all().rev().collect()
     }
 

@@ -99,7 +99,7 @@ fn draw_row(job: &JobState, facts: &Facts, line: Rect, buffer: &mut Buffer) {
     let theme = &facts.theme;
     let room = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
     let whose = match job.owner {
-        JobOwner::Agent => name_of(&job.agent).to_owned(),
+        JobOwner::Agent => name_of(&job.agent),
         JobOwner::User => "yours".to_owned(),
     };
     let all = [job.words(), seconds(job.elapsed_ms(facts.now)), whose];

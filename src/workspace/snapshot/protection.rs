@@ -1,5 +1,6 @@
 //! The protected files of all commands of a session: one snapshot, taken before the first of several commands, compared
-//! when each ends. A difference is decided about before another command starts.
+//! when each ends, and at the boundaries of agents while one runs in the background. A difference is decided about before
+//! another command starts.
 //!
 //! Called by the tools that run commands. The turn is a lock for a long time on purpose: who waits for it waits for an
 //! answer of the user. A command that is dropped leaves its snapshot to the next one.
