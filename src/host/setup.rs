@@ -176,7 +176,7 @@ impl Setup {
         jobs.number_from(resumed.numbers.jobs);
         let shell = Shell {
             spawner: Arc::clone(&self.workbench.spawner),
-            outputs: pools.outputs.clone(),
+            outputs: pools.outputs.as_ref().map(Arc::downgrade),
             directory: root,
             jobs,
             crew: Arc::clone(crew),

@@ -25,8 +25,8 @@ use crate::workspace::{Confinement, Job, Spawner};
 pub struct Shell {
     /// Starts programs.
     pub(super) spawner: Arc<Spawner>,
-    /// Where long output goes whole.
-    pub(super) outputs: Option<Arc<Outputs>>,
+    /// Where long output goes whole, while the session lasts: it goes away with that.
+    pub(super) outputs: Option<Weak<Outputs>>,
     /// The session's directory.
     pub(super) directory: PathBuf,
     /// The commands in the background, among which it is.
@@ -72,7 +72,8 @@ impl Shell {
         let _entered = self.runtime.enter();
         let running =
             self.spawner.start_unconfined(&job).map_err(|error| format!("the shell cannot be started: {error}"))?;
-        let new = UserLine { agent: to.clone(), line: line.to_owned(), running, outputs: self.outputs.clone() };
+        let outputs = self.outputs.as_ref().and_then(Weak::upgrade);
+        let new = UserLine { agent: to.clone(), line: line.to_owned(), running, outputs };
         let (id, end) = self.jobs.start_line(new);
         if output == ShellOutput::Deliver {
             let (crew, line) = (Arc::downgrade(&self.crew), line.to_owned());
