@@ -5,6 +5,7 @@
 
 mod facts;
 mod hook;
+mod jobs;
 mod pending;
 
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::details::{Details, UndoneFile};
-use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::ImageFacts;
 use crate::message::{Arguments, Message, ToolCall};
 use crate::plan::{PlanChanged, PlanTold};
@@ -20,6 +21,7 @@ use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
 pub use hook::{HookEvent, HookOutcome, HookRun};
+pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
 pub use pending::{Delivery, Pending};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
@@ -54,6 +56,9 @@ impl Envelope {
             (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
             | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
             (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
+                text.push_str(more);
+            }
+            (Event::JobOutput { id, text }, Event::JobOutput { id: same, text: more }) if id == same => {
                 text.push_str(more);
             }
             _ => return false,
@@ -380,6 +385,17 @@ pub enum Event {
     },
     /// A hook of the user or of a trusted project ended.
     HookRan(HookRun),
+    /// A command goes on in the background, or the user has started a shell line.
+    JobStarted(JobStart),
+    /// Output of a job; of much output only a part.
+    JobOutput {
+        /// The job.
+        id: JobId,
+        /// The new piece of output.
+        text: String,
+    },
+    /// A job ended, with everything that it started.
+    JobEnded(Box<JobEnd>),
     /// A notice about the run, for the user alone: a cut reply, a budget, a repaired history.
     Notice {
         /// One sentence.

@@ -1,4 +1,4 @@
-//! Newtypes for the ids of agents, messages, clients and tool calls.
+//! Newtypes for the ids of agents, messages, clients, jobs and tool calls.
 //!
 //! An id is opaque: it is compared, shown and sent back, never parsed.
 
@@ -77,6 +77,23 @@ id_type! {
 id_type! {
     /// The id of a tool call, as the model server gave it. Sent back unchanged.
     CallId
+}
+
+id_type! {
+    /// The id of a job, a command in the background: `j1`, `j2`, …, one counter per session.
+    JobId
+}
+
+impl JobId {
+    /// Makes the id of the job of this number.
+    pub fn of_number(number: u64) -> Self {
+        Self::new(format!("j{number}"))
+    }
+
+    /// Returns the number of the job; `None` for an id that no session has given.
+    pub fn number(&self) -> Option<u64> {
+        self.as_str().strip_prefix('j')?.parse().ok()
+    }
 }
 
 impl AgentId {

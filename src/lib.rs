@@ -113,6 +113,7 @@
 //! - *step*: one tool call. *Step budget*: how many of them a turn may make. *Budget*: the money and the tokens that a whole
 //!   tree may use.
 //! - *hook*: a command of the user, or of a trusted project, that runs at a point of the loop and may forbid what comes next.
+//! - *job*: a command that goes on in the background, of an agent or a shell line of the user.
 //! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.

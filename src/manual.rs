@@ -45,8 +45,9 @@ macro_rules! pages {
 
 /// All pages, in the order in which a newcomer would read them.
 pub const MANUAL: &[ManualPage] = pages!(
-    "steering" "plan" "keys" "message" "commands" "transcript" "looks" "tools" "approvals" "hooks" "sandbox" "personas" "skills"
-    "mcp" "models" "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark" "contributing"
+    "steering" "plan" "keys" "message" "commands" "transcript" "looks" "tools" "background" "approvals" "hooks" "sandbox" "personas"
+    "skills" "mcp" "models" "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark"
+    "contributing"
 );
 
 impl ManualPage {

@@ -20,7 +20,7 @@ pub enum Mode {
     /// Nothing is changed or sent, and no command runs.
     ReadOnly,
     /// As [`Mode::ReadOnly`], until the user accepts the plan of the agent and with it chooses another mode.
-    #[value(help = "As read-only, until you accept the plan of the agent")]
+    #[cfg_attr(feature = "program", value(help = "As read-only, until you accept the plan of the agent"))]
     Plan,
 }
 

@@ -26,6 +26,8 @@ use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
+#[cfg(feature = "tools")]
+use crate::tool::AgentJobs;
 use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
@@ -133,14 +135,33 @@ impl Agent {
 
     /// Counts the calls at the front that form one group.
     fn group_length(&self, calls: &[ToolCall]) -> usize {
-        let beside = |call: &ToolCall| {
-            self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
+        // Where calls of one tool alone may run beside each other, no other tool may see what they have half done.
+        let own = calls.first().filter(|call| !self.is_beside(call) && self.is_beside_its_like(call));
+        let beside = |call: &ToolCall| match own {
+            Some(first) => call.name == first.name && self.is_beside_its_like(call),
+            None => self.is_beside(call),
         };
         // Where the user can be asked for more calls, the calls that are still allowed run first.
         let allowed = self.asks_at_limit().map_or(usize::MAX, |limit| limit.left().try_into().unwrap_or(usize::MAX));
         // The calls before one that a message waits for run without it.
         let goes = |(place, call): &(usize, &ToolCall)| beside(call) && (*place == 0 || !self.is_waited_for(call));
         calls.iter().take(allowed).enumerate().take_while(goes).count().max(1)
+    }
+
+    /// Returns whether a call may run at the same time as those of any other tool.
+    fn is_beside(&self, call: &ToolCall) -> bool {
+        self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
+    }
+
+    /// Returns whether a call may run at the same time as those of its tool: the mode and the rules let it run unasked.
+    fn is_beside_its_like(&self, call: &ToolCall) -> bool {
+        let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
+        match self.toolbox.find(&call.name) {
+            Some(FoundTool::Tool(tool)) => {
+                tool.concurrency_of(&call.arguments, &asker, &self.tree.approvals) == Concurrency::Beside
+            }
+            Some(FoundTool::Raw(_)) | None => false,
+        }
     }
 
     fn asks_at_limit(&self) -> Option<&StepLimit> {
@@ -289,6 +310,8 @@ impl Agent {
                 let _ = sender.send(told);
             }),
             additions: self.toolbox.additions().clone(),
+            #[cfg(feature = "tools")]
+            jobs: AgentJobs::new(Arc::clone(&self.tree.jobs), self.listeners.parent().cloned()),
         };
 
         let outcome = {
@@ -302,6 +325,8 @@ impl Agent {
             }
         };
         let refused = updates.finish();
+        #[cfg(feature = "tools")]
+        self.tell_jobs();
         // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {
             self.tree.approvals.mark(&self.id, found.traits().taint());

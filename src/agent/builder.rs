@@ -24,6 +24,8 @@ use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
 use crate::steering::Framing;
+#[cfg(feature = "tools")]
+use crate::tool::Jobs;
 use crate::tool::{Tool, Toolbox};
 
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
@@ -138,6 +140,13 @@ impl AgentBuilder {
     /// Sets what decides at the points of the loop, shared by its whole tree.
     pub fn hooks(mut self, hooks: Option<Arc<dyn LoopHooks>>) -> Self {
         self.tree.hooks = hooks;
+        self
+    }
+
+    /// Sets the commands in the background, shared by its whole tree; a host ends them with the session.
+    #[cfg(feature = "tools")]
+    pub fn jobs(mut self, jobs: Arc<Jobs>) -> Self {
+        self.tree.jobs = jobs;
         self
     }
 
@@ -290,6 +299,11 @@ impl AgentBuilder {
             stop_wish: Mutex::default(),
             closer,
         };
+        #[cfg(feature = "tools")]
+        agent.on_close({
+            let (jobs, id) = (Arc::clone(&agent.tree.jobs), agent.id.clone());
+            move || jobs.abandon(&id)
+        });
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
         for extension in agent.extensions.clone() {
             extension.bind(&mut agent)?;

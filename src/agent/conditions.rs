@@ -101,6 +101,11 @@ impl Listener for ConditionWatch {
                     self.queue.happened(&Happening::Changed { path });
                 }
             }
+            Event::JobEnded(end) => {
+                for path in &end.end.touched.paths {
+                    self.queue.happened(&Happening::Changed { path });
+                }
+            }
             Event::Tokens(_) => {
                 let BudgetStanding { nanos, tokens, .. } = self.budget.standing();
                 self.queue.happened(&Happening::Spent { nanos, tokens });

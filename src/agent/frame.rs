@@ -12,6 +12,8 @@ use crate::id::{AgentId, MessageId};
 use crate::plan::PlanNews;
 use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger};
 use crate::text::{clip, is_invisible, visible_line};
+#[cfg(feature = "tools")]
+use crate::tool::JobNote;
 
 /// Columns of a task by which a frame names it.
 const TASK: usize = 72;
@@ -19,8 +21,10 @@ const TASK: usize = 72;
 const TOOL: usize = 32;
 /// How the tag of a text begins; the text's id follows.
 const STEER: &str = "steer";
+/// How the tag of a note on a command in the background begins; its id follows.
+const JOB: &str = "job";
 /// How all tags begin, those of a compaction too.
-const TAGS: [&str; 5] = [STEER, "rule", "text", "task", "plan"];
+const TAGS: [&str; 6] = [STEER, JOB, "rule", "text", "task", "plan"];
 
 /// When a text was sent, told by what its agent did then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +129,21 @@ pub fn plan_news(news: PlanNews, version: u64, words: &str) -> String {
         PlanNews::ModeOn | PlanNews::ModeOff => "mode".to_owned(),
     };
     wrapped(STEER, &id, " kind=\"plan\"", words)
+}
+
+/// Tells an agent of the end of its command in the background. What that printed stands in it as it is, like a result.
+#[cfg(feature = "tools")]
+pub fn job_note(note: &JobNote) -> String {
+    let JobNote { end, command, last } = note;
+    let command = clip(&attribute_text(command), TASK).into_owned();
+    let head = format!(
+        " from=\"the program, not the user\" end=\"{}\" after=\"{}\" command=\"{command}\"",
+        attribute_text(&end.words()),
+        crate::summary::seconds(end.elapsed_ms)
+    );
+    let last = if last.is_empty() { "[no output]" } else { last };
+    let words: Vec<&str> = std::iter::once(last).chain(end.notes.iter().map(String::as_str)).collect();
+    wrapped(JOB, end.id.as_str(), &head, &words.join("\n"))
 }
 
 const CHANGED: &str = "in these words from now on";

@@ -49,6 +49,8 @@ pub mod finalizers;
 pub mod frame;
 mod history;
 mod hooks;
+#[cfg(feature = "tools")]
+mod jobs;
 mod long_wait;
 mod model;
 mod model_choice;

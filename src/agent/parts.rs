@@ -9,6 +9,8 @@ use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Plans, 
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
+#[cfg(feature = "tools")]
+use crate::tool::Jobs;
 
 /// What all agents of a tree share. A sub-agent starts from its spawner's parts.
 #[derive(Clone)]
@@ -31,6 +33,9 @@ pub(crate) struct TreeParts {
     /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
     pub(crate) compact_at: u8,
     pub(crate) streaming: Streaming,
+    /// The commands in the background.
+    #[cfg(feature = "tools")]
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 impl TreeParts {
@@ -47,6 +52,8 @@ impl TreeParts {
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,
+            #[cfg(feature = "tools")]
+            jobs: Arc::default(),
         }
     }
 }

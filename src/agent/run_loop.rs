@@ -147,6 +147,8 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
+        #[cfg(feature = "tools")]
+        self.hear_of_jobs().await;
         self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
@@ -297,6 +299,8 @@ impl Agent {
             cut = self.take_now();
         }
         self.take_boundary_notes();
+        #[cfg(feature = "tools")]
+        self.hear_of_jobs().await;
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
+use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct};
 
 /// A kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
@@ -123,6 +123,12 @@ impl Proposal for UseAct {
 impl Proposal for ServerToolAct {
     fn feed(&self, fields: &mut Fields) {
         fields.add("server tool").add(&self.server).add(&self.reached).add(&self.tool).add(&self.arguments);
+    }
+}
+
+impl Proposal for InputAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("input").add(self.job.as_str()).add(&self.command).add(&self.text);
     }
 }
 

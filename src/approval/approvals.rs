@@ -17,8 +17,7 @@ use tokio::sync::oneshot;
 
 use self::call_permission::CallPermissions;
 pub use self::call_permission::{CallPermission, CallPermit};
-use self::kept_rules::aside;
-use self::kept_rules::rule_of;
+use self::kept_rules::{aside, rule_of};
 use self::questions::fitting;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
@@ -246,11 +245,16 @@ impl Approvals {
         }
     }
 
-    /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
-    /// does not answer it.
-    /// Dropping the future takes the question away.
-    pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
-        self.ask_plain(title, detail).await == PlainAnswer::Yes
+    /// Returns whether an act runs now without a question. What is found out about a long command takes too long for this:
+    /// it counts as asked about.
+    pub fn runs_unasked(&self, asker: &Asker, act: &Act) -> bool {
+        if matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES) {
+            return false;
+        }
+        let policy = Arc::clone(&self.lock().policy);
+        let study = policy.study(act);
+        let inner = self.lock();
+        Arc::ptr_eq(&policy, &inner.policy) && inner.judge(asker, act, &study) == Verdict::Allow
     }
 
     /// Says that from here on nobody is there to answer, also when the policy comes later; a standing yes stays. Open

@@ -71,8 +71,8 @@ impl Grant {
             Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
             Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
-            // Each repository is a new one, and only a rule asks about a use.
-            Act::Clone(_) | Act::Use(_) => None,
+            // Each repository and each input is a new one, and only a rule asks about a use.
+            Act::Clone(_) | Act::Use(_) | Act::Input(_) => None,
         }
     }
 
@@ -108,7 +108,8 @@ impl Grant {
                 }
                 Act::Write(act) => is_within(act, root),
                 Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => true,
-                Act::Use(_) => false,
+                // What is typed into a running command may be a command line of its own.
+                Act::Use(_) | Act::Input(_) => false,
             },
             _ => false,
         }

@@ -84,7 +84,13 @@ impl KeptRule {
         };
         let shape = match act {
             Act::Command(act) => Some(Shape::of(&act.command)),
-            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => None,
+            Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::Use(_)
+            | Act::ServerTool(_)
+            | Act::Input(_) => None,
         };
         let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
         rule.covers(act, shape.as_ref(), root).then_some(rule)
@@ -104,7 +110,13 @@ impl KeptRule {
     pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
         let is_here = match act {
             Act::Command(act) => root.is_some_and(|root| act.cwd.starts_with(root)),
-            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => true,
+            Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::Use(_)
+            | Act::ServerTool(_)
+            | Act::Input(_) => true,
         };
         is_here && self.rule.allows(act, shape, root)
     }

@@ -29,13 +29,13 @@ mod taint;
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use crate::protocol::{
     Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, FetchAct,
-    FormField, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
+    FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
 pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::{Approvals, CallPermission, CallPermit};
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};
-pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict};
+pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;

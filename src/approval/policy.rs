@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::approval::protected::Places;
 use crate::approval::rules::{JudgedAct, Pattern, is_within};
-use crate::approval::shell::runners::{Reach, keeps_files, reach};
+use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
-use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
+use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
 use crate::limits;
 use crate::text::visible_line;
 
@@ -151,6 +151,12 @@ impl Policy {
                 let shape = Shape::of(&act.command);
                 Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
             }
+            Act::Input(act) => {
+                let commands = commands(&act.text, &Shape::of(&act.text));
+                // Nobody knows what a program makes of its input: no allow rule and no grant covers it.
+                let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
+                Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
+            }
             Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => {
                 Study::default()
             }
@@ -167,9 +173,13 @@ impl Policy {
         }
         let reads = match act {
             Act::Use(_) => true,
-            Act::Command(_) | Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => {
-                false
-            }
+            Act::Command(_)
+            | Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::ServerTool(_)
+            | Act::Input(_) => false,
         };
         let why = match mode {
             Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
@@ -277,7 +287,7 @@ impl Policy {
                 };
                 is_free && is_within(write, self.root.as_deref())
             }
-            Act::Command(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
             // No sandbox is around a server, whatever is around commands.
             Act::ServerTool(_) => mode == Mode::AutoWithoutSandbox,
             Act::Use(_) => true,
@@ -289,7 +299,7 @@ impl Policy {
         match act {
             Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
             // What nothing confines has the machine's network, whatever the setting says.
-            Act::Command(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
+            Act::Command(_) | Act::Input(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
             Act::ServerTool(act) => act.sends,
             Act::Write(_) | Act::Use(_) => false,
         }
@@ -305,11 +315,40 @@ impl Policy {
                     .what_with(&act.path, planned)
                     .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
             }
-            Act::Command(act) => study.touched(act, &places),
+            Act::Command(act) => study.touched(&act.command, &act.cwd, &places),
+            Act::Input(act) => study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places),
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
             Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) => None,
+        }
+    }
+}
+
+/// Returns whether a command only looks at files, as far as its words say: then nothing that comes later builds on it.
+pub fn only_reads(command: &str) -> bool {
+    let shape = Shape::of(command);
+    let looks = |words: &[String]| {
+        let program = words.first().is_some_and(|program| only_looks(name_of(program)));
+        program && matches!(reach(words), Reach::Own(_))
+    };
+    match &shape {
+        Shape::Simple(words) => looks(words),
+        Shape::Complex { .. } => {
+            let commands = commands(command, &shape);
+            commands.unclear.is_none()
+                && !command.contains('>')
+                && commands.found.iter().all(|found| looks(&found.words))
+        }
+    }
+}
+
+fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool {
+    match shape {
+        Shape::Simple(words) => keeps_files(words),
+        Shape::Complex { .. } => {
+            let mut found = commands.into_iter().flat_map(|commands| &commands.found);
+            found.all(|found| keeps_files(&found.words)) && !command.contains('>')
         }
     }
 }
@@ -339,16 +378,9 @@ impl Study {
     }
 
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
-    fn touched(&self, act: &CommandAct, places: &Places<'_>) -> Option<String> {
-        let keeps = match &self.shape {
-            Some(Shape::Simple(words)) => keeps_files(words),
-            Some(Shape::Complex { .. }) => {
-                let all =
-                    self.commands.iter().flat_map(|commands| &commands.found).all(|found| keeps_files(&found.words));
-                all && !act.command.contains('>')
-            }
-            None => true,
-        };
+    fn touched(&self, command: &str, cwd: &Path, places: &Places<'_>) -> Option<String> {
+        // Without a shape it is an input, of which nothing is known.
+        let keeps = self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()));
         if keeps {
             return None;
         }
@@ -357,8 +389,8 @@ impl Study {
             let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
             !is_plain || word.len() > 6 || Places::may_be_part(Path::new(word))
         };
-        let words: BTreeSet<String> = plain_words(&act.command).filter(may_be_one).collect();
-        let place = |word: &String| act.cwd.join(word);
+        let words: BTreeSet<String> = plain_words(command).filter(may_be_one).collect();
+        let place = |word: &String| cwd.join(word);
         let planned: Vec<PathBuf> =
             words.iter().map(place).filter(|path| Places::may_be_part(path)).take(limits::PLANNED_PATHS).collect();
         words.iter().find_map(|word| {

@@ -411,7 +411,8 @@ impl Act {
     /// Returns the name of the tool that it belongs to.
     pub fn tool(&self) -> &str {
         match self {
-            Self::Command(_) => "bash",
+            // What is written to a command can be a command too.
+            Self::Command(_) | Self::Input(_) => "bash",
             Self::Write(act) => &act.tool,
             Self::Fetch(act) => &act.tool,
             Self::Search(_) => "web_search",
@@ -426,7 +427,12 @@ impl Act {
         match self {
             Self::Fetch(act) => Url::parse(&act.url).ok(),
             Self::Clone(act) => Url::parse(&act.url).ok(),
-            Self::Command(_) | Self::Write(_) | Self::Search(_) | Self::Use(_) | Self::ServerTool(_) => None,
+            Self::Command(_)
+            | Self::Write(_)
+            | Self::Search(_)
+            | Self::Use(_)
+            | Self::ServerTool(_)
+            | Self::Input(_) => None,
         }
     }
 }

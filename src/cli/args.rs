@@ -230,7 +230,8 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "FILE")]
     pub system_prompt: Option<PathBuf>,
     /// How much runs without a question: `ask` (reading and new files), `auto-edit` (files of the workspace too),
-    /// `auto` (everything, in the sandbox), `auto-without-sandbox`, `read-only` [default: ask].
+    /// `auto` (everything, in the sandbox), `auto-without-sandbox`, `read-only`, `plan` (as read-only until you accept the
+    /// plan of the agent) [default: ask].
     #[arg(long, global = true, value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
     /// What confines commands [default: the best that this machine has].

@@ -65,7 +65,7 @@ settings! {
         /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
         compact_at: u8, "a whole number from 0 to 100";
         /// How much runs without a question.
-        mode: Mode, "\"ask\", \"auto-edit\", \"auto\", \"auto-without-sandbox\" or \"read-only\"";
+        mode: Mode, "\"ask\", \"auto-edit\", \"auto\", \"auto-without-sandbox\", \"read-only\" or \"plan\"";
         /// False: no `AGENTS.md` or `CLAUDE.md` enters the system prompt.
         context_files: bool, FLAG;
         /// The MCP servers by their names.

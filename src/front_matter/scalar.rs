@@ -77,7 +77,7 @@ fn quoted_part<'a>(quote: char, line: &'a str, text: &mut String) -> Option<&'a 
         match chars.next() {
             Some('n') => text.push('\n'),
             Some('t') => text.push('\t'),
-            Some('r' | '0') => {}
+            Some('r' | '0') | None => {}
             Some(c @ ('u' | 'x')) => {
                 let digits = if c == 'u' { 4 } else { 2 };
                 let code = chars.as_str().get(..digits).and_then(|code| u32::from_str_radix(code, 16).ok());
@@ -86,7 +86,6 @@ fn quoted_part<'a>(quote: char, line: &'a str, text: &mut String) -> Option<&'a 
             }
             Some(c @ ('"' | '\\' | '/' | ' ')) => text.push(c),
             Some(other) => text.extend(['\\', other]),
-            None => {}
         }
     }
     None

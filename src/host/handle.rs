@@ -14,12 +14,14 @@ use crate::details::FileDiff;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
+use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::mcp::Servers;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
+use crate::tool::Jobs;
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -37,6 +39,8 @@ pub struct Handle {
     context: Arc<ContextBook>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
+    jobs: Arc<Jobs>,
+    shell: Arc<OnceLock<Shell>>,
 }
 
 /// Keeps what the user sends before it counts as sent.
@@ -58,7 +62,23 @@ impl Handle {
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let (budget, rules, plans) = (Arc::default(), Arc::default(), Arc::default());
         let (context, keeper, servers) = (Arc::default(), Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes, budget, rules, plans, context, keeper, servers }
+        let (jobs, shell) = (Arc::default(), Arc::default());
+        Self {
+            main,
+            crew,
+            approvals,
+            mailbox,
+            commands,
+            changes,
+            budget,
+            rules,
+            plans,
+            context,
+            keeper,
+            servers,
+            jobs,
+            shell,
+        }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -331,6 +351,21 @@ impl Handle {
     /// Returns what fills the context windows, with the wishes about single results.
     pub fn context(&self) -> &Arc<ContextBook> {
         &self.context
+    }
+
+    /// Returns the commands in the background.
+    pub fn jobs(&self) -> &Arc<Jobs> {
+        &self.jobs
+    }
+
+    /// Returns what runs the user's shell lines, once the agent is built.
+    pub fn shell(&self) -> Option<&Shell> {
+        self.shell.get()
+    }
+
+    /// Returns where the worker puts that.
+    pub(super) fn shell_slot(&self) -> &Arc<OnceLock<Shell>> {
+        &self.shell
     }
 
     /// Returns what the tools changed.

@@ -10,6 +10,7 @@
 //! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
+//! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
 //! - MCP servers of a session: `servers.rs`, `src/mcp/mod.rs`; stories: `mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
@@ -23,6 +24,7 @@ mod mailbox;
 mod resumed;
 mod servers;
 mod setup;
+mod shell;
 mod tools;
 mod turn_marks;
 mod undo_notes;
@@ -41,5 +43,6 @@ pub use mailbox::{Mailbox, Tap};
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use servers::ServerSetup;
 pub use setup::Setup;
+pub use shell::Shell;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, LastRun, WorkerState, start, start_with};

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::{io, mem};
 
+use crate::agent::Agent;
 use crate::details::UndoneFile;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
@@ -49,6 +50,22 @@ pub struct Resumed {
     pub numbers: Numbers,
 }
 
+impl Resumed {
+    /// Gives the main agent what it goes on with; what was open ends.
+    pub(super) fn hand_over(self, agent: &mut Agent) {
+        for Closing { agent: of, parent, event } in self.closing {
+            agent.listeners().emit_as(of, parent, event);
+        }
+        agent.resume(&self.messages, self.numbers.turns);
+        if let Some(rules) = self.rules {
+            agent.rules().take_over(rules);
+        }
+        if let Some(plan) = self.plan {
+            agent.plans().take_over(agent.id(), plan);
+        }
+    }
+}
+
 impl Earlier for Resumed {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         Ok(mem::take(&mut self.envelopes))
@@ -79,6 +96,8 @@ pub struct Numbers {
     pub texts: u64,
     /// Of a turn of the main agent.
     pub turns: u32,
+    /// Of a job.
+    pub jobs: u64,
     /// The next number of each persona.
     pub agents: HashMap<String, u64>,
 }

@@ -17,8 +17,9 @@ use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
 use crate::host::hooks::HookSetup;
-use crate::host::resumed::{Closing, Earlier, Resumed};
+use crate::host::resumed::{Earlier, Resumed};
 use crate::host::servers::ServerSetup;
+use crate::host::shell::Shell;
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
@@ -28,7 +29,7 @@ use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
 use crate::subagent::{Persona, Roster, SubAgents};
-use crate::tool::{ToolScope, ToolSource};
+use crate::tool::{Jobs, ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
 impl From<BuildError> for StartError {
@@ -109,7 +110,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes }: Shared,
+        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -140,15 +141,7 @@ impl Setup {
         if !personas.is_empty() {
             names.push("agent");
         }
-        listeners.emit(Event::SessionStarted {
-            schema: SCHEMA,
-            program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
-            cwd: root.display().to_string(),
-            provider: self.transport.provider.clone().unwrap_or_else(|| "openai".to_owned()),
-            model: self.transport.model.clone(),
-            max_steps: Some(self.max_steps),
-            tools: names.iter().map(|name| (*name).to_owned()).collect(),
-        });
+        listeners.emit(started(&self.transport, self.max_steps, &root, &names));
         let sandbox = self.workbench.spawner.sandbox().name();
         approvals.configure(policy(self.policy, &self.workbench, &root), Mode::Ask);
         if let Err(refused) = approvals.set_mode(self.mode) {
@@ -179,6 +172,7 @@ impl Setup {
             .context_book(book)
             .instructions(context.files.iter().map(|file| (file.label(), file.text.as_str())))
             .approvals(approvals)
+            .jobs(Arc::clone(&jobs))
             .streaming(self.streaming)
             .output_schema(self.output_schema)
             .listeners(listeners);
@@ -188,7 +182,16 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        let numbers = resumed.numbers.agents;
+        jobs.number_from(resumed.numbers.jobs);
+        let shell = Shell {
+            spawner: Arc::clone(&self.workbench.spawner),
+            outputs: pools.outputs.as_ref().map(Arc::downgrade),
+            directory: root,
+            jobs,
+            crew: Arc::clone(crew),
+            runtime: tokio::runtime::Handle::current(),
+        };
+        let numbers = resumed.numbers.agents.clone();
         let mut agent = builder
             .build(|configurator| {
                 if let Some(snippet) = context_files::snippet(&context.files) {
@@ -207,20 +210,24 @@ impl Setup {
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
-        for Closing { agent: of, parent, event } in resumed.closing {
-            agent.listeners().emit_as(of, parent, event);
-        }
-        agent.resume(&resumed.messages, resumed.numbers.turns);
-        if let Some(rules) = resumed.rules {
-            agent.rules().take_over(rules);
-        }
-        if let Some(plan) = resumed.plan {
-            agent.plans().take_over(agent.id(), plan);
-        }
+        resumed.hand_over(&mut agent);
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();
-        Ok(Built { agent, guards, sources: self.sources, servers, templates, notes })
+        Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, notes })
+    }
+}
+
+/// Returns the event with which a session begins.
+fn started(transport: &ChatTransport, max_steps: u32, root: &Path, tools: &[&str]) -> Event {
+    Event::SessionStarted {
+        schema: SCHEMA,
+        program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
+        cwd: root.display().to_string(),
+        provider: transport.provider.clone().unwrap_or_else(|| "openai".to_owned()),
+        model: transport.model.clone(),
+        max_steps: Some(max_steps),
+        tools: tools.iter().map(|name| (*name).to_owned()).collect(),
     }
 }
 
@@ -260,6 +267,8 @@ pub(super) struct Shared {
     pub approvals: Arc<Approvals>,
     /// What the tools changed.
     pub changes: Arc<Changes>,
+    /// The commands in the background.
+    pub jobs: Arc<Jobs>,
 }
 
 /// What came of a setup.
@@ -274,6 +283,8 @@ pub(super) struct Built {
     pub servers: Arc<Servers>,
     /// What the user's commands can send.
     pub templates: Vec<PromptTemplate>,
+    /// What runs the user's shell lines.
+    pub shell: Shell,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }

@@ -65,12 +65,15 @@ impl Pools {
         main.push(Arc::new(Calculator::new()));
         main.push(Arc::new(PlanTool::new(Arc::clone(plans))));
         main.extend(tool::change_tools(&workspace));
-        main.push(Arc::new(BashTool::new(
+        let bash = BashTool::new(
             Arc::clone(&workspace),
             Arc::clone(&bench.spawner),
             Arc::clone(&outputs),
             bench.confinement.clone(),
-        )));
+        );
+        let traits = bash.spec().traits;
+        main.push(Arc::new(bash));
+        main.extend(tool::job_tools(traits));
         let mut sub_agents = Vec::new();
         let web = web_tools(&workspace, bench)?;
         match bench.web_pool {

@@ -20,12 +20,14 @@ use crate::host::command::{Command, Commands};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
+use crate::host::shell::Shell;
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
+use crate::tool::{JobNews, Jobs};
 use crate::workspace::Changes;
 
 /// What the worker does.
@@ -93,6 +95,7 @@ where
     let context = Arc::clone(handle.context());
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
+    let (jobs, shell) = (Arc::clone(handle.jobs()), Arc::clone(handle.shell_slot()));
     let worker = Worker {
         main,
         crew,
@@ -109,6 +112,8 @@ where
         publish,
         end: ending,
         servers,
+        jobs,
+        shell,
     };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
@@ -173,6 +178,8 @@ struct Worker {
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
     servers: Arc<OnceLock<Arc<Servers>>>,
+    jobs: Arc<Jobs>,
+    shell: Arc<OnceLock<Shell>>,
 }
 
 impl Worker {
@@ -182,11 +189,13 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, servers, templates, notes }) => {
+            Ok(Built { agent, guards, sources, servers, shell, templates, notes }) => {
                 self.follow(servers);
                 if !templates.is_empty() {
                     self.mailbox.push(Post::Notice(Notice::Templates(templates)));
                 }
+                // The handle is asked for it by clients.
+                let _ = self.shell.set(shell);
                 for note in notes {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }
@@ -237,7 +246,8 @@ impl Worker {
         let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
         let plans = Arc::clone(&self.plans);
         let context = Arc::clone(&self.context);
-        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes };
+        let jobs = Arc::clone(&self.jobs);
+        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -363,6 +373,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
+                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
                     () = self.commands.woken() => {}
                 }
                 continue;
@@ -383,6 +394,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
+                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => due.add(tasks.run(self.commands.take())),
                     result = &mut work => break result,
@@ -397,6 +409,8 @@ impl Worker {
                 Err(error) => LastRun::Failed(error.to_string()),
             };
         }
+        self.jobs.end_all().await;
+        say_jobs(&self.jobs, &listeners);
         agent.close();
     }
 
@@ -422,6 +436,13 @@ impl Worker {
             self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
         }
         Ok(())
+    }
+}
+
+/// Emits what happened to commands in the background, between whatever the agent emits.
+fn say_jobs(jobs: &Jobs, listeners: &ListenerList) {
+    for JobNews { agent, parent, event } in jobs.take_news() {
+        listeners.emit_as(agent, parent, event);
     }
 }
 

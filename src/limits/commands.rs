@@ -1,4 +1,5 @@
-//! Limits of `bash` commands: their time, their output, and the look for the files that they changed.
+//! Limits of `bash` commands: their time, their output, the look for the files that they changed, and those in the
+//! background.
 
 use std::time::Duration;
 
@@ -26,3 +27,29 @@ pub const OUTPUT_DISK_TIME: Duration = Duration::from_millis(500);
 pub const LIVE_BURST_BYTES: usize = 64 * 1024;
 /// `bash`: output that is shown live per second once that is used up, bytes.
 pub const LIVE_BYTES_PER_SECOND: u32 = 8 * 1024;
+/// Background jobs: those of one session that run at the same time, the user's shell lines included.
+pub const BACKGROUND_JOBS: usize = 16;
+/// Background jobs: those that have ended and are still known, each with its newest output.
+pub const BACKGROUND_ENDED: usize = 64;
+/// Background jobs: longest time of one.
+pub const BACKGROUND_MOST_TIME: Duration = Duration::from_hours(24);
+/// Background jobs: newest output of one that is kept in memory, bytes.
+pub const BACKGROUND_KEPT_BYTES: usize = 256 * 1024;
+/// Background jobs: last lines of one that its agent is told at its end.
+pub const BACKGROUND_LAST_LINES: usize = 10;
+/// Background jobs: bytes of those lines.
+pub const BACKGROUND_LAST_BYTES: usize = 2 * 1024;
+/// `job_output`: usual time of a wait for a line.
+pub const BACKGROUND_WAIT: Duration = Duration::from_secs(30);
+/// `job_output`: longest time of a wait for a line.
+pub const BACKGROUND_MOST_WAIT: Duration = Duration::from_mins(10);
+/// `job_output`: longest text or expression that is waited for, bytes.
+pub const BACKGROUND_PATTERN_BYTES: usize = 1024;
+/// `job_output`: largest compiled expression, bytes.
+pub const BACKGROUND_REGEX_BYTES: usize = 1024 * 1024;
+/// `job_input`: text that is written at once, bytes.
+pub const BACKGROUND_INPUT_BYTES: usize = 64 * 1024;
+/// `job_input`: time in which a job must take it.
+pub const BACKGROUND_INPUT_TIME: Duration = Duration::from_secs(5);
+/// Background jobs: time in which all of a session must have ended when it does.
+pub const BACKGROUND_END_TIME: Duration = Duration::from_secs(3);

@@ -146,7 +146,10 @@ impl Listener for JsonLines {
     fn on_event(&self, envelope: &Envelope) {
         let is_piece = matches!(
             envelope.event,
-            Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. }
+            Event::AssistantDelta { .. }
+                | Event::ThinkingDelta { .. }
+                | Event::ToolProgress { .. }
+                | Event::JobOutput { .. }
         );
         if is_piece && self.deltas == Deltas::Off {
             return;

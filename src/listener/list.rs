@@ -68,6 +68,11 @@ impl ListenerList {
         &self.agent
     }
 
+    /// Returns the agent that spawned that one.
+    pub fn parent(&self) -> Option<&AgentId> {
+        self.parent.as_ref()
+    }
+
     /// Returns the listeners, in order.
     pub fn listeners(&self) -> &[Arc<dyn Listener>] {
         &self.listeners

@@ -62,7 +62,13 @@ impl RateLimited {
 }
 
 fn is_delta(event: &Event) -> bool {
-    matches!(event, Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } | Event::ToolProgress { .. })
+    matches!(
+        event,
+        Event::ThinkingDelta { .. }
+            | Event::AssistantDelta { .. }
+            | Event::ToolProgress { .. }
+            | Event::JobOutput { .. }
+    )
 }
 
 impl Listener for RateLimited {

@@ -251,6 +251,16 @@ impl Terminal {
                     self.note(&summary::one_line(&file.line()));
                 }
             }
+            Event::JobStarted(start) => {
+                self.note(&summary::one_line(&format!("{} runs in the background: {}", start.id, start.command)));
+            }
+            Event::JobEnded(end) => {
+                let time = crate::summary::seconds(end.elapsed_ms);
+                self.note(&summary::one_line(&format!("{} ended after {time}: {}", end.id, end.words())));
+                for note in &end.notes {
+                    self.note(&summary::one_line(note));
+                }
+            }
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
         }
@@ -271,6 +281,7 @@ fn ended(who: &str, outcome: Outcome, message: Option<&str>) -> String {
 }
 
 impl Listener for Terminal {
+    #[allow(clippy::too_many_lines)] // One arm for each kind of event.
     fn on_event(&self, envelope: &Envelope) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
@@ -346,6 +357,8 @@ impl Listener for Terminal {
             | Event::Notice { .. }
             | Event::ChangesUndone { .. }
             | Event::HookRan(_)
+            | Event::JobStarted(_)
+            | Event::JobEnded(_)
             | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {
@@ -366,6 +379,7 @@ impl Listener for Terminal {
             | Event::Cancelled {}
             | Event::Tokens(_)
             | Event::ToolProgress { .. }
+            | Event::JobOutput { .. }
             | Event::ToolDetails { .. }
             | Event::Guards { .. }
             | Event::Pending { .. }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::MessageId;
+use crate::id::{JobId, MessageId};
 use crate::plan::PlanNews;
 use crate::steering::{RuleNews, TextKind};
 
@@ -21,6 +21,16 @@ pub enum UserAbout {
     Plan(ToldPlan),
     /// It has the texts of messages that a compaction took out.
     Kept(KeptTexts),
+    /// The program tells something of a command in the background; no word of it is the user's.
+    Job(JobReport),
+}
+
+/// What a message tells of a command in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobReport {
+    /// The command that has ended; `None` where protected files were changed while some ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
 }
 
 /// A text of the user.

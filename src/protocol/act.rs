@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::id::JobId;
+use crate::limits;
+
 /// One thing that a tool wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -28,6 +31,8 @@ pub enum Act {
     Use(UseAct),
     /// Call a tool of an MCP server.
     ServerTool(ServerToolAct),
+    /// Write to a command that runs in the background.
+    Input(InputAct),
 }
 
 /// A command for `bash -c`.
@@ -125,6 +130,24 @@ pub struct ServerToolAct {
     pub sends: bool,
 }
 
+/// A text for a command that runs in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputAct {
+    /// The job.
+    pub job: JobId,
+    /// Its command.
+    pub command: String,
+    /// Exactly what it gets.
+    pub text: String,
+}
+
+impl CommandAct {
+    /// Returns whether it goes on in the background: nothing that is waited for may take so long.
+    pub fn is_in_background(&self) -> bool {
+        self.timeout > limits::COMMAND_MOST_TIME
+    }
+}
+
 impl ServerToolAct {
     /// Returns what rules are about: `server/tool`.
     pub fn name(&self) -> String {
@@ -136,6 +159,7 @@ impl Act {
     /// Returns the question about it, in one line; nothing in it comes from a tool or a model.
     pub fn title(&self) -> &'static str {
         match self {
+            Self::Command(act) if act.is_in_background() => "Run this command in the background?",
             Self::Command(_) => "Run this command?",
             Self::Write(WriteAct { before: None, .. }) => "Create this file?",
             Self::Write(WriteAct { before: Some(_), .. }) => "Change this file?",
@@ -144,12 +168,16 @@ impl Act {
             Self::Clone(_) => "Clone this repository?",
             Self::Use(_) => "Use this tool?",
             Self::ServerTool(_) => "Call this tool of a server?",
+            Self::Input(_) => "Write this to a running command?",
         }
     }
 
     /// Returns the question for a reader of events, who sees one line and what exactly would happen (untrusted).
     pub fn summary(self) -> (String, String) {
         match self {
+            Self::Command(act) if act.is_in_background() => {
+                ("run this command in the background?".to_owned(), act.command)
+            }
             Self::Command(act) => ("run this command?".to_owned(), act.command),
             Self::Write(act) => (format!("write {}?", act.shown), act.diff),
             Self::Fetch(act) => ("get this address?".to_owned(), act.url),
@@ -159,6 +187,7 @@ impl Act {
             Self::ServerTool(act) => {
                 (format!("call the tool {} of the server {}?", act.tool, act.server), act.arguments)
             }
+            Self::Input(act) => (format!("write this to the job {}, {}?", act.job, act.command), act.text),
         }
     }
 }
@@ -203,7 +232,7 @@ macro_rules! into_act {
         })*
     };
 }
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct);
+into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct, Input InputAct);
 
 fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())

@@ -29,14 +29,14 @@ mod template;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
-pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
+pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
     BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, ServerRequest,
-    Shift, TriggerChange, UndoScope, Withdrawn,
+    ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
 };
 
 pub use servers::{ServerState, ServerStatus};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::details::{FileDiff, UndoneFile};
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
-use crate::id::{AgentId, ClientId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
@@ -49,7 +49,11 @@ impl Post {
     pub fn piece_bytes(&self) -> usize {
         match self {
             Self::Envelope(Envelope {
-                event: Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. },
+                event:
+                    Event::AssistantDelta { text }
+                    | Event::ThinkingDelta { text }
+                    | Event::ToolProgress { text, .. }
+                    | Event::JobOutput { text, .. },
                 ..
             }) => text.len(),
             Self::Envelope(_)
@@ -76,9 +80,10 @@ impl Post {
     fn piece(&mut self) -> Option<&mut String> {
         match self {
             Self::Envelope(envelope) => match &mut envelope.event {
-                Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. } => {
-                    Some(text)
-                }
+                Event::AssistantDelta { text }
+                | Event::ThinkingDelta { text }
+                | Event::ToolProgress { text, .. }
+                | Event::JobOutput { text, .. } => Some(text),
                 _ => None,
             },
             Self::Reply(_) | Self::Queues { .. } | Self::Approvals { .. } | Self::Budget(_) | Self::Notice(_) => None,
@@ -170,6 +175,27 @@ pub enum Reply {
         decision: Decision,
         /// Whether it waited there to hear it.
         accepted: Accepted,
+    },
+    /// A shell line of the user was started, or was not.
+    ShellLine {
+        /// The line.
+        line: String,
+        /// Its job, or why there is none.
+        outcome: Result<JobId, String>,
+    },
+    /// A job is being stopped.
+    JobStopped {
+        /// The job.
+        job: JobId,
+        /// Whether it ran.
+        accepted: Accepted,
+    },
+    /// A command goes on in the background, or does not.
+    Background {
+        /// Its call.
+        call: CallId,
+        /// Why it does not.
+        outcome: Result<(), String>,
     },
     /// These agents are being cancelled.
     Cancelling(Vec<AgentId>),

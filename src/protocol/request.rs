@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Delivery, Pending};
-use crate::id::{AgentId, CallId, ClientId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::Image;
 use crate::message::Arguments;
 use crate::mode::Mode;
@@ -98,6 +98,27 @@ pub enum Request {
         /// How it goes on.
         decision: Decision,
     },
+    /// Run a shell line of the user, outside of the sandbox.
+    RunLine {
+        /// The agent that gets its output.
+        to: AgentId,
+        /// Exactly what the shell gets.
+        line: String,
+        /// What becomes of its output.
+        output: ShellOutput,
+    },
+    /// End a command in the background, or a shell line of the user.
+    StopJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Let a running command go on in the background; its call ends with that.
+    ToBackground {
+        /// The agent that waits for it.
+        agent: AgentId,
+        /// The call.
+        call: CallId,
+    },
     /// Cancel these sub-agents; whoever spawned them goes on.
     Cancel {
         /// The one that was selected, or it and everything beneath it.
@@ -186,6 +207,16 @@ pub enum Request {
     },
 }
 
+/// What becomes of the output of a shell line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShellOutput {
+    /// The agent gets it at its next boundary.
+    Deliver,
+    /// Only the user sees it.
+    Show,
+}
+
 /// Which changes of tools an undo takes back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -230,6 +261,7 @@ impl Request {
                 | Self::Rules { .. }
                 | Self::Servers { .. }
                 | Self::Prompt { .. }
+                | Self::RunLine { .. }
         )
     }
 }

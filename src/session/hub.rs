@@ -175,6 +175,9 @@ fn marks(request: &Request) -> fn(&Member) {
         Request::Pause { .. }
         | Request::Decide { .. }
         | Request::Cancel { .. }
+        | Request::RunLine { .. }
+        | Request::StopJob { .. }
+        | Request::ToBackground { .. }
         | Request::PreviewUndo { .. }
         | Request::ListChanges
         | Request::Context { .. }

@@ -24,6 +24,7 @@ pub mod export;
 pub mod fold;
 mod hub;
 pub mod import;
+mod jobs;
 pub mod journal;
 mod local;
 mod members;

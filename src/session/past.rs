@@ -92,10 +92,12 @@ fn is_replaced(piece: &Envelope, by: &Envelope) -> bool {
         return false;
     }
     match (&piece.event, &by.event) {
+        (Event::JobOutput { .. }, Event::RoundStarted { .. } | Event::TurnEnded { .. } | Event::Reset {}) => false,
         (_, Event::RoundStarted { .. } | Event::TurnEnded { .. } | Event::Reset {})
         | (Event::AssistantDelta { .. }, Event::Assistant { .. })
         | (Event::ThinkingDelta { .. }, Event::Thinking { .. }) => true,
         (Event::ToolProgress { id, .. }, Event::ToolResult { id: ended, .. }) => id == ended,
+        (Event::JobOutput { id, .. }, Event::JobEnded(end)) => *id == end.id,
         _ => false,
     }
 }

@@ -62,6 +62,9 @@ impl RecordedClient {
             }
             Request::Pause { agent, state } => Reply::Pause { agent, state, accepted: Accepted::No },
             Request::Decide { agent, decision, .. } => Reply::Decided { agent, decision, accepted: Accepted::No },
+            Request::RunLine { line, .. } => Reply::ShellLine { line, outcome: Err(why) },
+            Request::StopJob { job } => Reply::JobStopped { job, accepted: Accepted::No },
+            Request::ToBackground { call, .. } => Reply::Background { call, outcome: Err(why) },
             Request::Cancel { .. } => Reply::Cancelling(Vec::new()),
             Request::Answer { id, answer } => Reply::Answered { id, answer, outcome: Err(why) },
             Request::SetMode { .. } => Reply::Mode(Err(why)),

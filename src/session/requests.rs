@@ -14,7 +14,7 @@ use crate::protocol::{
     Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange,
 };
-use crate::session::{permissions, servers};
+use crate::session::{jobs, permissions, servers};
 use crate::steering::RuleScope;
 
 /// Replies that are kept of each client in case a request comes again.
@@ -121,6 +121,9 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             Reply::Pause { agent, state, accepted }
         }
         Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),
+        Request::RunLine { to, line, output } => jobs::run_line(handle, &to, line, output, sender),
+        Request::StopJob { job } => jobs::stop(handle, job),
+        Request::ToBackground { agent, call } => jobs::to_background(handle, &agent, call),
         Request::Cancel { agents } => {
             Reply::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())
         }

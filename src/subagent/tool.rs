@@ -230,7 +230,11 @@ impl SubAgentTool {
             source.attach(scope, directory.as_deref(), child.context_window_cap(), child.additions());
         }
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
-        Box::pin(child.run_loop(task)).await.map_err(|error| match error {
+        let worked = Box::pin(child.run_loop(task)).await;
+        // What it started in the background has nobody left to look after it.
+        #[cfg(feature = "tools")]
+        child.end_jobs().await;
+        worked.map_err(|error| match error {
             RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
             other => ToolError::failed(other.to_string()),
         })?;

@@ -1,35 +1,34 @@
 //! The tool `bash`: a command in the workspace (spec 2.14, faults R1, R2, R5).
 //!
 //! It asks first, runs exactly what was approved through the spawner, and ends within two seconds of a time-out or a
-//! cancel with everything dead that the command started. However much is printed, what it holds is bounded.
+//! cancel with everything dead that the command started. However much is printed, what it holds is bounded. A command
+//! that is to go on in the background becomes a job (`tool::jobs`), under the same approval, sandbox and protection.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::approval::{CommandAct, PlainAnswer};
-use crate::control::Cancellable;
-use crate::details::{CommandEnd, Details, TouchedFiles};
+use crate::approval::{Approvals, Asker, CommandAct, only_reads};
+use crate::details::Details;
 use crate::error::Cancelled;
+use crate::event::JobOwner;
+use crate::id::JobId;
 use crate::limits;
+use crate::message::Arguments;
 use crate::text::is_blank;
-use crate::tool::capture::{Capture, Captured};
-use crate::tool::live::{LIVE_STEP, Live};
+use crate::tool::command_run::{Aftermath, Asking, CommandRun, End, OutputSink, command_end, failure_words};
+use crate::tool::jobs::{JobScope, NewJob, Notify};
 use crate::tool::outputs::Outputs;
-use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
-use crate::workspace::snapshot::{Ask, Command, Decision, Question};
+use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::workspace::snapshot::{Ask, Command};
 use crate::workspace::{
-    ChangeMark, Confinement, Ended, Failure, Job, Network, Running, Sandbox, Spawner, Workspace, signal_name,
+    ChangeMark, Confinement, Ended, Failure, Job, JobInput, Network, Running, Sandbox, Spawner, Workspace, signal_name,
 };
-
-/// Bytes that are read at once.
-const READ_BYTES: usize = 64 * 1024;
 
 /// Runs commands in a workspace.
 pub struct BashTool {
@@ -52,6 +51,12 @@ impl BashTool {
         let parameters = Parameters::build(|p| {
             p.required_string("command", "What bash runs. May have several lines.");
             p.optional_integer("timeout", "How long it may take, seconds, from 1 to 600. Default 120.");
+            p.optional_boolean("background", "Whether it goes on in the background, without a timeout. Default false.");
+            p.optional_boolean(
+                "parallel",
+                "Whether it needs nothing of the other calls of your reply, so that it may run beside them. Default false.",
+            );
+            p.optional_boolean("notify", "Whether you are told when a command in the background ends. Default true.");
         });
         let network = match confinement.network {
             Network::Off if spawner.sandbox().name().is_some() => " There is no network.",
@@ -62,8 +67,9 @@ impl BashTool {
              as one) and its exit code when that is not 0. Each call starts anew: no variable, no current directory and no \
              process outlives it; what still runs at its end is killed. Nothing can be typed into it, and there is no \
              terminal.{network} Of an output over {} KiB you get the beginning and the end, and the name of a file with the \
-             whole. The user may be asked first, and may decline. Use the tools read, grep and glob to look at files, and \
-             write and edit to change them, where they can do it.",
+             whole. For a server, a watcher or a long build use background: you get the name of a job at once, and go on \
+             with job_output, job_input and job_stop. The user may be asked first, and may decline. Use the tools read, grep \
+             and glob to look at files, and write and edit to change them, where they can do it.",
             limits::COMMAND_BYTES / 1024,
         );
         // A command that nothing confines can send whatever the setting says.
@@ -72,6 +78,20 @@ impl BashTool {
         let traits = Traits { private: true, untrusted: network, egress: network || is_open };
         let spec = ToolSpec::new("bash", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
         Self { workspace, spawner, outputs, confinement, spec }
+    }
+
+    /// Reads what is to be run.
+    fn act(&self, args: &Args) -> Result<CommandAct, ToolError> {
+        let asked = args.opt_int("timeout");
+        let timeout = match (args.bool("background"), asked) {
+            (false, asked) => timeout(asked)?,
+            (true, None) => limits::BACKGROUND_MOST_TIME,
+            (true, Some(_)) => {
+                return Err(ToolError::failed("a command in the background has no timeout: it runs until it ends"));
+            }
+        };
+        let command = command(args.str("command"))?.to_owned();
+        Ok(CommandAct { command, cwd: self.workspace.root().to_owned(), timeout })
     }
 
     fn job(&self, act: &CommandAct) -> Job {
@@ -86,67 +106,93 @@ impl BashTool {
         }
     }
 
-    async fn run(&self, act: &CommandAct, context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, act: &CommandAct, notify: Notify, context: &ToolContext) -> Result<String, ToolError> {
         let failed = |error: io::Error| ToolError::failed(format!("the command cannot be started: {error}"));
+        let jobs = context.jobs.all();
+        if act.is_in_background() {
+            jobs.check_room().map_err(ToolError::failed)?;
+        }
         let mut job = self.job(act);
-        let ask = |question| ask(question, context).boxed();
-        let (command, mut notes) = tokio::select! {
+        let asking = Asking { approvals: &context.approvals, over: &context.cancellable };
+        let ask = |question| asking.ask(question).boxed();
+        let (entered, notes) = tokio::select! {
             biased;
             () = context.cancellable.cancelled() => return Err(Cancelled.into()),
             entered = self.enter(&job, &ask) => entered?,
         };
-        if let Some((name, mark)) = command.as_ref().and_then(Command::variable) {
+        if let Some((name, mark)) = entered.as_ref().and_then(Command::variable) {
             job.environment.push((name.into(), mark.into()));
         }
         // The sandbox looks through the workspace first.
-        let spawner = Arc::clone(&self.spawner);
+        let (spawner, is_in_background) = (Arc::clone(&self.spawner), act.is_in_background());
         let start = tokio::task::spawn_blocking(move || {
-            let began = ChangeMark::now();
-            (spawner.start(&job), job, began)
+            let mark = ChangeMark::now();
+            (start(&spawner, &job, is_in_background), job, mark, Instant::now())
         });
-        let (running, job, began) = start.await.map_err(|error| failed(io::Error::other(error)))?;
-        let (end, ended, captured) = self.follow(running.map_err(failed)?, act.timeout, context).await;
-        if let Some(command) = command {
-            notes.extend(command.leave(&ask).await);
+        let (started, job, began, since) = start.await.map_err(|error| failed(io::Error::other(error)))?;
+        let (running, input) = started.map_err(failed)?;
+        let run = CommandRun::new(running, Some(Arc::clone(&self.outputs)));
+        let (spawner, workspace) = (Arc::clone(&self.spawner), Arc::clone(&self.workspace));
+        let aftermath = Aftermath { job, spawner, workspace, began, entered };
+        let command = StartedCommand { run, input, aftermath, since };
+        if is_in_background {
+            let id = to_background(act, command, notify, context);
+            let told = match notify {
+                Notify::AtEnd => "; you are told when it ends",
+                Notify::Never => "",
+            };
+            let said = format!("[{id} runs in the background: job_output reads what it prints{told}]\n");
+            return Ok(with_notes(said, &notes));
         }
-        if ended.code != Some(0) {
-            notes.extend(self.spawner.sandbox().explain(&job, &captured.text));
-        }
-        context.details(Details::Command(CommandEnd {
-            code: ended.code,
-            signal: ended.signal.map(signal_name),
-            timed_out: end == End::TimedOut,
-            bytes: captured.total,
-            lines: Some(captured.lines),
-            lines_left_out: captured.lines_left_out,
-            killed: ended.killed,
-            saved: captured.saved,
-            touched: self.touched_since(began, &context.cancellable).await,
-        }));
+        self.wait_for(act, command, notes, &asking, context).await
+    }
+
+    /// Waits for a command, unless the user sends it to the background meanwhile.
+    async fn wait_for(
+        &self,
+        act: &CommandAct,
+        mut command: StartedCommand,
+        mut notes: Vec<String>,
+        asking: &Asking<'_>,
+        context: &ToolContext,
+    ) -> Result<String, ToolError> {
+        let foreground = context.jobs.all().foreground(&context.asker.agent, &context.asker.call);
+        let stop = async {
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep(act.timeout) => End::TimedOut,
+                () = context.cancellable.cancelled() => End::Cancelled,
+            }
+        };
+        let mut sink = Shown(context);
+        let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
+            drop(foreground);
+            let id = to_background(act, command, Notify::AtEnd, context);
+            let said = format!(
+                "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
+                 you are told when it ends]\n"
+            );
+            return Ok(with_notes(said, &notes));
+        };
+        drop(foreground);
+        let captured = command.run.finish(&mut sink).await;
+        let (more, touched) = command.aftermath.conclude(&ended, &captured.text, asking).await;
+        notes.extend(more);
+        context.details(Details::Command(command_end(end, &ended, &captured, touched)));
         let output = with_notes(captured.text, &notes);
         match (end, &ended.failure) {
             (End::Cancelled, _) => Err(Cancelled.into()),
             (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
-            (_, Some(Failure::TooManyProcesses)) => Err(broken(
-                &format!("the command was ended: it had more than {} processes", limits::JOB_PROCESSES),
-                &output,
-            )),
-            (_, Some(Failure::TooMuchMemory(most))) => Err(broken(
-                &format!("the command was ended: it had more than {} MB of memory", most / 1_000_000),
-                &output,
-            )),
-            (_, Some(Failure::MachineOutOfMemory)) => {
-                Err(broken("the command was ended: the machine had almost no memory left", &output))
-            }
+            (
+                _,
+                Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory)),
+            ) => Err(broken(&failure_words(failure), &output)),
             (End::TimedOut, _) => Err(broken(
                 &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
                 &output,
             )),
-            (End::Itself, Some(Failure::GuardLost)) => {
-                Err(broken("the command was ended: it killed the process that watches over it", &output))
-            }
-            (End::Itself, Some(Failure::Unwatched)) => {
-                Err(broken("the command was ended: its processes could not be watched any more", &output))
+            (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
+                Err(broken(&failure_words(failure), &output))
             }
             (End::Itself, None) => Ok(observation(output, &ended)),
         }
@@ -163,64 +209,6 @@ impl BashTool {
         let (command, notes) = entered.map_err(ToolError::failed)?;
         Ok((Some(command), notes))
     }
-
-    /// Returns the files that changed since a command began; a cancel ends the search.
-    async fn touched_since(&self, began: ChangeMark, cancellable: &Cancellable) -> TouchedFiles {
-        let (workspace, cancellable) = (Arc::clone(&self.workspace), cancellable.clone());
-        let search = move || {
-            let touched = began.touched(&workspace, || cancellable.check().is_err());
-            let paths = touched.paths.iter().map(|path| workspace.display(path)).collect();
-            TouchedFiles { paths, partial: touched.is_partial }
-        };
-        // A search that breaks down has found nothing for certain.
-        let nothing = |_| TouchedFiles { paths: Vec::new(), partial: true };
-        tokio::task::spawn_blocking(search).await.unwrap_or_else(nothing)
-    }
-
-    /// Takes the output and waits for the end, which a time-out or a cancel brings about.
-    async fn follow(&self, mut running: Running, timeout: Duration, context: &ToolContext) -> (End, Ended, Captured) {
-        let mut end = End::Itself;
-        let mut capture = Capture::default();
-        let mut live = Live::new(Instant::now());
-        let mut step = tokio::time::interval(LIVE_STEP);
-        step.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut late = std::pin::pin!(tokio::time::sleep(timeout));
-        let mut cancelled = std::pin::pin!(context.cancellable.cancelled());
-        let mut buffer = vec![0; READ_BYTES];
-        let mut is_open = true;
-        let ended = loop {
-            tokio::select! {
-                // Neither a time-out nor a cancel nor what is shown waits for an output that never stops.
-                biased;
-                () = &mut late, if end == End::Itself => {
-                    end = End::TimedOut;
-                    running.kill();
-                }
-                () = &mut cancelled, if end == End::Itself => {
-                    end = End::Cancelled;
-                    running.kill();
-                }
-                _ = step.tick(), if live.is_waiting() => {
-                    if let Some(text) = live.take(Instant::now()) {
-                        context.progress(text);
-                    }
-                }
-                came = next(&mut running, &mut buffer, is_open) => match came {
-                    Came::Output(bytes) => {
-                        let piece = buffer.get(..bytes).unwrap_or_default();
-                        live.push(piece);
-                        capture.push(piece, Some(self.outputs.as_ref())).await;
-                    }
-                    Came::Closed => is_open = false,
-                    Came::End(ended) => break ended,
-                },
-            }
-        };
-        if let Some(text) = live.finish(Instant::now()) {
-            context.progress(text);
-        }
-        (end, ended, capture.finish().await)
-    }
 }
 
 impl Tool for BashTool {
@@ -231,20 +219,29 @@ impl Tool for BashTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             context.cancellable.check()?;
-            let act = CommandAct {
-                command: command(args.str("command"))?.to_owned(),
-                cwd: self.workspace.root().to_owned(),
-                timeout: timeout(args.opt_int("timeout"))?,
-            };
+            let act = self.act(&args)?;
             let approved = tokio::select! {
                 biased;
                 () = context.cancellable.cancelled() => return Err(Cancelled.into()),
                 approved = context.approve(act) => approved?,
             };
             let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
-            self.run(&act, context).await
+            self.run(&act, Notify::of_argument(args.opt_bool("notify")), context).await
         }
         .boxed()
+    }
+
+    fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
+        let Ok(args) = self.spec.parameters.validate(arguments) else { return Concurrency::Alone };
+        // What the model says, or the words of the command: anything else may be what a later call builds on.
+        let is_independent = args.bool("parallel") || only_reads(args.str("command"));
+        let act = self.act(&args).ok().filter(|_| is_independent);
+        // One that is asked about runs by itself, so that its question is answered before anything else begins.
+        if act.is_some_and(|act| approvals.runs_unasked(asker, &act.into())) {
+            Concurrency::Beside
+        } else {
+            Concurrency::Alone
+        }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
@@ -253,41 +250,48 @@ impl Tool for BashTool {
     }
 }
 
-/// What brought a command to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Itself,
-    TimedOut,
-    Cancelled,
+/// A command that has just been started.
+struct StartedCommand {
+    run: CommandRun,
+    /// What is written to it; nothing where it is waited for.
+    input: Option<JobInput>,
+    aftermath: Aftermath,
+    since: Instant,
 }
 
-enum Came {
-    Output(usize),
-    /// There is no more output; the command may go on without.
-    Closed,
-    End(Ended),
+/// Makes a job of a command; returns its id.
+fn to_background(act: &CommandAct, command: StartedCommand, notify: Notify, context: &ToolContext) -> JobId {
+    let StartedCommand { run, input, aftermath, since } = command;
+    let asker = &context.asker;
+    let scope = JobScope { agent: asker.agent.clone(), parent: context.jobs.parent(), call: Some(asker.call.clone()) };
+    context.jobs.all().start(NewJob {
+        scope,
+        owner: JobOwner::Agent,
+        command: act.command.clone(),
+        run,
+        input,
+        aftermath: Some(aftermath),
+        approvals: Arc::clone(&context.approvals),
+        notify,
+        began: since,
+    })
 }
 
-async fn next(running: &mut Running, buffer: &mut [u8], is_open: bool) -> Came {
-    if !is_open {
-        return Came::End(running.ended().await);
+fn start(spawner: &Spawner, job: &Job, is_in_background: bool) -> io::Result<(Running, Option<JobInput>)> {
+    if is_in_background {
+        return spawner.start_with_input(job).map(|(running, input)| (running, Some(input)));
     }
-    match running.read(buffer).await {
-        Ok(0) | Err(_) => Came::Closed,
-        Ok(bytes) => Came::Output(bytes),
-    }
+    Ok((spawner.start(job)?, None))
 }
 
-/// Asks what becomes of changed protected files; a cancel leaves the question for later.
-async fn ask(question: Question, context: &ToolContext) -> Decision {
-    tokio::select! {
-        biased;
-        () = context.cancellable.cancelled() => Decision::Postpone,
-        answer = context.approvals.ask_plain(question.title, question.detail) => match answer {
-            PlainAnswer::Yes => Decision::Keep,
-            PlainAnswer::No => Decision::Restore,
-            PlainAnswer::Nobody => Decision::Nobody,
-        },
+/// Shows the output of a command live.
+struct Shown<'a>(&'a ToolContext);
+
+impl OutputSink for Shown<'_> {
+    fn took(&mut self, _: &[u8]) {}
+
+    fn shows(&mut self, text: String) {
+        self.0.progress(text);
     }
 }
 

@@ -3,6 +3,7 @@
 //! It holds no more than what is shown, however much comes.
 
 use std::io;
+use std::path::Path;
 
 use crate::limits;
 use crate::tool::outputs::{OutputFile, Outputs, SavedOutput};
@@ -81,6 +82,23 @@ impl Capture {
             self.tail.drain(..self.tail.len().saturating_sub(HALF));
         }
         self.tail.extend_from_slice(piece);
+    }
+
+    /// Returns what is kept of the output, as far as it is one piece, and the number of bytes before that.
+    pub(super) fn newest(&self) -> (Vec<u8>, u64) {
+        let kept = (self.head.len() + self.tail.len()) as u64;
+        if kept == self.total {
+            return ([self.head.as_slice(), &self.tail].concat(), 0);
+        }
+        (self.tail.clone(), self.total - self.tail.len() as u64)
+    }
+
+    /// Returns the file that takes the whole output, where one does.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.file {
+            Saving::Open(file) => Some(file.path()),
+            Saving::NotYet | Saving::Nowhere | Saving::Failed(_) => None,
+        }
     }
 
     /// Returns what the model gets.

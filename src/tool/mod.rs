@@ -22,8 +22,9 @@
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/plan/mod.rs`, `src/control/plans.rs`;
 //!   stories: `plan/told.rs`
-//! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
-//!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
+//! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `capture.rs`,
+//!   `live.rs`, `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
+//! - commands in the background, and their tools: `jobs/mod.rs`; stories: `jobs.rs`
 
 mod args;
 #[cfg(feature = "tools")]
@@ -37,6 +38,8 @@ mod change;
 #[cfg(feature = "web")]
 mod checkout;
 #[cfg(feature = "tools")]
+mod command_run;
+#[cfg(feature = "tools")]
 mod edit;
 #[cfg(feature = "web")]
 mod fetch;
@@ -47,6 +50,8 @@ mod git_clone;
 mod glob;
 #[cfg(feature = "tools")]
 mod grep;
+#[cfg(feature = "tools")]
+mod jobs;
 #[cfg(feature = "tools")]
 mod kind;
 #[cfg(feature = "tools")]
@@ -112,6 +117,8 @@ pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 #[cfg(feature = "tools")]
 pub use grep::GrepTool;
+#[cfg(feature = "tools")]
+pub use jobs::{AgentJobs, JobNews, JobNote, Jobs, UserLine, job_tools};
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use plan::{PLAN_TOOL, PlanTool};
@@ -170,6 +177,13 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// Returns whether a call with these arguments may run at the same time as its neighbours of the same tool; what
+    /// [`ToolSpec::concurrency`] says goes further, and counts for neighbours of other tools too.
+    fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
+        let _ = (arguments, asker, approvals);
+        self.spec().concurrency
+    }
 
     #[cfg(feature = "tools")]
     /// Returns the same tool bound to another workspace; `None` when it uses none.
@@ -294,6 +308,9 @@ pub struct ToolContext {
     pub tell: Arc<dyn Fn(ToolReport) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
+    /// The commands in the background.
+    #[cfg(feature = "tools")]
+    pub jobs: AgentJobs,
 }
 
 /// One thing that a running call tells.
@@ -321,7 +338,15 @@ impl ToolContext {
     pub fn with_approvals(approvals: Arc<Approvals>) -> Self {
         let asker = Asker { agent: AgentId::main(), call: CallId::new("detached") };
         let additions = Additions::default();
-        Self { asker, cancellable: Cancellable::new(), approvals, tell: Arc::new(|_| {}), additions }
+        Self {
+            asker,
+            cancellable: Cancellable::new(),
+            approvals,
+            tell: Arc::new(|_| {}),
+            additions,
+            #[cfg(feature = "tools")]
+            jobs: AgentJobs::default(),
+        }
     }
 
     /// Shows a piece of output live.

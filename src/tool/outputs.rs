@@ -130,6 +130,11 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
+    /// Returns its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Takes the next piece, as far as there is room.
     pub(super) async fn push(&mut self, piece: &[u8]) {
         let Some(pieces) = &self.pieces else { return };

@@ -10,14 +10,17 @@
 //! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
 //!   `src/tui/lines/asks.rs`; stories: `lines_ask.rs`, `lines_lives.rs`
 
+mod aliases;
 mod draft;
 mod lines;
 #[cfg(test)]
 mod tests;
 
 use crate::steering::{Recurrence, TextKind};
-use crate::text::distance;
 
+use aliases::ALIASES;
+
+pub use aliases::nearest;
 pub use draft::{Draft, read, read_line};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
@@ -74,6 +77,10 @@ pub enum Verb {
     Changes,
     /// Shows what fills the context window.
     Context,
+    /// Shows the commands in the background.
+    Jobs,
+    /// Sends the command that the shown agent waits for to the background.
+    Background,
     /// Goes to the details of the shown agent.
     Details,
     /// Lets a pane fill the screen, or ends that.
@@ -364,6 +371,22 @@ pub const COMMANDS: &[Command] = &[
         "the files that tools changed, with diffs; undo one file or one turn",
     ),
     row(Verb::Plan, "plan", "/plan [add TEXT]", Any, "Alt+X", "the plan of the shown agent: read it, change it"),
+    row(
+        Verb::Jobs,
+        "jobs",
+        "/jobs [ID|stop ID]",
+        Any,
+        "Alt+J",
+        "the commands in the background and your own !COMMANDs, with their output; stop one",
+    ),
+    row(
+        Verb::Background,
+        "background",
+        "/background",
+        Nothing,
+        "Alt+Q",
+        "send the command that the shown agent waits for to the background",
+    ),
     row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
@@ -382,27 +405,6 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::Detach, "detach", "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];
-
-/// Names from other programs, with the command that does the same here.
-const ALIASES: &[(&str, &str)] = &[
-    ("approvals", "mode"),
-    ("clear", "new"),
-    ("cost", "budget"),
-    ("exit", "quit"),
-    ("models", "model"),
-    ("pause", "hold"),
-    ("permissions", "mode"),
-    ("q", "quit"),
-    ("status", "details"),
-    ("stop", "cancel"),
-    ("usage", "budget"),
-];
-
-/// Returns the name of the command that an unknown word most resembles, without the slash.
-pub fn nearest(word: &str) -> &'static str {
-    let word = word.trim_start_matches('/');
-    COMMANDS.iter().map(|command| command.name).min_by_key(|name| distance(word, name)).unwrap_or_default()
-}
 
 /// Returns whether the program has a command, or another name for one, of this name; without the slash.
 pub fn is_command(name: &str) -> bool {

@@ -13,7 +13,7 @@ use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor};
-use crate::id::{AgentId, MessageId, StepId};
+use crate::id::{AgentId, JobId, MessageId, StepId};
 use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
@@ -82,6 +82,8 @@ pub enum PaneEffect {
     NewConversation,
     /// A conversation that goes back to its system prompt.
     ResetConversation,
+    /// The end of a job, after a question.
+    AskStopJob(JobId),
     /// What tools changed, as it was before.
     UndoChanges(UndoScope),
 }

@@ -24,7 +24,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
 pub use acts::{
-    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
+    ChangesKey, ContextKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
 };
 pub use context::Context;
 pub use file::KeysError;

@@ -40,6 +40,7 @@ pub mod help;
 pub mod highlight;
 pub mod history_file;
 pub mod input;
+pub mod jobs;
 pub mod keymap;
 pub mod ledger;
 pub mod lines;

@@ -89,7 +89,7 @@ fn guard(argv: &[OsString], memory: Option<u64>, streams: Streams) -> Ended {
     let streams = match streams {
         Streams::Output => None,
         // Before anything else reads from standard input, over which they come.
-        Streams::Own => match JobStreams::receive() {
+        Streams::Input | Streams::Own => match JobStreams::receive() {
             Ok(streams) => Some(streams),
             Err(error) => return not_started(&error),
         },
@@ -180,7 +180,9 @@ fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>
     };
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     let (input, errors) = match streams {
-        Some(JobStreams { input, errors }) => (Stdio::from(input), Stdio::from(errors)),
+        Some(JobStreams { input, errors }) => {
+            (Stdio::from(input), Stdio::from(errors.map_or_else(|| output.try_clone(), Ok)?))
+        }
         None => (Stdio::null(), Stdio::from(output.try_clone()?)),
     };
     // Behind the start the job may have seen to it that nothing can be opened any more.

@@ -26,6 +26,8 @@ pub type JobErrors = pipe::Receiver;
 pub enum Streams {
     /// One output for everything, and an empty input.
     Output,
+    /// One output for everything, and an input.
+    Input,
     /// An input, an output and an error output of its own.
     Own,
 }
@@ -35,13 +37,14 @@ impl Streams {
     pub(super) fn argument(self) -> &'static str {
         match self {
             Self::Output => "--",
+            Self::Input => "--own-input",
             Self::Own => "--own-streams",
         }
     }
 
     /// Reads the argument of the guard that stands before the job.
     pub fn of_argument(argument: &OsStr) -> Option<Self> {
-        [Self::Output, Self::Own].into_iter().find(|streams| argument == streams.argument())
+        [Self::Output, Self::Input, Self::Own].into_iter().find(|streams| argument == streams.argument())
     }
 }
 
@@ -49,7 +52,8 @@ impl Streams {
 #[derive(Debug)]
 pub(super) struct JobStreams {
     pub input: OwnedFd,
-    pub errors: OwnedFd,
+    /// Where its error output goes; `None` for its output.
+    pub errors: Option<OwnedFd>,
 }
 
 impl JobStreams {
@@ -61,13 +65,21 @@ impl JobStreams {
         for end in [&to_job, &from_job] {
             rustix::io::ioctl_fionbio(end, true)?;
         }
-        let streams = Self { input: input.into(), errors: errors.into() };
+        let streams = Self { input: input.into(), errors: Some(errors.into()) };
         Ok((JobInput::from_owned_fd_unchecked(to_job)?, JobErrors::from_owned_fd_unchecked(from_job)?, streams))
+    }
+
+    /// Makes the pipe of an input; returns the host's end, and that of the job.
+    pub(super) fn input() -> io::Result<(JobInput, Self)> {
+        let (input, to_job) = io::pipe()?;
+        let to_job = OwnedFd::from(to_job);
+        rustix::io::ioctl_fionbio(&to_job, true)?;
+        Ok((JobInput::from_owned_fd_unchecked(to_job)?, Self { input: input.into(), errors: None }))
     }
 
     /// Sends the job's ends to its guard.
     pub(super) fn send(&self, to: &UnixStream) -> io::Result<()> {
-        let ends = [self.input.as_fd(), self.errors.as_fd()];
+        let ends: Vec<_> = std::iter::once(self.input.as_fd()).chain(self.errors.as_ref().map(AsFd::as_fd)).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut buffer = SendAncillaryBuffer::new(&mut space);
         if !buffer.push(SendAncillaryMessage::ScmRights(&ends)) {
@@ -87,10 +99,10 @@ impl JobStreams {
             RecvAncillaryMessage::ScmRights(ends) => ends.collect::<Vec<_>>(),
             _ => Vec::new(),
         });
-        let (Some(input), Some(errors), None) = (ends.next(), ends.next(), ends.next()) else {
+        let (Some(input), errors, None) = (ends.next(), ends.next(), ends.next()) else {
             return Err(io::Error::other("the streams of the job did not come"));
         };
-        for end in [&input, &errors] {
+        for end in std::iter::once(&input).chain(&errors) {
             rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
         }
         Ok(Self { input, errors })

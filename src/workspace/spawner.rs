@@ -87,6 +87,11 @@ impl Spawner {
         self
     }
 
+    /// Returns the environment of jobs.
+    pub fn environment(&self) -> &ChildEnvironment {
+        &self.environment
+    }
+
     /// Returns the protection of files.
     pub fn protection(&self) -> &Arc<Protection> {
         &self.protection
@@ -137,6 +142,32 @@ impl Spawner {
         Ok(TalkingJob { input, running, errors })
     }
 
+    /// Starts a job that has an input of its own, confined as one of [`Spawner::start`]; standard output and error are one.
+    ///
+    /// # Errors
+    /// As [`Spawner::start`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_with_input(&self, job: &Job) -> io::Result<(Running, JobInput)> {
+        check_directory(job)?;
+        let (input, streams) = JobStreams::input()?;
+        Ok((self.start_guard(job, &self.sandbox.wrap(job)?, None, Some(streams))?, input))
+    }
+
+    /// Starts a command of the user's own, which nothing confines. Its standard input is empty; standard output and error
+    /// are one. Nothing that a model says may come here.
+    ///
+    /// # Errors
+    /// As [`Spawner::start`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_unconfined(&self, job: &Job) -> io::Result<Running> {
+        check_directory(job)?;
+        self.start_guard(job, &job.argv, None, None)
+    }
+
     fn start_guard(
         &self,
         job: &Job,
@@ -146,7 +177,11 @@ impl Spawner {
     ) -> io::Result<Running> {
         let mark = mark()?;
         let (control, theirs) = UnixStream::pair()?;
-        let which = if streams.is_some() { Streams::Own } else { Streams::Output };
+        let which = match &streams {
+            None => Streams::Output,
+            Some(JobStreams { errors: None, .. }) => Streams::Input,
+            Some(JobStreams { errors: Some(_), .. }) => Streams::Own,
+        };
         if let Some(streams) = streams {
             // They wait in the socket until the guard takes them.
             streams.send(&control)?;

@@ -15,6 +15,7 @@ mod crew;
 mod embedded;
 mod first_start;
 mod hold;
+mod jobs;
 mod leaving;
 mod lines;
 mod looks;

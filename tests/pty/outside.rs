@@ -77,13 +77,13 @@ fn a_stop_on_one_screen_gives_the_text_of_the_other_back_to_that() {
 }
 
 /// A session that is served.
-struct Served {
+pub struct Served {
     child: Child,
-    home: tempfile::TempDir,
+    pub home: tempfile::TempDir,
 }
 
 impl Served {
-    fn start(server: &Server, prompt: &str) -> Self {
+    pub fn start(server: &Server, prompt: &str) -> Self {
         let home = tempfile::TempDir::new().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").env("STEERSMAN_LOCAL_PORTS", "none");

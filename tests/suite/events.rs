@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use steersman::details::{Details, FileDiff, Undo, UndoneFile};
 use steersman::event::{
-    Decided, Delivery, Envelope, Event, HookEvent, HookOutcome, HookRun, Outcome, Pending, SCHEMA, Usage,
+    Decided, Delivery, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, JobEnding, JobOwner, JobStart,
+    Outcome, Pending, SCHEMA, Usage,
 };
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -333,6 +334,28 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"hook_ran","hook":"PreToolUse","command":"guard.sh","call":"call_1","outcome":"blocked","words":"no","elapsed_ms":12}"#,
         ),
         (
+            Event::JobStarted(JobStart {
+                id: "j1".into(),
+                command: "cargo watch".into(),
+                owner: JobOwner::Agent,
+                call: Some("call_1".into()),
+            }),
+            r#"{"type":"job_started","id":"j1","command":"cargo watch","owner":"agent","call":"call_1"}"#,
+        ),
+        (
+            Event::JobOutput { id: "j1".into(), text: "ready\n".into() },
+            r#"{"type":"job_output","id":"j1","text":"ready\n"}"#,
+        ),
+        (
+            Event::JobEnded(Box::new(JobEnd {
+                output: "ready\n".into(),
+                elapsed_ms: 1_200,
+                ending: JobEnding::Stopped,
+                ..JobEnd::interrupted("j1".into(), "no")
+            })),
+            r#"{"type":"job_ended","id":"j1","ending":"stopped","message":"no","end":{"code":null,"signal":null,"timed_out":false,"bytes":0,"lines":null,"lines_left_out":0,"killed":0,"saved":null},"output":"ready\n","elapsed_ms":1200}"#,
+        ),
+        (
             Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
             r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
         ),
@@ -379,6 +402,9 @@ fn type_of(event: &Event) -> &'static str {
         Event::Notice { .. } => "notice",
         Event::ChangesUndone { .. } => "changes_undone",
         Event::HookRan(_) => "hook_ran",
+        Event::JobStarted(_) => "job_started",
+        Event::JobOutput { .. } => "job_output",
+        Event::JobEnded(_) => "job_ended",
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
@@ -392,7 +418,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 45] = [
+const TYPES: [&str; 48] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -438,6 +464,9 @@ const TYPES: [&str; 45] = [
     "plan_changed",
     "plan_told",
     "hook_ran",
+    "job_started",
+    "job_output",
+    "job_ended",
 ];
 
 #[test]

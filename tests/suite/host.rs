@@ -155,7 +155,12 @@ async fn the_main_agent_has_its_pool_of_tools_and_the_personas_whose_tools_are_t
     ship.send("a");
     ship.settled().await;
     let request = &ship.rig.requests()[0];
-    assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "plan", "write", "edit", "bash", "agent"]);
+    let jobs = ["job_output", "job_input", "job_stop"];
+    let tools = ["read", "grep", "glob", "calculator", "plan", "write", "edit", "bash"]
+        .into_iter()
+        .chain(jobs)
+        .chain(["agent"]);
+    assert_eq!(request.tool_names(), tools.collect::<Vec<_>>());
     let prompt = request.system_prompt();
     for persona in ["file_miner", "git_repo_researcher", "researcher", "worker"] {
         assert!(prompt.contains(&format!("- `{persona}`")), "{persona} is missing in {prompt}");

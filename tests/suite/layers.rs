@@ -102,13 +102,13 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Leaves out comments and every item under `#[cfg(test)]`, which by our format ends with a `}` or `;` at its own indent.
+/// Leaves out comments and every item under a `cfg` of tests, which by our format ends with a `}` or `;` at its own indent.
 fn code_of(whole: &str) -> String {
     let mut code = String::new();
     let mut lines = whole.lines();
     while let Some(line) = lines.next() {
         let text = line.trim_start();
-        if text == "#[cfg(test)]" {
+        if text == "#[cfg(test)]" || text.starts_with("#[cfg(all(test, ") {
             let indent = &line[..line.len() - text.len()];
             let ends = [format!("{indent}}}"), format!("{indent}}};")];
             for skipped in lines.by_ref() {
@@ -276,7 +276,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "context" | "ledger" | "pause" | "pending" | "plan" => {
+            "approval" | "changes" | "compared" | "context" | "jobs" | "ledger" | "pause" | "pending" | "plan" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
             "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
@@ -357,6 +357,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "approval",
                 "changes",
                 "context",
+                "jobs",
                 "facts",
                 "focus",
                 "overlay",
@@ -404,6 +405,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "approval",
                 "changes",
                 "context",
+                "jobs",
                 "commands",
                 "effect",
                 "export",

@@ -65,7 +65,8 @@ fn rich(width: u16, height: u16) -> Stage {
     call(&mut stage, "x2", "read", r#"{"path":"none.rs"}"#);
     stage.result("", "x2", "Error: none.rs does not exist");
     for (call, agent) in [("c1", "miner 0"), ("c2", "miner 1"), ("c3", "miner 2"), ("c4", "miner 3")] {
-        stage.call("", call, "agent").spawn("", agent).turn(agent);
+        self::call(&mut stage, call, "agent", &format!(r#"{{"persona":"miner","task":"{agent}"}}"#));
+        stage.spawn("", agent).turn(agent);
     }
     stage.call("miner 0", "y1", "grep").tokens("miner 0", 900, 50);
     stage.says("miner 1", "The sources are in src.");

@@ -154,25 +154,19 @@ impl World {
                 }
             }
             Act::BeginAboutCall(what) => {
-                if self.message.is_draft() {
-                    let arguments = Arguments::Raw("{}".to_owned());
-                    let call = ToolCall { id: CallId::new("c1"), name: "grep".to_owned(), arguments };
-                    let before = if *what == CallText::Arguments { "{} " } else { "" };
-                    let about = AboutCall { agent: AgentId::main(), call, what: *what, before: before.to_owned() };
-                    self.message.begin(Purpose::AboutCall(about), before);
-                }
+                let arguments = Arguments::Raw("{}".to_owned());
+                let call = ToolCall { id: CallId::new("c1"), name: "grep".to_owned(), arguments };
+                let before = if *what == CallText::Arguments { "{} " } else { "" };
+                let about = AboutCall { agent: AgentId::main(), call, what: *what, before: before.to_owned() };
+                self.begin(Purpose::AboutCall(about), before);
             }
             Act::BeginDecline => {
-                if self.message.is_draft() {
-                    let about = AboutQuestion { id: ApprovalId(1), what: QuestionText::No, before: String::new() };
-                    self.message.begin(Purpose::AboutQuestion(about), "");
-                }
+                let about = AboutQuestion { id: ApprovalId(1), what: QuestionText::No, before: String::new() };
+                self.begin(Purpose::AboutQuestion(about), "");
             }
             Act::BeginStep => {
-                if self.message.is_draft() {
-                    let (agent, what) = (AgentId::main(), StepText::New(None));
-                    self.message.begin(Purpose::AboutStep(AboutStep { agent, what, before: String::new() }), "");
-                }
+                let (agent, what) = (AgentId::main(), StepText::New(None));
+                self.begin(Purpose::AboutStep(AboutStep { agent, what, before: String::new() }), "");
             }
             Act::BeginCommand => {
                 if self.message.is_draft() {
@@ -219,6 +213,13 @@ impl World {
             }
         }
         self.settle();
+    }
+
+    /// Begins another text, as the screen does while a draft is written.
+    fn begin(&mut self, purpose: Purpose, text: &str) {
+        if self.message.is_draft() {
+            self.message.begin(purpose, text);
+        }
     }
 
     /// Returns the agent that a draft is for which is begun now.

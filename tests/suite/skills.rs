@@ -19,7 +19,9 @@ struct Home(TempDir);
 impl Home {
     fn new(files: &[(&str, &str)]) -> Self {
         let home = Self(TempDir::new().unwrap());
-        files.iter().for_each(|(path, text)| home.write(path, text));
+        for (path, text) in files {
+            home.write(path, text);
+        }
         home
     }
 

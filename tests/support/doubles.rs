@@ -233,6 +233,11 @@ impl Running {
         within(Duration::from_secs(1), "the turn ends", self.0).await.unwrap()
     }
 
+    /// Waits for the end, where real processes take their time.
+    pub async fn end_within(self, time: Duration) -> (Agent, Result<(), RunError>) {
+        within(time, "the turn ends", self.0).await.unwrap()
+    }
+
     /// Waits for an end with an answer.
     pub async fn answered(self) -> Agent {
         let (agent, result) = self.end().await;

@@ -10,6 +10,13 @@ use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
 
 impl Approvals {
+    /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
+    /// does not answer it.
+    /// Dropping the future takes the question away.
+    pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
+        self.ask_plain(title, detail).await == PlainAnswer::Yes
+    }
+
     /// As [`Self::ask_user`], and tells a no from nobody being there.
     pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
         self.ask_program(ApprovalSubject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await

@@ -213,7 +213,7 @@ pub(super) fn has_short(words: &[String], dangerous: &str) -> bool {
 }
 
 /// Tells whether a program only looks, whatever its arguments.
-pub(super) fn only_looks(name: &str) -> bool {
+pub(in crate::approval) fn only_looks(name: &str) -> bool {
     LOOKERS.contains(name)
 }
 

@@ -132,13 +132,20 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         Reply::Pause { accepted: Accepted::No, .. } => failed(id, "that agent has ended".to_owned()),
         Reply::Decided { accepted: Accepted::No, .. } => failed(id, "no agent waits there".to_owned()),
         Reply::Cancelling(agents) if agents.is_empty() => failed(id, "that agent has ended".to_owned()),
-        Reply::Answered { outcome: Err(why), .. } | Reply::Mode(Err(why)) => failed(id, why.clone()),
+        Reply::Answered { outcome: Err(why), .. }
+        | Reply::Mode(Err(why))
+        | Reply::ShellLine { outcome: Err(why), .. }
+        | Reply::Background { outcome: Err(why), .. } => failed(id, why.clone()),
+        Reply::JobStopped { accepted: Accepted::No, job } => failed(id, format!("no job {job} runs")),
         Reply::PlanEdited { outcome: Err(refused), .. } => failed(id, refused.to_string()),
         Reply::Pause { .. }
         | Reply::PlanEdited { outcome: Ok(()), .. }
         | Reply::RuleChanged { .. }
         | Reply::Decided { .. }
         | Reply::Cancelling(_)
+        | Reply::ShellLine { .. }
+        | Reply::Background { .. }
+        | Reply::JobStopped { .. }
         | Reply::Answered { .. }
         | Reply::Mode(Ok(_))
         | Reply::UndoPreview { .. }

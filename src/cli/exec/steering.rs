@@ -239,6 +239,9 @@ impl<'a> ExecRun<'a> {
             | Reply::Pause { .. }
             | Reply::Decided { .. }
             | Reply::Cancelling(_)
+            | Reply::ShellLine { .. }
+            | Reply::JobStopped { .. }
+            | Reply::Background { .. }
             | Reply::Mode(_)
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)

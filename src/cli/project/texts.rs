@@ -37,11 +37,12 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     let (config, home) = (places.config.as_deref(), places.home.as_deref());
     let own = |name: &str| config.map(|config| config.join(name));
     let of_home = |name: &str| home.map(|home| home.join(name));
-    for directory in [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")] {
-        directory.iter().for_each(|directory| library.add_user_skills(directory));
+    let skills = [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")];
+    for directory in skills.iter().flatten() {
+        library.add_user_skills(directory);
     }
-    for directory in [own("commands"), of_home(".claude/commands")] {
-        directory.iter().for_each(|directory| library.add_user_commands(directory, is_command));
+    for directory in [own("commands"), of_home(".claude/commands")].iter().flatten() {
+        library.add_user_commands(directory, is_command);
     }
     library
 }

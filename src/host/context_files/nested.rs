@@ -75,7 +75,9 @@ impl NestedInstructions {
             for directory in directories {
                 let is_above = self.cwd.starts_with(directory);
                 if !is_above && directory.is_dir() && state.looked.insert(directory.to_path_buf()) {
-                    named_in(directory).iter().for_each(|path| found.take(path, &origin));
+                    for path in &named_in(directory) {
+                        found.take(path, &origin);
+                    }
                 }
                 for rule in reading::rules(&directory.join(reading::RULES)) {
                     let file = whole.strip_prefix(directory).ok();

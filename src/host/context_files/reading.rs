@@ -145,28 +145,28 @@ impl Found {
     /// Takes a file with what it imports; a rule only if it holds for all files.
     pub(super) fn take(&mut self, path: &Path, origin: &Origin) {
         if let Some(real) = origin.real(path) {
-            self.take_real(real, path, origin, 0, &|paths| paths.is_empty());
+            self.take_real(&real, path, origin, 0, &|paths| paths.is_empty());
         }
     }
 
     /// Takes a rule if it holds for some files and `holds` says so of these patterns.
     pub(super) fn take_rule(&mut self, path: &Path, origin: &Origin, holds: &dyn Fn(&[String]) -> bool) {
         if let Some(real) = origin.real(path) {
-            self.take_real(real, path, origin, 0, &|paths| !paths.is_empty() && holds(paths));
+            self.take_real(&real, path, origin, 0, &|paths| !paths.is_empty() && holds(paths));
         }
     }
 
     fn take_real(
         &mut self,
-        real: PathBuf,
+        real: &Path,
         path: &Path,
         origin: &Origin,
         depth: usize,
         holds: &dyn Fn(&[String]) -> bool,
     ) {
         let most = limits::CONTEXT_FILES_BYTES.saturating_sub(self.used).min(limits::CONTEXT_FILE_BYTES);
-        let Ok(head) = origin.read(&real, most) else { return };
-        if head.size == 0 || head.bytes.contains(&0) || self.all.seen.contains(&real) {
+        let Ok(head) = origin.read(real, most) else { return };
+        if head.size == 0 || head.bytes.contains(&0) || self.all.seen.contains(real) {
             return;
         }
         let cut_from = head.is_cut().then_some(head.size);
@@ -177,7 +177,7 @@ impl Found {
         if !holds(&paths) {
             return;
         }
-        self.all.seen.insert(real.clone());
+        self.all.seen.insert(real.to_path_buf());
         let shown = origin.shown(path);
         if most == 0 {
             return self.all.left_out.push(shown);
@@ -185,12 +185,12 @@ impl Found {
         self.used += head.bytes.len() as u64;
         if depth < limits::CONTEXT_IMPORT_DEPTH {
             for import in imports(&text) {
-                match origin.import(&real, &import) {
+                match origin.import(real, &import) {
                     None => {}
                     // What is imported stands before the file, which counts more.
                     Some(Ok(target)) => {
                         let path = target.clone();
-                        self.take_real(target, &path, origin, depth + 1, &|_| true);
+                        self.take_real(&target, &path, origin, depth + 1, &|_| true);
                     }
                     Some(Err(why)) => {
                         let named = crate::text::visible_line(&import.path).into_owned();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 
 use crate::details::Details;
-use crate::event::{Envelope, Event, Outcome, Usage};
+use crate::event::{Envelope, Event, JobOwner, JobStart, Outcome, Usage};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::{Arguments, Message};
 use crate::session::journal::{Header, Reading, Record};
@@ -335,6 +335,15 @@ impl AgentPart {
                 self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
             }
             Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
+            Event::JobStarted(JobStart { id, command, owner: JobOwner::User, .. }) => {
+                self.note(at, format!("The user ran in a shell ({id}): {command}"));
+            }
+            Event::JobEnded(end) => {
+                let time = crate::summary::seconds(end.elapsed_ms);
+                let output = if end.output.is_empty() { String::new() } else { format!("\n\n{}", end.output) };
+                self.note(at, format!("{} ended after {time}: {}{output}", end.id, end.words()));
+                end.notes.into_iter().for_each(|note| self.note(at, note));
+            }
             Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
             Event::PlanChanged(changed) => {
                 self.note(at, format!("{}\n\n{}", changed.sentence(), changed.plan.checklist()));

@@ -83,10 +83,12 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
 
 fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
     match act {
-        Act::Command(CommandAct { command, cwd, timeout }) => {
+        Act::Command(act @ CommandAct { command, cwd, timeout }) => {
             exact(command, parts);
             parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
-            if *timeout != USUAL_TIME {
+            if act.is_in_background() {
+                parts.push(DetailPart::Fact("runs", "in the background, until it ends or is stopped".to_owned()));
+            } else if *timeout != USUAL_TIME {
                 parts.push(DetailPart::Fact("at most", clock(timeout.as_secs())));
             }
         }
@@ -119,6 +121,11 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
         Act::Use(act) => {
             parts.push(DetailPart::Fact("tool", act.tool.clone().into_owned()));
             exact(&act.shown, parts);
+        }
+        Act::Input(act) => {
+            parts.push(DetailPart::Fact("job", act.job.to_string()));
+            parts.push(DetailPart::Fact("command", act.command.clone()));
+            exact(&act.text, parts);
         }
         Act::ServerTool(act) => {
             parts.push(DetailPart::Fact("server", act.server.clone()));

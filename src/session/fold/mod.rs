@@ -17,12 +17,14 @@
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
 //! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`
+//! - the commands in the background: `jobs.rs`; stories: `jobs_pane.rs`
 //! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
 
 pub mod agents;
 mod approval_words;
 mod budget;
 mod changes;
+mod jobs;
 mod ledger;
 mod never;
 mod pauses;
@@ -37,6 +39,7 @@ mod rules;
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
+pub use jobs::{JobList, JobState};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
@@ -73,6 +76,8 @@ pub struct RunState {
     pub budget: BudgetStatus,
     /// What its tools changed.
     pub changes: FileChanges,
+    /// The commands in the background.
+    pub jobs: JobList,
     /// How the MCP servers stand.
     pub servers: Vec<ServerStatus>,
     /// The custom commands and skills that the user can call.
@@ -89,6 +94,7 @@ impl RunState {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
+        self.jobs.apply(envelope);
         self.rules.apply(&envelope.event);
         self.plans.apply(envelope);
         if envelope.agent.is_main() {
@@ -164,6 +170,9 @@ impl RunState {
             | Reply::Pause { accepted: Accepted::No, .. }
             | Reply::Decided { accepted: Accepted::No, .. }
             | Reply::Cancelling(_)
+            | Reply::ShellLine { .. }
+            | Reply::JobStopped { .. }
+            | Reply::Background { .. }
             | Reply::Answered { .. }
             | Reply::Mode(Err(_))
             | Reply::UndoPreview { .. }

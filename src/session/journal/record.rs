@@ -135,11 +135,11 @@ impl Record {
         if let Self::Run { pid, .. } = self { Some(*pid) } else { None }
     }
 
-    /// Tells whether the session has begun with this record: one in which nobody said anything leaves no file.
+    /// Tells whether the session has begun with this record: one in which nobody said or ran anything leaves no file.
     pub(super) fn begins(&self) -> bool {
         match self {
             Self::Accepted { .. } => true,
-            Self::Event(envelope) => matches!(envelope.event, Event::TurnStarted { .. }),
+            Self::Event(envelope) => matches!(envelope.event, Event::TurnStarted { .. } | Event::JobStarted(_)),
             Self::Session(_)
             | Self::Run { .. }
             | Self::History { .. }

@@ -177,7 +177,10 @@ impl Listener for Journal {
     fn on_event(&self, envelope: &Envelope) {
         let is_piece = matches!(
             envelope.event,
-            Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. }
+            Event::AssistantDelta { .. }
+                | Event::ThinkingDelta { .. }
+                | Event::ToolProgress { .. }
+                | Event::JobOutput { .. }
         );
         if !is_piece {
             self.push(Record::Event(envelope.clone()));

@@ -9,9 +9,9 @@ use std::{fmt, io};
 
 use crate::agent::NotRunReason;
 use crate::details::UndoneFile;
-use crate::event::{Decided, Envelope, Event, Outcome, Pending};
+use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
 use crate::host::{Closing, Earlier, Numbers, Resumed};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::limits;
 use crate::message::Message;
 use crate::protocol::{DraftText, Unfinished};
@@ -159,7 +159,9 @@ impl Fold {
         if let Some(what) = OpenKind::opened_by(event) {
             self.open.push(OpenItem { agent: agent.clone(), parent: envelope.parent.clone(), what });
         }
-        if let Event::TurnStarted { turn } = event {
+        if let Event::JobStarted(start) = event {
+            self.numbers.jobs = self.numbers.jobs.max(start.id.number().unwrap_or(0));
+        } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
             }
@@ -238,6 +240,7 @@ fn may_close(event: &Event) -> bool {
             | Event::Unparked { .. }
             | Event::Compacted { .. }
             | Event::Notice { .. }
+            | Event::JobEnded(_)
     )
 }
 
@@ -256,6 +259,7 @@ enum OpenKind {
     Question(String),
     Pause,
     Compaction,
+    Job(JobId),
 }
 
 impl OpenKind {
@@ -274,6 +278,8 @@ impl OpenKind {
             Some(Self::Pause)
         } else if let Event::Compacting { .. } = event {
             Some(Self::Compaction)
+        } else if let Event::JobStarted(start) = event {
+            Some(Self::Job(start.id.clone()))
         } else {
             None
         }
@@ -293,6 +299,7 @@ impl OpenItem {
             OpenKind::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
             OpenKind::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
             OpenKind::Pause => same && matches!(event, Event::Unparked { .. }),
+            OpenKind::Job(id) => matches!(event, Event::JobEnded(end) if end.id == *id),
             OpenKind::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
         }
     }
@@ -311,6 +318,7 @@ impl OpenItem {
             OpenKind::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             OpenKind::Pause => Event::Unparked { decision: Decided::Cancelled },
+            OpenKind::Job(id) => Event::JobEnded(Box::new(JobEnd::interrupted(id.clone(), why))),
             OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }

@@ -67,6 +67,7 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::Clone(act) => ("clone", act.into.parent()),
             Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
             Act::ServerTool(_) => ("mcp", None),
+            Act::Input(_) => ("input", None),
         },
         Some(ApprovalSubject::Form { .. }) => ("form", None),
         Some(ApprovalSubject::Plan { .. }) => ("plan", None),

@@ -267,6 +267,10 @@ impl Inner {
             Event::ToolDetails { id, details } => {
                 self.calls.entry((envelope.agent.clone(), id.clone())).or_default().changed(details);
             }
+            Event::JobEnded(end) => {
+                self.files.extend(end.end.touched.paths.iter().cloned());
+                self.files_partial |= end.end.touched.partial;
+            }
             Event::ToolResult { id, content, .. } => self.call_ended(&envelope.agent, id, content),
             Event::TurnEnded { outcome, message, .. } if envelope.agent.is_main() => {
                 let answer = self.answer(&envelope.agent, *outcome);

@@ -57,6 +57,7 @@ pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
             QuestionSubject::New
             | QuestionSubject::Reset
             | QuestionSubject::Quit
+            | QuestionSubject::StopJob(_)
             | QuestionSubject::Undo(_)
             | QuestionSubject::Switch(..) => {}
         }

@@ -3,10 +3,10 @@
 //! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
 //! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
 //! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, a command that a key began is
-//! left, the run is stopped.
+//! left, a shell line of the user is stopped, the run is stopped.
 
 use super::App;
-use crate::id::MessageId;
+use crate::id::{JobId, MessageId};
 use crate::tui::approval::{AnswerChoices, QuestionSubject};
 use crate::tui::message::history::Origin;
 use crate::tui::state::pane::Pane;
@@ -50,6 +50,8 @@ pub enum Escape {
     EndSearch,
     /// It gives the focus back to the composer.
     ToMessage,
+    /// It stops this shell line of the user.
+    StopLine(JobId),
     /// It stops the run; so many pending texts come back.
     Stop(usize),
     /// No turn runs; so many pending texts come back.
@@ -82,6 +84,7 @@ pub fn next_escape(app: &App) -> Escape {
                 | QuestionSubject::New
                 | QuestionSubject::Reset
                 | QuestionSubject::Quit
+                | QuestionSubject::StopJob(_)
                 | QuestionSubject::Undo(_)
                 | QuestionSubject::Switch(..),
             )
@@ -123,6 +126,9 @@ pub fn next_escape(app: &App) -> Escape {
     if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
+    if let Some(line) = app.facts.run.jobs.shell_line() {
+        return Escape::StopLine(line.id.clone());
+    }
     let waiting = app.facts.run.pending.waiting().count();
     if app.facts.run.agents.main().running() {
         Escape::Stop(waiting)
@@ -157,6 +163,7 @@ impl Escape {
             Self::EndSelection => vec!["Esc: ends the selection".to_owned(), "Esc: ends it".to_owned()],
             Self::EndSearch => vec!["Esc: ends the search".to_owned(), "Esc: ends it".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
+            Self::StopLine(id) => vec![format!("Esc: stops your command {id}"), "Esc: stops it".to_owned()],
             Self::Stop(count) => {
                 let full = match count {
                     0 => "Esc: stops main".to_owned(),

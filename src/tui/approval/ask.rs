@@ -5,7 +5,7 @@
 use super::{AnswerChoices, Question, QuestionSubject, Questions};
 use crate::id::MessageId;
 use crate::protocol::{self, UndoScope, UndoneFile};
-use crate::session::fold::{DetailPart, PendingText, approval_parts, approval_title};
+use crate::session::fold::{DetailPart, JobState, PendingText, approval_parts, approval_title};
 use crate::summary::count;
 use crate::text::visible_line;
 use crate::tui::facts::Facts;
@@ -21,6 +21,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
         | QuestionSubject::Reset
         | QuestionSubject::Quit
         | QuestionSubject::Undo(_)
+        | QuestionSubject::StopJob(_)
         | QuestionSubject::Switch(..) => true,
     });
     for request in &permissions.open {
@@ -57,6 +58,7 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
         | QuestionSubject::Reset
         | QuestionSubject::Quit
         | QuestionSubject::Undo(_)
+        | QuestionSubject::StopJob(_)
         | QuestionSubject::Switch(..)
         | QuestionSubject::Approval(..) => true,
     });
@@ -87,6 +89,7 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
         | QuestionSubject::StillTrue(_)
         | QuestionSubject::Unfinished(_)
         | QuestionSubject::Undo(_)
+        | QuestionSubject::StopJob(_)
         | QuestionSubject::Switch(..)
         | QuestionSubject::Approval(..) => (
             "Reset the conversation?",
@@ -100,6 +103,21 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
         title: title.to_owned(),
         detail: vec![DetailPart::Text(detail.to_owned())],
         session: session.to_owned(),
+        rule: None,
+    });
+}
+
+/// Asks whether a command in the background is to end.
+pub fn ask_about_job(questions: &mut Questions, job: &JobState) {
+    questions.ask_once(Question {
+        agent: None,
+        subject: QuestionSubject::StopJob(job.id.clone()),
+        title: format!("Stop {}?", job.id),
+        detail: vec![
+            DetailPart::Exact(job.command.clone()),
+            DetailPart::Text("It ends with everything that it started.".to_owned()),
+        ],
+        session: String::new(),
         rule: None,
     });
 }

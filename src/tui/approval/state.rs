@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, JobId, MessageId};
 use crate::limits;
-use crate::protocol::{ApprovalId, UndoScope};
+use crate::protocol::{ApprovalId, Request, UndoScope};
 use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Answer, Travel};
@@ -49,6 +49,8 @@ pub enum QuestionSubject {
     Quit,
     /// Whether the files that the last turn changed are taken back.
     Undo(UndoScope),
+    /// Whether a command in the background ends.
+    StopJob(JobId),
     /// Whether the screen closes for another session or a branch, and whether files go back with that.
     Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
@@ -157,6 +159,7 @@ impl QuestionSubject {
                 (Answer::Leave, "no"),
             ],
             Self::Quit
+            | Self::StopJob(_)
             | Self::Undo(_)
             | Self::Switch(_, Rewind::Nothing)
             | Self::Approval(_, AnswerChoices::Nothing) => {
@@ -182,6 +185,7 @@ impl QuestionSubject {
             Self::Reset => Some(PaneEffect::ResetConversation),
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
             Self::Undo(scope) => Some(PaneEffect::UndoChanges(scope.clone())),
+            Self::StopJob(job) => Some(Request::StopJob { job: job.clone() }.into()),
             Self::StillTrue(_) | Self::Unfinished(_) | Self::Switch(..) | Self::Approval(..) => None,
         }
     }
@@ -195,6 +199,7 @@ impl QuestionSubject {
             | Self::New
             | Self::Reset
             | Self::Quit
+            | Self::StopJob(_)
             | Self::Switch(_, Rewind::Nothing) => false,
         }
     }

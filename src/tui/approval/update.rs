@@ -137,6 +137,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             QuestionSubject::New
             | QuestionSubject::Reset
             | QuestionSubject::Quit
+            | QuestionSubject::StopJob(_)
             | QuestionSubject::Undo(_)
             | QuestionSubject::Switch(..),
             Answer::No | Answer::Words | Answer::Leave,
@@ -146,6 +147,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
         (QuestionSubject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
+        (subject @ QuestionSubject::StopJob(_), _) => subject.decided().into_iter().collect(),
         (subject @ (QuestionSubject::New | QuestionSubject::Reset | QuestionSubject::Quit), answer) => {
             if answer != Answer::Once {
                 questions.waive(subject.clone());

@@ -3,7 +3,8 @@
 //! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `acts.rs` and `read.rs`.
 
 use super::{
-    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey,
+    ChangesKey, ContextKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey,
+    WriteKey,
 };
 
 named_keys! {
@@ -55,6 +56,10 @@ named_keys! {
         Changes = "changes",
         /// Show or hide the plan of the shown agent.
         Plan = "plan",
+        /// Show or hide the commands in the background.
+        Jobs = "jobs",
+        /// Send the command that the shown agent waits for to the background.
+        ToBackground = "to-background",
         /// Show the selected text of the ledger in its transcript.
         Jump = "jump",
         /// Take back what the tools of the last turn changed, after a question.
@@ -84,6 +89,8 @@ named_keys! {
         InPlan(PlanKey),
         /// Take a result out of the context window, or pin it.
         InWindow(ContextKey),
+        /// Show the output of a job, or stop it.
+        InJobs(JobsKey),
         /// Move through a replay.
         InReplay(ReplayKey),
         /// Fold, filter or cancel in the agent tree.
@@ -115,6 +122,7 @@ impl Action {
             | Self::Ledger
             | Self::Changes
             | Self::Plan
+            | Self::Jobs
             | Self::Jump
             | Self::Redraw => true,
             Self::Send
@@ -148,6 +156,8 @@ impl Action {
             | Self::InChanges(_)
             | Self::InPlan(_)
             | Self::InWindow(_)
+            | Self::ToBackground
+            | Self::InJobs(_)
             | Self::InReplay(_)
             | Self::Write(_)
             | Self::Pending(_)

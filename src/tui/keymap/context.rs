@@ -37,13 +37,15 @@ pub enum Context {
     Plan,
     /// The list of what fills a context window is open.
     Window,
+    /// The list of jobs is open.
+    Jobs,
     /// A recorded session is replayed.
     Replay,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -58,6 +60,7 @@ impl Context {
         Self::Changes,
         Self::Plan,
         Self::Window,
+        Self::Jobs,
         Self::Help,
         Self::Choices,
         Self::Replay,
@@ -87,6 +90,7 @@ impl Context {
             | Self::Changes
             | Self::Plan
             | Self::Window
+            | Self::Jobs
             | Self::Replay => false,
         }
     }
@@ -107,6 +111,7 @@ impl Context {
             Self::Changes => table::changes::ROWS,
             Self::Plan => table::plan::ROWS,
             Self::Window => table::window::ROWS,
+            Self::Jobs => table::jobs::ROWS,
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
             Self::Choices => table::choices::ROWS,
@@ -130,6 +135,7 @@ impl Context {
             Self::Changes => "changes",
             Self::Plan => "plan",
             Self::Window => "window",
+            Self::Jobs => "jobs",
             Self::Help => "help",
             Self::Details => "details",
             Self::Choices => "choices",
@@ -154,6 +160,7 @@ impl Context {
             Self::Changes => "Changed files",
             Self::Plan => "Plan of an agent",
             Self::Window => "Context window",
+            Self::Jobs => "Jobs",
             Self::Details => "Details of an agent",
             Self::Choices => "List of sessions or messages",
             Self::Replay => "Replay",

@@ -8,6 +8,7 @@ pub(super) mod everywhere;
 pub(super) mod filter;
 pub(super) mod help;
 pub(super) mod history;
+pub(super) mod jobs;
 pub(super) mod ledger;
 pub(super) mod message;
 pub(super) mod paused;

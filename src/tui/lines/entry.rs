@@ -4,6 +4,7 @@
 
 use super::page::Page;
 use super::speech::Speech;
+use crate::event::JobOwner;
 use crate::steering::TextKind;
 use crate::summary::{count, took};
 use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
@@ -28,7 +29,10 @@ pub fn number(cell: &Cell) -> usize {
 
 /// Returns the word at the margin for a call.
 pub fn tool(call: &CallCell) -> String {
-    format!("tool {}", call.name)
+    match call.owner {
+        JobOwner::Agent => format!("tool {}", call.name),
+        JobOwner::User => "your command".to_owned(),
+    }
 }
 
 /// Returns what a call is asked for.

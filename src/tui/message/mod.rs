@@ -11,7 +11,7 @@
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
 //! - to whom it goes: `address.rs`, `src/target.rs`; stories: `targets.rs`
-//! - what it reads of the rest of the screen: `known.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
+//! - what it reads of the rest of the screen: `context.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
 //! - texts that come back, what a key removed: `give_back.rs`, `queue.rs`, `removed.rs`, `bring_back.rs`; stories:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,

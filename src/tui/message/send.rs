@@ -10,9 +10,10 @@ use crate::assets;
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{PromptTemplate, Request};
+use crate::protocol::{PromptTemplate, Request, ShellOutput};
 use crate::steering::{self, RuleScope, TextKind, Trigger};
 use crate::target;
+use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::keymap::Edit;
@@ -79,6 +80,16 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
 pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     // A chip is text, whatever stands in it: a paste is no command and names nobody.
     let draft = message.shown();
+    if let Some((line, output)) = shell_line(&draft) {
+        if message.whole(line) != line {
+            let sentence = "not run: a part of it is folded; open that first, so that you see what runs";
+            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+        }
+        let (to, line) = (known.shown.clone(), line.to_owned());
+        let mut effects = remember(message.sent());
+        effects.push(Request::RunLine { to, line, output }.into());
+        return effects;
+    }
     if let Some(request) = prompt_request(&draft, known) {
         let mut effects = remember(message.sent());
         effects.push(request.into());
@@ -156,6 +167,18 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             vec![effect]
         }
     }
+}
+
+/// Returns the shell line that a draft is: what stands behind one `!` at the very start, or behind two, whose output the
+/// agent does not get.
+fn shell_line(draft: &str) -> Option<(&str, ShellOutput)> {
+    let line = draft.strip_prefix('!')?;
+    let (line, output) = match line.strip_prefix('!') {
+        Some(line) => (line, ShellOutput::Show),
+        None => (line, ShellOutput::Deliver),
+    };
+    let line = line.trim();
+    (!is_blank(line)).then_some((line, output))
 }
 
 /// How a text is sent.

@@ -230,5 +230,11 @@ pub(super) trait Surface<'a>: Sized {
 
 /// Returns whether an event is a piece of a stream, of which there are thousands.
 fn is_piece(event: &Event) -> bool {
-    matches!(event, Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. })
+    matches!(
+        event,
+        Event::AssistantDelta { .. }
+            | Event::ThinkingDelta { .. }
+            | Event::ToolProgress { .. }
+            | Event::JobOutput { .. }
+    )
 }

@@ -15,7 +15,7 @@ use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::session::fold::agents::{Activity, Warning};
 use crate::session::fold::money_left;
-use crate::summary::tokens as count;
+use crate::summary::{count as counted, tokens as count};
 use crate::tui::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
@@ -198,7 +198,7 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Returns tokens and money; in fewer and fewer words.
+/// Returns running jobs, tokens and money; in fewer and fewer words.
 fn figures(view: StatusView<'_>) -> Vec<String> {
     let totals = view.facts.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
@@ -208,7 +208,9 @@ fn figures(view: StatusView<'_>) -> Vec<String> {
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
     let money = money_left(view.facts.run.budget).or_else(|| money(totals));
-    let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let running = view.facts.run.jobs.running();
+    let jobs = (running > 0).then(|| counted(running, "job"));
+    let all = [jobs, tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }
 

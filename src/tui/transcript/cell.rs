@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::event::Outcome;
+use crate::event::{JobOwner, Outcome};
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
@@ -121,6 +121,8 @@ pub enum Level {
 /// A tool call with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallCell {
+    /// Who makes it: the user's own are shell lines.
+    pub owner: JobOwner,
     /// The call's id, not sanitised: compared, never shown.
     pub id: CallId,
     /// The tool's name.
@@ -179,7 +181,8 @@ impl CallCell {
     pub fn new(id: CallId, name: String, arguments: Arguments, summary: String, started: Timestamp) -> Self {
         let state = CallState::Running { progress: Box::default(), cut: 0 };
         let (asked, waited_ms) = (Vec::new(), 0);
-        Self { id, name, arguments, summary, started, child: None, asked, waited_ms, shown: None, state }
+        let owner = JobOwner::Agent;
+        Self { owner, id, name, arguments, summary, started, child: None, asked, waited_ms, shown: None, state }
     }
 
     /// Returns what the tool has printed so far, or its result.

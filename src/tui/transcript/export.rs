@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 
+use crate::event::JobOwner;
 use crate::summary::{seconds, took};
 use crate::target::name_of;
 use crate::text;
@@ -77,11 +78,18 @@ fn call(call: &CallCell, when: &str) -> String {
         (CallStatus::Failed, _) => ("✗", format!("error, {time}")),
         (CallStatus::Succeeded, _) => ("✓", time),
     };
-    let mut block = format!("## {mark} {} ({how}){when}\n\n", plain(&call.name), how = plain(&how));
+    let name = match call.owner {
+        JobOwner::Agent => plain(&call.name),
+        JobOwner::User => "Your command".to_owned(),
+    };
+    let mut block = format!("## {mark} {name} ({how}){when}\n\n", how = plain(&how));
     if let Some(child) = &call.child {
         block.extend(["Agent ", &agent(child), "\n\n"]);
     }
-    block.push_str(&fenced(&text::visible(&editable(&call.arguments)), "json"));
+    match call.owner {
+        JobOwner::Agent => block.push_str(&fenced(&text::visible(&editable(&call.arguments)), "json")),
+        JobOwner::User => block.push_str(&fenced(&call.summary, "sh")),
+    }
     block.push('\n');
     if let Some(Shown::Diff(diff)) = &call.shown {
         let line = |line: &DiffLine| format!("{}{}\n", line.kind.sign(), text::visible_line(&line.text));

@@ -5,6 +5,7 @@
 //! stays live for ever. Cells are only appended: a cell's id is its position.
 
 mod calls;
+mod jobs;
 mod pieces;
 mod texts;
 
@@ -12,8 +13,8 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, Outcome};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::event::{Envelope, Event, JobOwner, Outcome};
+use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::plan::PlanAuthor;
 use crate::session::fold::ReceiptWords;
 use crate::summary;
@@ -66,6 +67,8 @@ pub struct Transcript {
     context_files: Vec<String>,
     /// The call that printed last.
     printed: Option<CellId>,
+    /// The cells of the user's shell lines that run.
+    shell_lines: HashMap<JobId, CellId>,
 }
 
 impl Transcript {
@@ -102,6 +105,12 @@ impl Transcript {
     /// Returns the call that printed something last.
     pub fn last_printed(&self) -> Option<&CallCell> {
         self.get(self.printed?)?.body().call()
+    }
+
+    /// Returns the command of the agent that was called last and runs.
+    pub fn running_command(&self) -> Option<&CallId> {
+        let open = self.open.iter().rev().filter_map(|open| self.get(*open)?.body().call());
+        open.into_iter().find(|call| call.name == "bash" && call.owner == JobOwner::Agent).map(|call| &call.id)
     }
 
     /// Returns a cell.
@@ -157,6 +166,9 @@ impl Transcript {
                 true
             }
             Event::ToolProgress { id, text } => self.progress(id, text),
+            Event::JobStarted(start) => self.job_started(start, envelope.at),
+            Event::JobOutput { id, text } => self.job_output(id, text),
+            Event::JobEnded(end) => self.job_ended(end),
             Event::ToolResult { id, content, is_error, elapsed_ms } => {
                 self.result(id, content, (*is_error, *elapsed_ms), envelope.at);
                 true

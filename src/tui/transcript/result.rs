@@ -49,6 +49,17 @@ impl Shown {
         }
     }
 
+    /// Returns the end of a command in other words.
+    #[must_use]
+    pub fn in_words(self, others: &str) -> Self {
+        match self {
+            Self::Command { failed, lines, left_out, saved, .. } => {
+                Self::Command { words: others.to_owned(), failed, lines, left_out, saved }
+            }
+            Self::Diff(_) | Self::Page(_) => self,
+        }
+    }
+
     /// Returns it in a few words, for the head of the call.
     pub fn words(&self) -> &str {
         match self {

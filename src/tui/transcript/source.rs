@@ -1,5 +1,6 @@
 //! The texts behind a block of a transcript: what a copy takes of it, and all of it for an editor.
 
+use crate::event::JobOwner;
 use crate::text;
 use crate::tui::pause::editable;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, ChildState};
@@ -80,7 +81,10 @@ impl Cell {
 }
 
 fn whole_call(call: &CallCell) -> String {
-    let mut whole = format!("{}\n{}\n", call.name, text::visible(&editable(&call.arguments)));
+    let mut whole = match call.owner {
+        JobOwner::Agent => format!("{}\n{}\n", call.name, text::visible(&editable(&call.arguments))),
+        JobOwner::User => format!("{} {}\n", call.name, call.summary),
+    };
     if let Some(Shown::Diff(diff)) = &call.shown {
         whole.push('\n');
         for line in &diff.lines {

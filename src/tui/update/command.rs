@@ -25,8 +25,8 @@ use crate::tui::state::pointer::MouseMode;
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, line, message, plan, rules, servers, sessions,
-    transcript, with_agents, with_pause,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, jobs, line, message, plan, rules, servers,
+    sessions, transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
 
@@ -61,14 +61,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
         }
-        Verb::Changes if app.facts.medium == Medium::Lines => {
-            wanted = app.facts.run.changes.files(None, None).iter().map(in_words).collect();
-            if wanted.is_empty() {
-                wanted.push(PaneEffect::Say(
-                    "no tool has changed a file; what commands changed is not recorded".to_owned(),
-                ));
-            }
-        }
+        Verb::Changes if app.facts.medium == Medium::Lines => wanted = changes_in_words(&app.facts),
         Verb::Replay => match &app.facts.session {
             Some(session) => {
                 let place = EventPlace::default();
@@ -84,13 +77,12 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let App { focus, tree, facts, .. } = app;
             wanted = plan::command(&mut focus.overlays, tree.selected(), facts, argument);
         }
-        Verb::Context => {
-            if app.facts.medium == Medium::Screen {
-                let shown = app.tree.selected().clone();
-                app.focus.overlays.toggle(|| ContextPane::at(shown));
-            }
-            return vec![Effect::Request(Request::Context { act: ContextAct::List })];
+        Verb::Context => return vec![context(app)],
+        Verb::Jobs => {
+            let App { focus, questions, facts, .. } = app;
+            wanted = jobs::command(&mut focus.overlays, questions, argument, facts);
         }
+        Verb::Background => wanted = vec![to_background(app)],
         Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
@@ -136,6 +128,32 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
     }
     carry_out(app, wanted)
+}
+
+/// Names the changed files in lines.
+fn changes_in_words(facts: &Facts) -> Vec<PaneEffect> {
+    let files: Vec<_> = facts.run.changes.files(None, None).iter().map(in_words).collect();
+    if files.is_empty() {
+        let sentence = "no tool has changed a file; what commands changed is not recorded";
+        return vec![PaneEffect::Say(sentence.to_owned())];
+    }
+    files
+}
+
+/// Shows or hides what fills the context window, and asks for it.
+fn context(app: &mut App) -> Effect {
+    if app.facts.medium == Medium::Screen {
+        let shown = app.tree.selected().clone();
+        app.focus.overlays.toggle(|| ContextPane::at(shown));
+    }
+    Effect::Request(Request::Context { act: ContextAct::List })
+}
+
+/// Lets the running command of the shown agent go on in the background.
+fn to_background(app: &App) -> PaneEffect {
+    let shown = app.tree.selected();
+    let call = app.transcripts.reader(shown).and_then(|reader| reader.transcript.running_command());
+    jobs::to_background(shown, call)
 }
 
 /// Lists the skills, or says that there is none of this name.

@@ -196,8 +196,15 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
         Action::Plan => return command::run(app, Verb::Plan, ""),
+        Action::Jobs => return command::run(app, Verb::Jobs, ""),
+        Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump | Action::InChanges(_) | Action::InPlan(_) | Action::InWindow(_) | Action::InReplay(_) => {}
+        Action::Jump
+        | Action::InChanges(_)
+        | Action::InJobs(_)
+        | Action::InPlan(_)
+        | Action::InWindow(_)
+        | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -324,6 +331,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Changes
         | Context::Plan
         | Context::Window
+        | Context::Jobs
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()

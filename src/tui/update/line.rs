@@ -51,6 +51,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             QuestionSubject::New
             | QuestionSubject::Reset
             | QuestionSubject::Quit
+            | QuestionSubject::StopJob(_)
             | QuestionSubject::Undo(_)
             | QuestionSubject::Switch(..)
             | QuestionSubject::Approval(..) => Answer::No,
@@ -69,6 +70,9 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if let Outcome::Consumed(wanted) = typed::interrupt(&mut app.message) {
         return carry_out(app, wanted);
+    }
+    if let Some(job) = app.facts.run.jobs.shell_line() {
+        return vec![Effect::Request(Request::StopJob { job: job.id.clone() })];
     }
     if app.status.arm_quit(app.facts.now) {
         return vec![Effect::Quit];

@@ -19,6 +19,7 @@ mod command;
 mod escape;
 pub mod export;
 mod hold;
+mod jobs;
 mod keys;
 mod ledger;
 pub mod line;
@@ -248,6 +249,10 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
                 effects.extend(command::reset(app));
             }
             PaneEffect::ResetConversation => effects.extend(command::reset(app)),
+            PaneEffect::AskStopJob(job) => {
+                let wanted = jobs::ask_stop(&mut app.questions, &job, &app.facts);
+                effects.extend(carry_out(app, wanted.into_iter().collect()));
+            }
             PaneEffect::UndoChanges(scope) => {
                 let wanted = approval::confirm_undo(scope, &app.facts);
                 effects.extend(carry_out(app, vec![wanted]));

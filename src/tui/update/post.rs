@@ -1,8 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, message, pending as pending_texts, plan, question, rules, servers,
-    sessions, with_alerts,
+    approval, budget, carry_out, command, hold, jobs, message, pending as pending_texts, plan, question, rules,
+    servers, sessions, with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -124,6 +124,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             vec![PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned())]
         }
         Reply::Cancelling(_) => Vec::new(),
+        Reply::ShellLine { line, outcome } => vec![jobs::line_started(&line, outcome)],
+        Reply::JobStopped { job, accepted } => vec![jobs::stopped(&job, accepted)],
+        Reply::Background { outcome, .. } => vec![jobs::sent_to_background(outcome)],
         Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
         Reply::Mode(outcome) => vec![approval::mode_set(outcome)],
         Reply::UndoPreview { scope, files } => {
@@ -187,8 +190,8 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
-        // The event says the same when the agent takes it over.
-        Notice::ModelSwitch { outcome: Ok(_), .. } => {}
+        // The event says the same when the agent takes it over; the fold has the templates.
+        Notice::ModelSwitch { outcome: Ok(_), .. } | Notice::Templates(_) => {}
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);
             message::given_back(app, &entries);
@@ -202,8 +205,6 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         }
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
-        // The fold has them.
-        Notice::Templates(_) => {}
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }

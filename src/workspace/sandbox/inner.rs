@@ -29,11 +29,15 @@ pub(super) const INSIDE: &str = "--inside";
 pub(super) const NAMESPACES: &str = "--namespaces";
 /// The first argument of the first process in those namespaces. The numbers of its user and group follow.
 pub(super) const INIT: &str = "--init";
+/// The argument before the number of the descriptor that becomes the job's input.
+pub(super) const INPUT: &str = "--input";
 
 /// The parsed arguments of the sub-command.
 #[derive(Debug, Default)]
 struct InnerArguments {
     place: Stage,
+    /// The descriptor that becomes the input of the job.
+    input: Option<i32>,
     mounts: Vec<Mount>,
     /// The mounts that must be there already: what, and where.
     expected: Vec<(OsString, PathBuf)>,
@@ -90,6 +94,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if let Stage::Outside = order.place {
         return make_namespaces(args, order.network).unwrap_or_else(|sentence| failed(&sentence));
     }
+    let input = match order.input.map(job_input).transpose() {
+        Ok(input) => input.unwrap_or_else(Stdio::null),
+        Err(error) => return failed(&format!("the input of the job: {error}")),
+    };
     if let Err(sentence) = confine(&order) {
         return failed(&sentence);
     }
@@ -105,7 +113,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         command.env(GIT_CONFIG_VARIABLE, config);
     }
     let error = match order.place {
-        Stage::First(..) => match command.stdin(Stdio::null()).spawn() {
+        Stage::First(..) => match command.stdin(input).spawn() {
             Ok(child) => return end(child.id()),
             Err(error) => error,
         },
@@ -135,6 +143,10 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             Some("--chdir") => order.cwd = Some(path()?),
             Some("--expect") => order.expected.push((path()?.into(), path()?)),
             Some("--network") => order.network = Network::On,
+            Some(INPUT) => {
+                let number = args.next().and_then(|number| number.to_str()?.parse().ok());
+                order.input = Some(number.ok_or("the number of the input is missing")?);
+            }
             Some(INSIDE) => order.place = Stage::Inside,
             Some(NAMESPACES) => order.place = Stage::Outside,
             Some(INIT) => {
@@ -155,6 +167,21 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
         }
     }
     Err("there is nothing to run".to_owned())
+}
+
+/// Takes the input of the job from a descriptor that was left open for it, and closes that. Before the view of the machine
+/// is another one.
+fn job_input(number: i32) -> io::Result<Stdio> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    // Without waiting for somebody who writes: the host may have closed its end already.
+    let opened = std::fs::File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .open(format!("/proc/self/fd/{number}"))?;
+    rustix::io::ioctl_fionbio(&opened, false)?;
+    nix::unistd::close(number)?;
+    Ok(opened.into())
 }
 
 #[cfg(target_os = "linux")]

@@ -29,14 +29,14 @@ mod outer {
     use std::ffi::OsString;
     use std::fs::File;
     use std::io::{self, Write as _};
-    use std::os::fd::AsFd;
+    use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
     use std::os::unix::process::CommandExt as _;
     use std::path::Path;
     use std::process::{Command, Stdio};
 
     use nix::sched::CloneFlags;
     use nix::sys::signal::SigSet;
-    use rustix::fs::{Mode, OFlags};
+    use rustix::fs::{FileType, Mode, OFlags};
     use rustix::process::{Signal, getegid, geteuid};
 
     use crate::workspace::Network;
@@ -67,19 +67,30 @@ mod outer {
         die_with_parent()?;
         // The job hears of a signal itself, and its end is to be passed on.
         SigSet::all().thread_block().map_err(|error| failed("signals", error.into()))?;
+        let input = job_input().map_err(|error| failed("the input of the job", error))?;
+        let number = input.as_ref().map(|input| input.as_raw_fd().to_string());
         let child = Command::new(ITSELF)
             .arg0("steersman")
             .args([SUBCOMMAND, inner::INIT].map(OsString::from))
             .args([user, group].map(|id| id.to_string()))
+            .args(number.iter().flat_map(|number| [inner::INPUT, number]))
             .args(args)
             // Open for as long as this process lives.
             .stdin(Stdio::piped())
             .spawn();
         let mut child = child.map_err(|error| failed("no first process", error))?;
+        drop(input);
         let alive = child.stdin.take();
         let status = child.wait().map_err(|error| failed("the first process", error))?;
         drop(alive);
         Ok(inner::exit_code(status.code(), std::os::unix::process::ExitStatusExt::signal(&status)))
+    }
+
+    /// Returns a copy of this process's input for the first process, which inherits it; nothing where the input is empty.
+    fn job_input() -> io::Result<Option<OwnedFd>> {
+        let input = io::stdin();
+        let is_pipe = FileType::from_raw_mode(rustix::fs::fstat(&input)?.st_mode) == FileType::Fifo;
+        Ok(if is_pipe { Some(rustix::io::dup(&input)?) } else { None })
     }
 
     /// Makes the kernel kill this process when its parent ends. A change of credentials resets that.

@@ -1,5 +1,6 @@
 //! The protected files of all commands of a session: one snapshot, taken before the first of several commands, compared
-//! when each ends. A difference is decided about before another command starts.
+//! when each ends, and at the boundaries of agents while one runs in the background. A difference is decided about before
+//! another command starts.
 //!
 //! Called by the tools that run commands. The turn is a lock for a long time on purpose: who waits for it waits for an
 //! answer of the user. A command that is dropped leaves its snapshot to the next one.
@@ -154,7 +155,24 @@ impl Protection {
     }
 }
 
+impl Protection {
+    /// Compares while commands run, as at the end of one of them; returns what there is to say. Nothing without a command.
+    pub async fn check(&self, ask: &Ask<'_>) -> Vec<String> {
+        let mut turn = self.turn.lock().await;
+        let running = self.count().running;
+        match turn.as_mut() {
+            Some(open) if running > 0 => open.resolve(self.state.as_deref(), OtherCommands::Running, ask).await,
+            Some(_) | None => Vec::new(),
+        }
+    }
+}
+
 impl Command {
+    /// Returns the protection that it entered.
+    pub fn protection(&self) -> &Arc<Protection> {
+        &self.protection
+    }
+
     /// Returns the variable that marks everything that the command starts.
     pub fn variable(&self) -> Option<(&'static str, &str)> {
         (!self.mark.is_empty()).then_some((limits::SNAPSHOT_MARK, &*self.mark))

@@ -227,18 +227,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.tools.clone_from(tools);
         }
         Event::TurnStarted { .. } => node.start(at),
-        Event::RoundStarted { .. } => {
-            node.heard = Some(at);
-            node.set(Activity::Waiting, at);
-        }
-        Event::ThinkingDelta { .. } => {
-            node.heard = Some(at);
-            node.set(Activity::Thinking, at);
-        }
-        Event::AssistantDelta { .. } => {
-            node.heard = Some(at);
-            node.set(Activity::Writing, at);
-        }
+        Event::RoundStarted { .. } => node.hear(Activity::Waiting, at),
+        Event::ThinkingDelta { .. } => node.hear(Activity::Thinking, at),
+        Event::AssistantDelta { .. } => node.hear(Activity::Writing, at),
         Event::Thinking { .. } | Event::Assistant { .. } => node.heard = Some(at),
         Event::ToolCall { id, name, arguments } => {
             node.steps = node.steps.saturating_add(1);
@@ -249,8 +240,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::ToolResult { id, .. } => {
             node.open.retain(|call| call.id != *id);
             if node.open.is_empty() {
-                node.heard = Some(at);
-                node.set(Activity::Waiting, at);
+                node.hear(Activity::Waiting, at);
             }
         }
         Event::ContextCap { tokens } => node.cap = *tokens,
@@ -267,8 +257,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::Notice { .. } => node.compacted(at),
         Event::Parked { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
         Event::Unparked { .. } => {
-            node.heard = Some(at);
-            node.set(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
+            node.hear(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
         Event::Question { id, call, .. } => {
             node.questions.push(id.clone());
@@ -304,6 +293,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }
         | Event::ToolProgress { .. }
+        | Event::JobStarted(_)
+        | Event::JobOutput { .. }
+        | Event::JobEnded(_)
         | Event::ToolDetails { .. }
         | Event::ChangesUndone { .. }
         | Event::HookRan(_)

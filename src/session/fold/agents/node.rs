@@ -323,6 +323,12 @@ impl AgentNode {
         self.words = format!("{}\n{}\n{task}", self.id, self.persona).to_lowercase();
     }
 
+    /// Takes over what it does from something that arrived of the model.
+    pub(super) fn hear(&mut self, activity: Activity, at: Timestamp) {
+        self.heard = Some(at);
+        self.set(activity, at);
+    }
+
     pub(super) fn set(&mut self, activity: Activity, at: Timestamp) {
         // A stop stays visible until the turn has ended, whatever still trickles in.
         if self.activity == Activity::Cancelling && !matches!(activity, Activity::Ended(..)) {

@@ -5,6 +5,7 @@
 
 use ratatui::style::Style;
 
+use crate::event::JobOwner;
 use crate::summary::count;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
@@ -148,6 +149,8 @@ fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
         Body::User { mid_loop: true, .. } => ("» ", theme.mid_loop),
         Body::Thinking { .. } => ("· ", theme.dim),
         Body::Assistant { .. } => ("✦ ", theme.assistant),
+        // No call of a model looks like what the user ran; how it stands is in its words.
+        Body::Call(call) if call.owner == JobOwner::User => ("› ", theme.user),
         Body::Call(call) => match call.status() {
             CallStatus::Running => ("▸ ", theme.tool),
             CallStatus::Succeeded => ("✓ ", theme.tool_ok),

@@ -1,0 +1,39 @@
+//! The agent and its commands in the background: at a boundary and before a turn it hears what it asked to be told.
+//!
+//! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
+//! not the user; it never stands between a call and its result, and no note starts a turn. Before each note protected
+//! files are compared while jobs run, and what differs is decided about first.
+
+use crate::agent::Agent;
+use crate::agent::frame::job_note;
+use crate::message::{JobReport, UserAbout};
+
+impl Agent {
+    /// Emits what happened to jobs since, those of other agents too.
+    pub(super) fn tell_jobs(&self) {
+        for news in self.tree.jobs.take_news() {
+            self.listeners.emit_as(news.agent, news.parent, news.event);
+        }
+    }
+
+    /// Puts what the agent asked to be told of its jobs into the conversation.
+    pub(super) async fn hear_of_jobs(&mut self) {
+        let over = self.handles.cancellable.clone().unwrap_or_default();
+        let found = self.tree.jobs.check(&self.tree.approvals, &over).await;
+        for note in found {
+            self.history.push_user_about(note, Vec::new(), UserAbout::Job(JobReport { job: None }));
+        }
+        for note in self.tree.jobs.take_notes(&self.id) {
+            let job = Some(note.end.id.clone());
+            self.history.push_user_about(job_note(&note), Vec::new(), UserAbout::Job(JobReport { job }));
+        }
+        self.tell_jobs();
+        self.tell_history();
+    }
+
+    /// Ends the jobs of the agent, which has done its work.
+    pub(crate) async fn end_jobs(&self) {
+        self.tree.jobs.end_of(&self.id).await;
+        self.tell_jobs();
+    }
+}

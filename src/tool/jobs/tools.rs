@@ -1,0 +1,245 @@
+//! The tools `job_output`, `job_input` and `job_stop`: an agent and its own commands in the background.
+//!
+//! Always holds: what a job prints comes back only to the agent that started it, each part once, and capped as that of
+//! any command. What is written to a job is decided about as a command is: a shell would run it.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use grep_regex::RegexMatcherBuilder;
+
+use super::kept::LinePattern;
+use super::{BackgroundJob, Notify};
+use crate::approval::InputAct;
+use crate::control::Cancellable;
+use crate::error::Cancelled;
+use crate::event::JobEnding;
+use crate::limits;
+use crate::summary::seconds;
+use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, shorten};
+
+/// Makes the tools for commands in the background; `traits` are those of the tool that starts them.
+pub fn job_tools(traits: Traits) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(JobOutputTool::new(traits)), Arc::new(JobInputTool::new(traits)), Arc::new(JobStopTool::new(traits))]
+}
+
+/// Reads what a job printed.
+struct JobOutputTool {
+    spec: ToolSpec,
+}
+
+impl JobOutputTool {
+    fn new(traits: Traits) -> Self {
+        let parameters = Parameters::build(|p| {
+            p.required_string("job", "The job, such as j1.");
+            p.optional_string("wait_for", "Wait until a new line contains this text, or the command ends.");
+            p.optional_boolean("regex", "Whether wait_for is a regular expression (Rust syntax). Default false.");
+            p.optional_integer("timeout_s", "How long it waits, seconds, from 1 to 600. Default 30.");
+        });
+        let description = format!(
+            "Returns what a command in the background has printed since you last asked, at most {} KiB of it, and whether it \
+             still runs. With wait_for it waits for a line first.",
+            limits::COMMAND_BYTES / 1024,
+        );
+        let traits = Traits { egress: false, ..traits };
+        let spec = ToolSpec::new("job_output", description, parameters).concurrency(Concurrency::Beside).traits(traits);
+        Self { spec }
+    }
+
+    async fn read(&self, args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+        let id = args.str("job");
+        let job = own(context, id)?;
+        context.approve_use("job_output", id).await?;
+        let time = wait_time(args.opt_int("timeout_s"))?;
+        let mut missed = None;
+        if let Some(words) = args.opt_str("wait_for") {
+            let pattern = pattern(words, args.bool("regex"))?;
+            match tokio::time::timeout(time, job.line(pattern)).await {
+                Ok(true) => {}
+                Ok(false) => missed = Some("it ended before such a line came".to_owned()),
+                Err(_) => missed = Some(format!("no such line came within {} s", time.as_secs())),
+            }
+        }
+        Ok(report(&job, missed.as_deref(), context).await)
+    }
+}
+
+impl Tool for JobOutputTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move { self.read(&args, context).await }.boxed()
+    }
+}
+
+/// Writes to a job.
+struct JobInputTool {
+    spec: ToolSpec,
+}
+
+impl JobInputTool {
+    fn new(traits: Traits) -> Self {
+        let parameters = Parameters::build(|p| {
+            p.required_string("job", "The job, such as j1.");
+            p.required_string("text", "What is written, exactly so: a line ends with a newline.");
+            p.optional_boolean("end", "Whether the input ends behind it, as Ctrl+D does. Default false.");
+        });
+        let description = format!(
+            "Writes to the standard input of a command that was started in the background, at most {} KiB. The user may be \
+             asked first, and may decline. Read the answer with job_output.",
+            limits::BACKGROUND_INPUT_BYTES / 1024,
+        );
+        let spec = ToolSpec::new("job_input", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
+        Self { spec }
+    }
+
+    async fn write(&self, args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+        let job = own(context, args.str("job"))?;
+        let text = args.str("text").to_owned();
+        if text.len() > limits::BACKGROUND_INPUT_BYTES {
+            let most = limits::BACKGROUND_INPUT_BYTES / 1024;
+            return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
+        }
+        let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
+        let act = until_cancelled(&context.cancellable, context.approve(act)).await??;
+        let act = act.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
+        let is_written = until_cancelled(&context.cancellable, job.write(&act.text)).await?;
+        is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
+        let mut said = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
+        if args.bool("end") {
+            job.close_input().await;
+            said.push_str("[its input has ended]\n");
+        }
+        Ok(said)
+    }
+}
+
+impl Tool for JobInputTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move { self.write(&args, context).await }.boxed()
+    }
+}
+
+/// Ends a job.
+struct JobStopTool {
+    spec: ToolSpec,
+}
+
+impl JobStopTool {
+    fn new(traits: Traits) -> Self {
+        let parameters = Parameters::build(|p| {
+            p.required_string("job", "The job, such as j1.");
+        });
+        let description = "Ends a command in the background, with everything that it started, and returns what it has \
+                           printed since you last asked.";
+        let traits = Traits { egress: false, ..traits };
+        let spec = ToolSpec::new("job_stop", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
+        Self { spec }
+    }
+}
+
+impl Tool for JobStopTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move {
+            let id = args.str("job");
+            let job = own(context, id)?;
+            context.approve_use("job_stop", id).await?;
+            job.stop(JobEnding::Stopped);
+            until_cancelled(&context.cancellable, job.ended()).await?;
+            Ok(report(&job, None, context).await)
+        }
+        .boxed()
+    }
+}
+
+fn own(context: &ToolContext, id: &str) -> Result<Arc<BackgroundJob>, ToolError> {
+    context.jobs.all().of_agent(&context.asker.agent, id).map_err(ToolError::failed)
+}
+
+async fn until_cancelled<T>(cancellable: &Cancellable, work: impl Future<Output = T>) -> Result<T, ToolError> {
+    tokio::select! {
+        biased;
+        () = cancellable.cancelled() => Err(Cancelled.into()),
+        done = work => Ok(done),
+    }
+}
+
+/// Says how a job stands, and what it printed since that was asked last.
+async fn report(job: &BackgroundJob, missed: Option<&str>, context: &ToolContext) -> String {
+    let end = job.end();
+    let unread = job.read();
+    if end.is_some() {
+        context.jobs.all().forget_note(&job.id);
+    }
+    let time = seconds(job.elapsed_ms());
+    // Writing to a string cannot fail.
+    let mut text = match &end {
+        Some(end) => format!("[{} ended after {time}: {}]\n", job.id, end.words()),
+        None => format!("[{} has run for {time}]\n", job.id),
+    };
+    if let Some(missed) = missed {
+        let _ = writeln!(text, "[{missed}]");
+    }
+    if unread.lost > 0 {
+        let _ = writeln!(text, "[{} bytes before this are not kept here]", unread.lost);
+    }
+    if unread.text.is_empty() {
+        text.push_str("[no new output]\n");
+    } else {
+        text.push_str(&shorten(unread.text, None).await);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if let Some(file) = job.file() {
+        let _ = writeln!(text, "[everything that it printed is in {}]", file.display());
+    }
+    for note in end.iter().flat_map(|end| &end.notes) {
+        text.push_str(note);
+        text.push('\n');
+    }
+    text
+}
+
+fn pattern(words: &str, is_expression: bool) -> Result<LinePattern, ToolError> {
+    if words.is_empty() {
+        return Err(ToolError::failed("wait_for is empty"));
+    }
+    if words.len() > limits::BACKGROUND_PATTERN_BYTES || words.contains('\n') {
+        let most = limits::BACKGROUND_PATTERN_BYTES;
+        return Err(ToolError::failed(format!("wait_for is a part of one line, of at most {most} bytes")));
+    }
+    if !is_expression {
+        return Ok(LinePattern::Words(words.to_owned()));
+    }
+    let built = RegexMatcherBuilder::new().size_limit(limits::BACKGROUND_REGEX_BYTES).build(words);
+    let built = built.map_err(|error| ToolError::failed(format!("wait_for is no regular expression: {error}")))?;
+    Ok(LinePattern::Expression(Box::new(built)))
+}
+
+fn wait_time(asked: Option<i64>) -> Result<Duration, ToolError> {
+    let most = limits::BACKGROUND_MOST_WAIT;
+    let Some(asked) = asked else { return Ok(limits::BACKGROUND_WAIT) };
+    let time = u64::try_from(asked).ok().map(Duration::from_secs).filter(|time| !time.is_zero() && *time <= most);
+    time.ok_or_else(|| ToolError::failed(format!("timeout_s must be from 1 to {} seconds", most.as_secs())))
+}
+
+impl Notify {
+    /// Reads what an agent wants to be told; nothing is the usual.
+    pub(in crate::tool) fn of_argument(notify: Option<bool>) -> Self {
+        if notify == Some(false) { Self::Never } else { Self::AtEnd }
+    }
+}

@@ -1,0 +1,73 @@
+//! Commands in the background in a transcript: a shell line of the user is a cell of its own, with its output while it runs;
+//! of a command that the agent started there is a line when it ends.
+//!
+//! Used by the fold of the transcript alone. A shell line belongs to no turn, so no turn's end closes it.
+
+use jiff::Timestamp;
+
+use super::Transcript;
+use crate::details::Details;
+use crate::event::{JobEnd, JobEnding, JobOwner, JobStart};
+use crate::id::{CallId, JobId};
+use crate::limits::PROGRESS_BYTES;
+use crate::message::Arguments;
+use crate::summary;
+use crate::text::{self, CommandOutput};
+use crate::tui::transcript::cell::{Body, CallCell, CallState, Level};
+use crate::tui::transcript::result::Shown;
+
+/// The name of the cell of a shell line.
+const SHELL: &str = "!";
+
+impl Transcript {
+    pub(super) fn job_started(&mut self, start: &JobStart, at: Timestamp) -> bool {
+        match start.owner {
+            // The call that started it says so.
+            JobOwner::Agent => false,
+            JobOwner::User => {
+                let none = Arguments::Object(serde_json::Map::new());
+                let id = CallId::new(format!("! {}", start.id));
+                let shown = text::visible_line(&start.command).into_owned();
+                let call = CallCell::new(id, SHELL.to_owned(), none, shown, at);
+                let call = CallCell { owner: JobOwner::User, ..call };
+                let cell = self.push(Body::Call(Box::new(call)));
+                self.shell_lines.insert(start.id.clone(), cell);
+                true
+            }
+        }
+    }
+
+    pub(super) fn job_output(&mut self, id: &JobId, piece: &str) -> bool {
+        let Some(cell) = self.shell_lines.get(id).copied() else { return false };
+        if let Some(CallState::Running { progress, cut }) = self.change_call(cell).map(|call| &mut call.state) {
+            progress.push(piece);
+            if progress.shown().text.len() > PROGRESS_BYTES {
+                *cut += progress.keep_newest(PROGRESS_BYTES / 2);
+            }
+        }
+        self.printed = Some(cell);
+        true
+    }
+
+    pub(super) fn job_ended(&mut self, end: &JobEnd) -> bool {
+        let Some(cell) = self.shell_lines.remove(&end.id) else {
+            let level = if end.is_success() { Level::Info } else { Level::Warning };
+            let time = summary::seconds(end.elapsed_ms);
+            self.say(level, &format!("{} ended after {time}: {}", end.id, end.words()));
+            for note in &end.notes {
+                self.say(Level::Warning, &text::visible_line(note));
+            }
+            return true;
+        };
+        if let Some(call) = self.change_call(cell) {
+            let is_error = match end.ending {
+                JobEnding::Itself => end.end.code != Some(0),
+                JobEnding::Stopped | JobEnding::TimedOut | JobEnding::Failed | JobEnding::Interrupted => true,
+            };
+            call.shown = Shown::of(&Details::Command(end.end.clone())).map(|shown| shown.in_words(&end.words()));
+            let content = CommandOutput::of(&end.output);
+            call.state = CallState::Ended { content, is_error, elapsed_ms: end.elapsed_ms };
+        }
+        true
+    }
+}

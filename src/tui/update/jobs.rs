@@ -1,0 +1,96 @@
+//! Commands on the screen: `/jobs`, the key that sends a running one to the background, and the user's shell lines.
+
+use crate::id::{AgentId, CallId, JobId};
+use crate::protocol::{Accepted, Request};
+use crate::session::fold::JobState;
+use crate::summary::seconds;
+use crate::text::visible_line;
+use crate::tui::approval::{self, Questions};
+use crate::tui::effect::PaneEffect;
+use crate::tui::facts::Facts;
+use crate::tui::jobs::JobsPane;
+use crate::tui::overlay::Overlays;
+use crate::tui::state::lines::Medium;
+
+/// Carries out `/jobs`: shows the list, the output of one, or stops one.
+pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &str, facts: &Facts) -> Vec<PaneEffect> {
+    let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let named = |id: &str| facts.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
+    match (first, named(if first == "stop" { rest } else { first })) {
+        ("", _) if facts.medium == Medium::Lines => told(facts),
+        ("", _) => {
+            overlays.toggle(JobsPane::default);
+            Vec::new()
+        }
+        ("stop", Some(job)) if facts.medium == Medium::Lines => vec![Request::StopJob { job }.into()],
+        ("stop", Some(job)) => ask_stop(questions, &job, facts).into_iter().collect(),
+        ("stop", None) => vec![PaneEffect::Say("write /jobs stop and the name of a job, such as j1".to_owned())],
+        (_, Some(job)) if facts.medium == Medium::Lines => {
+            let output = facts.run.jobs.get(&job).map(|job| job.output().text.clone()).unwrap_or_default();
+            let lines: Vec<&str> = output.lines().collect();
+            let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
+            last.iter().map(|line| PaneEffect::Note(AgentId::main(), (*line).to_owned())).collect()
+        }
+        (_, Some(job)) => {
+            overlays.open(JobsPane::at(Some(job)));
+            Vec::new()
+        }
+        (other, None) => vec![PaneEffect::Say(format!("no job is called {}; /jobs lists them", visible_line(other)))],
+    }
+}
+
+/// Lines of an output that are told at once.
+const LINES: usize = 20;
+
+fn told(facts: &Facts) -> Vec<PaneEffect> {
+    let line = |job: &JobState| {
+        let time = seconds(job.elapsed_ms(facts.now));
+        let told = format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.words(), job.last_line());
+        PaneEffect::Note(AgentId::main(), told)
+    };
+    let told: Vec<PaneEffect> = facts.run.jobs.all().map(line).collect();
+    if told.is_empty() { vec![PaneEffect::Say("no command was run in the background".to_owned())] } else { told }
+}
+
+/// Asks whether a job is to be stopped, or says that it has ended.
+pub fn ask_stop(questions: &mut Questions, job: &JobId, facts: &Facts) -> Option<PaneEffect> {
+    match facts.run.jobs.get(job) {
+        Some(job) if job.end.is_none() => {
+            approval::ask_about_job(questions, job);
+            None
+        }
+        Some(_) | None => Some(PaneEffect::Say(format!("{job} has ended already"))),
+    }
+}
+
+/// Sends the command that the agent waits for to the background.
+pub fn to_background(agent: &AgentId, call: Option<&CallId>) -> PaneEffect {
+    match call {
+        Some(call) => Request::ToBackground { agent: agent.clone(), call: call.clone() }.into(),
+        None => PaneEffect::Say("the shown agent waits for no command".to_owned()),
+    }
+}
+
+/// Says what came of a shell line.
+pub fn line_started(line: &str, outcome: Result<JobId, String>) -> PaneEffect {
+    match outcome {
+        Ok(_) => PaneEffect::Quiet,
+        Err(why) => PaneEffect::Reply(format!("not run: {why}: !{}", visible_line(line))),
+    }
+}
+
+/// Says what came of a stop.
+pub fn stopped(job: &JobId, accepted: Accepted) -> PaneEffect {
+    match accepted {
+        Accepted::Yes => PaneEffect::Say(format!("{job} is being stopped")),
+        Accepted::No => PaneEffect::Say(format!("{job} has ended already")),
+    }
+}
+
+/// Says what came of sending a command to the background.
+pub fn sent_to_background(outcome: Result<(), String>) -> PaneEffect {
+    match outcome {
+        Ok(()) => PaneEffect::Say("the command goes on in the background; /jobs shows it".to_owned()),
+        Err(why) => PaneEffect::Reply(format!("not sent to the background: {why}")),
+    }
+}

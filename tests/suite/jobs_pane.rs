@@ -1,0 +1,196 @@
+//! The list of the commands in the background: `/jobs`, the key that sends one there, and the user's shell lines on the screen.
+
+use steersman::details::CommandEnd;
+use steersman::event::{Event, JobEnd, JobEnding, JobOwner, JobStart, Outcome};
+use steersman::message::Arguments;
+use steersman::protocol::{Post, Reply, Request, ShellOutput};
+use steersman::tui::jobs::JobsPane;
+use steersman::tui::msg::{Effect, Msg};
+
+use crate::support::stage::Stage;
+
+fn starts(stage: &mut Stage, agent: &str, id: &str, command: &str, owner: JobOwner) {
+    let start = JobStart { id: id.into(), command: command.to_owned(), owner, call: None };
+    stage.event(agent, Event::JobStarted(start));
+}
+
+fn prints(stage: &mut Stage, id: &str, text: &str) {
+    stage.event("", Event::JobOutput { id: id.into(), text: text.to_owned() });
+}
+
+fn ends(stage: &mut Stage, id: &str, code: i32, output: &str) {
+    let end = CommandEnd { code: Some(code), ..CommandEnd::default() };
+    let end = JobEnd {
+        ending: JobEnding::Itself,
+        message: None,
+        end,
+        output: output.to_owned(),
+        elapsed_ms: 65_000,
+        ..JobEnd::interrupted(id.into(), "")
+    };
+    stage.event("", Event::JobEnded(Box::new(end)));
+}
+
+/// A server that runs, a build that has failed, and a line of the user's own.
+fn three(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.turn("");
+    starts(&mut stage, "", "j1", "npm run dev", JobOwner::Agent);
+    prints(&mut stage, "j1", "> vite\nready in 312 ms\n\x1b[32mLocal\x1b[0m: http://localhost:5173/\n");
+    starts(&mut stage, "", "j2", "cargo build --release", JobOwner::Agent);
+    prints(&mut stage, "j2", "error[E0425]: cannot find value `x`\n");
+    ends(&mut stage, "j2", 101, "error[E0425]: cannot find value `x`\n");
+    starts(&mut stage, "", "j3", "git log --oneline", JobOwner::User);
+    prints(&mut stage, "j3", "15694f13 Plainer words\n36f70333 Figures\n");
+    stage.turn_ended("", Outcome::Completed, None);
+    stage.wait(5_000);
+    stage
+}
+
+#[test]
+fn every_job_stands_there_with_its_state_its_time_and_its_last_line() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = three(width, height);
+        stage.keys("/jobs<enter>");
+        insta::assert_snapshot!(format!("jobs_{width}x{height}"), stage.picture());
+    }
+}
+
+#[test]
+fn enter_shows_the_output_alone_while_it_comes_and_it_can_be_scrolled() {
+    let mut stage = three(80, 24);
+    let lines: String = (0..100).map(|number| format!("line {number}\n")).collect();
+    prints(&mut stage, "j1", &lines);
+    stage.keys("<a-j><down><down><enter>");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("j1: npm run dev") && screen.contains("line 99") && !screen.contains("line 50"),
+        "{screen}"
+    );
+    prints(&mut stage, "j1", "line 100\n");
+    assert!(stage.screen().contains("line 100"), "it follows the end");
+    let screen = stage.keys("<pgup><pgup>").screen();
+    assert!(!screen.contains("line 100") && screen.contains("line 7"), "{screen}");
+    stage.keys("<home>");
+    assert!(stage.screen().contains("ready in 312 ms"), "{}", stage.screen());
+    stage.keys("<end>");
+    assert!(stage.screen().contains("line 100"), "{}", stage.screen());
+    let screen = stage.keys("<esc>").screen();
+    assert!(screen.contains("3 background commands, 2 running"), "{screen}");
+    stage.keys("<esc>");
+    assert!(!stage.app.focus.overlays.is_on::<JobsPane>());
+}
+
+#[test]
+fn a_job_is_stopped_after_a_question_and_one_that_has_ended_is_not() {
+    let mut stage = three(80, 24);
+    stage.keys("<a-j><down>x");
+    assert!(stage.screen().contains("it has ended already"), "{}", stage.screen());
+    stage.keys("<down>x");
+    assert!(stage.screen().contains("Stop j1?") && stage.screen().contains("npm run dev"), "{}", stage.screen());
+    stage.wait(350).keys("<a-n>");
+    let stop = Effect::Request(Request::StopJob { job: "j1".into() });
+    assert!(!stage.effects.contains(&stop));
+    stage.keys("/jobs stop j1<enter>");
+    assert!(stage.screen().contains("Stop j1?"), "{}", stage.screen());
+    stage.wait(350).keys("<a-y>");
+    assert!(stage.effects.contains(&stop));
+}
+
+#[test]
+fn a_key_sends_the_command_that_the_agent_waits_for_to_the_background() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<a-q>");
+    assert!(stage.screen().contains("the shown agent waits for no command"), "{}", stage.screen());
+    stage.turn("");
+    let arguments = Arguments::parse(r#"{"command":"cargo test"}"#);
+    stage.event("", Event::ToolCall { id: "c7".into(), name: "bash".to_owned(), arguments });
+    stage.keys("<a-q>");
+    let asked = Request::ToBackground { agent: "".into(), call: "c7".into() };
+    assert!(stage.effects.contains(&Effect::Request(asked)));
+    stage.result("", "c7", "[the user sent this command to the background]\n").keys("<a-q>");
+    assert!(stage.screen().contains("the shown agent waits for no command"), "{}", stage.screen());
+}
+
+#[test]
+fn a_shell_line_is_run_by_enter_alone_and_never_by_a_paste_a_recall_or_a_folded_text() {
+    let mut stage = Stage::new(80, 24);
+    let ran = |stage: &Stage| {
+        let lines = stage.effects.iter().filter_map(|effect| match effect {
+            Effect::Request(Request::RunLine { line, output, .. }) => Some((line.clone(), *output)),
+            _ => None,
+        });
+        lines.collect::<Vec<_>>()
+    };
+    stage.paste("!rm -rf build");
+    assert_eq!(ran(&stage), []);
+    stage.keys("<enter>");
+    assert_eq!(ran(&stage), [("rm -rf build".to_owned(), ShellOutput::Deliver)]);
+    stage.keys("<up>");
+    assert_eq!(ran(&stage).len(), 1);
+    stage.keys("<c-c>").keys("!!git log<enter>");
+    assert_eq!(ran(&stage)[1], ("git log".to_owned(), ShellOutput::Show));
+    stage.keys("!").paste(&"echo folded\n".repeat(50)).keys("<enter>");
+    assert_eq!(ran(&stage).len(), 2);
+    assert!(stage.screen().contains("not run: a part of it is folded"), "{}", stage.screen());
+    stage.keys("<c-c>");
+    for text in ["! <enter>", " !not<enter>", "wow!<enter>"] {
+        stage.keys(text);
+        assert_eq!(ran(&stage).len(), 2, "{text} is a text: {:?}", ran(&stage));
+    }
+    assert!(stage.handle.peek().iter().any(|(_, entries)| entries.iter().any(|entry| entry.text == " !not")));
+}
+
+#[test]
+fn a_shell_line_is_shown_as_the_users_own_with_its_output_while_it_comes() {
+    let mut stage = three(80, 24);
+    insta::assert_snapshot!("shell_line_running", stage.picture());
+    ends(&mut stage, "j3", 1, "15694f13 Plainer words\nfatal: no\n");
+    insta::assert_snapshot!("shell_line_ended", stage.picture());
+}
+
+#[test]
+fn esc_stops_the_shell_line_before_it_stops_the_agent() {
+    let mut stage = three(80, 24);
+    stage.turn("").keys("<esc>");
+    assert!(stage.screen().contains("Esc: stops your command j3"), "{}", stage.screen());
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::StopJob { job: "j3".into() })));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
+    ends(&mut stage, "j3", 130, "");
+    stage.keys("<esc>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
+}
+
+#[test]
+fn a_line_that_could_not_be_run_is_said_with_its_words() {
+    let mut stage = Stage::new(80, 24);
+    let outcome = Err("the session has not started yet".to_owned());
+    stage.tell(Msg::Post(Post::Reply(Reply::ShellLine { line: "ls\u{202e}".to_owned(), outcome })));
+    assert!(stage.screen().contains("not run: the session has not started yet: !ls<U+202E>"), "{}", stage.screen());
+}
+
+#[test]
+fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/jobs<enter>");
+    assert!(stage.screen().contains("No command was run in the background."), "{}", stage.screen());
+    let mut stage = Stage::in_lines();
+    starts(&mut stage, "", "j1", "npm run dev", JobOwner::Agent);
+    prints(&mut stage, "j1", "one\nready\n");
+    stage.written();
+    stage.line("/jobs");
+    assert!(stage.written().contains("j1: npm run dev: running"), "a row");
+    stage.line("/jobs j1");
+    let written = stage.written();
+    assert!(written.contains("one") && written.contains("ready"), "{written}");
+    stage.line("/jobs stop j1");
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::StopJob { job: "j1".into() })));
+    starts(&mut stage, "", "j2", "git log", JobOwner::User);
+    prints(&mut stage, "j2", "15694f13 Plainer words\n");
+    ends(&mut stage, "j2", 1, "15694f13 Plainer words\n");
+    let written = stage.written();
+    assert!(written.contains("your command: git log") && written.contains("exit code 1"), "{written}");
+    stage.line("!make");
+    let line = Request::RunLine { to: "".into(), line: "make".to_owned(), output: ShellOutput::Deliver };
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(line)));
+}
