@@ -95,30 +95,25 @@ fn filled(text: &str, words: &str) -> String {
             has_place = true;
             let indexed = behind.strip_prefix('[').and_then(|inside| inside.split_once(']'));
             let indexed = indexed.and_then(|(index, behind)| Some((index.parse::<usize>().ok()?, behind)));
-            match indexed {
-                Some((index, behind)) => {
-                    out.push_str(list.get(index).map_or("", String::as_str));
-                    rest = behind;
-                }
-                None => {
-                    out.push_str(words);
-                    rest = behind;
-                }
+            if let Some((index, behind)) = indexed {
+                out.push_str(list.get(index).map_or("", String::as_str));
+                rest = behind;
+            } else {
+                out.push_str(words);
+                rest = behind;
             }
             continue;
         }
         let mut chars = behind.chars();
         let place = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
-        match place.filter(|place| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str())) {
-            Some(place) => {
-                has_place = true;
-                out.push_str(list.get(place - 1).map_or("", String::as_str));
-                rest = chars.as_str();
-            }
-            None => {
-                out.push('$');
-                rest = behind;
-            }
+        let is_place = |place: &usize| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str());
+        if let Some(place) = place.filter(is_place) {
+            has_place = true;
+            out.push_str(list.get(place - 1).map_or("", String::as_str));
+            rest = chars.as_str();
+        } else {
+            out.push('$');
+            rest = behind;
         }
     }
     out.push_str(rest);
@@ -143,13 +138,12 @@ fn separate(words: &str) -> Vec<String> {
     for c in words.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
             None if matches!(c, '"' | '\'') && word.is_none() => {
                 quote = Some(c);
                 word = Some(String::new());
             }
             None if c.is_whitespace() => all.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
+            Some(_) | None => word.get_or_insert_default().push(c),
         }
     }
     all.extend(word);

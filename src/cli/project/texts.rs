@@ -13,7 +13,7 @@ use crate::cli::project::offer::{ProjectOffer, ProjectPersona, quote};
 use crate::front_matter::{FoundFile, Wanted, find};
 use crate::limits;
 use crate::protocol::PromptTemplate;
-use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, source_of};
+use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, folder_of, source_of};
 use crate::subagent::{Persona, Roster};
 use crate::text::visible_line;
 use crate::tui::commands::is_command;
@@ -38,11 +38,12 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     let (config, home) = (places.config.as_deref(), places.home.as_deref());
     let own = |name: &str| config.map(|config| config.join(name));
     let of_home = |name: &str| home.map(|home| home.join(name));
-    for directory in [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")] {
-        directory.iter().for_each(|directory| library.add_user_skills(directory));
+    let skills = [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")];
+    for directory in skills.iter().flatten() {
+        library.add_user_skills(directory);
     }
-    for directory in [own("commands"), of_home(".claude/commands")] {
-        directory.iter().for_each(|directory| library.add_user_commands(directory, is_command));
+    for directory in [own("commands"), of_home(".claude/commands")].iter().flatten() {
+        library.add_user_commands(directory, is_command);
     }
     library
 }
@@ -65,7 +66,9 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
 pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
     let config = places.config.as_ref().map(|config| config.join("personas"));
     let claude = places.home.as_ref().map(|home| home.join(".claude/agents"));
-    config.iter().chain(&claude).for_each(|directory| roster.add_directory(directory));
+    for directory in config.iter().chain(&claude) {
+        roster.add_directory(directory);
+    }
 }
 
 impl ProjectTexts {
@@ -111,9 +114,9 @@ impl ProjectOffer {
     /// Reads the skills, custom commands and agent files.
     pub(super) fn read_texts(&mut self) {
         for directory in SKILLS {
-            for FoundFile { real, .. } in self.found(directory, Wanted::Skills) {
+            for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
-                let folder = real.parent().unwrap_or(&real).to_path_buf();
+                let Some(folder) = folder_of(&self.root.join(directory), &relative) else { continue };
                 match Skill::parse(&text, &folder, Owner::Project.name()) {
                     Ok(skill) => self.texts.skills.push((self.relative(&real), skill)),
                     Err(fault) => self.fault(&real, &format!("is left out: {fault}")),

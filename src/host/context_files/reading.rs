@@ -102,11 +102,11 @@ impl Origin {
     }
 }
 
-/// Returns the paths of the context files that a directory may have; they need not be there.
-pub(super) fn named_in(directory: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the context files that a directory of a project may have; they need not be there.
+pub(super) fn named_in(directory: &Path, root: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = one_of(directory, &AGENTS).into_iter().collect();
     paths.extend(CLAUDE.map(|name| directory.join(name)));
-    paths.extend(rules(&directory.join(RULES)));
+    paths.extend(rules(&directory.join(RULES), Some(root)));
     paths.push(directory.join(LOCAL));
     paths
 }
@@ -116,12 +116,12 @@ pub(super) fn one_of(directory: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().map(|name| directory.join(name)).find(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// Returns the files of a directory of rules.
-pub(super) fn rules(directory: &Path) -> Vec<PathBuf> {
+/// Returns the files of a directory of rules; `within` is the root of the project that they belong to.
+pub(super) fn rules(directory: &Path, within: Option<&Path>) -> Vec<PathBuf> {
     if !directory.is_dir() {
         return Vec::new();
     }
-    find(directory, None, Wanted::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
+    find(directory, within, Wanted::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
 }
 
 /// What was read so far.
@@ -145,28 +145,28 @@ impl Found {
     /// Takes a file with what it imports; a rule only if it holds for all files.
     pub(super) fn take(&mut self, path: &Path, origin: &Origin) {
         if let Some(real) = origin.real(path) {
-            self.take_real(real, path, origin, 0, &|paths| paths.is_empty());
+            self.take_real(&real, path, origin, 0, &|paths| paths.is_empty());
         }
     }
 
     /// Takes a rule if it holds for some files and `holds` says so of these patterns.
     pub(super) fn take_rule(&mut self, path: &Path, origin: &Origin, holds: &dyn Fn(&[String]) -> bool) {
         if let Some(real) = origin.real(path) {
-            self.take_real(real, path, origin, 0, &|paths| !paths.is_empty() && holds(paths));
+            self.take_real(&real, path, origin, 0, &|paths| !paths.is_empty() && holds(paths));
         }
     }
 
     fn take_real(
         &mut self,
-        real: PathBuf,
+        real: &Path,
         path: &Path,
         origin: &Origin,
         depth: usize,
         holds: &dyn Fn(&[String]) -> bool,
     ) {
         let most = limits::CONTEXT_FILES_BYTES.saturating_sub(self.used).min(limits::CONTEXT_FILE_BYTES);
-        let Ok(head) = origin.read(&real, most) else { return };
-        if head.size == 0 || head.bytes.contains(&0) || self.all.seen.contains(&real) {
+        let Ok(head) = origin.read(real, most) else { return };
+        if head.size == 0 || head.bytes.contains(&0) || self.all.seen.contains(real) {
             return;
         }
         let cut_from = head.is_cut().then_some(head.size);
@@ -177,7 +177,7 @@ impl Found {
         if !holds(&paths) {
             return;
         }
-        self.all.seen.insert(real.clone());
+        self.all.seen.insert(real.to_path_buf());
         let shown = origin.shown(path);
         if most == 0 {
             return self.all.left_out.push(shown);
@@ -185,13 +185,10 @@ impl Found {
         self.used += head.bytes.len() as u64;
         if depth < limits::CONTEXT_IMPORT_DEPTH {
             for import in imports(&text) {
-                match origin.import(&real, &import) {
+                match origin.import(real, &import) {
                     None => {}
                     // What is imported stands before the file, which counts more.
-                    Some(Ok(target)) => {
-                        let path = target.clone();
-                        self.take_real(target, &path, origin, depth + 1, &|_| true);
-                    }
+                    Some(Ok(target)) => self.take_real(&target, &target, origin, depth + 1, &|_| true),
                     Some(Err(why)) => {
                         let named = crate::text::visible_line(&import.path).into_owned();
                         self.all.faults.push(format!("{shown}: @{named} {why}; it is not read"));

@@ -172,8 +172,8 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
-        // The event says the same when the agent takes it over.
-        Notice::ModelSwitch { outcome: Ok(_), .. } => {}
+        // The event says the same when the agent takes it over; the fold has the templates.
+        Notice::ModelSwitch { outcome: Ok(_), .. } | Notice::Templates(_) => {}
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);
             message::given_back(app, &entries);
@@ -187,8 +187,6 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         }
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
-        // The fold has them.
-        Notice::Templates(_) => {}
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }
