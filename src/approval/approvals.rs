@@ -23,8 +23,8 @@ use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
     Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
-    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore,
-    Sandboxed, Taint, Unanswered, Verdict,
+    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, Policy, Proposal, Refusal, RuleStore, Sandboxed,
+    Taint, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;

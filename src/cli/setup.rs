@@ -71,7 +71,12 @@ pub async fn setup(
     skills.without_commands(is_command);
     let mut bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
     // Commands run the scripts of skills, which may lie beside the workspace.
-    bench.confinement.readable.extend(skills.skills().map(|skill| skill.directory.clone()));
+    let holds_more = |directory: &Path| {
+        let home = start.places.home.as_deref();
+        start.cwd.starts_with(directory) || home.is_some_and(|home| home.starts_with(directory))
+    };
+    let directories = skills.skills().map(|skill| skill.directory.clone());
+    bench.confinement.readable.extend(directories.filter(|directory| !holds_more(directory)));
     // The screen falls back to the mode ask and shows that; here nobody would see it.
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));

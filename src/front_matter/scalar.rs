@@ -77,7 +77,6 @@ fn quoted_part<'a>(quote: char, line: &'a str, text: &mut String) -> Option<&'a 
         match chars.next() {
             Some('n') => text.push('\n'),
             Some('t') => text.push('\t'),
-            Some('r' | '0') | None => {}
             Some(c @ ('u' | 'x')) => {
                 let digits = if c == 'u' { 4 } else { 2 };
                 let code = chars.as_str().get(..digits).and_then(|code| u32::from_str_radix(code, 16).ok());
@@ -85,6 +84,7 @@ fn quoted_part<'a>(quote: char, line: &'a str, text: &mut String) -> Option<&'a 
                 chars = chars.as_str().get(digits..).unwrap_or_default().chars();
             }
             Some(c @ ('"' | '\\' | '/' | ' ')) => text.push(c),
+            Some('r' | '0') | None => {}
             Some(other) => text.extend(['\\', other]),
         }
     }

@@ -93,7 +93,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
         let mut levels = Vec::new();
         for directory in cwd.ancestors().take_while(|directory| directory.starts_with(project.root())) {
             let above = mem::take(&mut found.all.files);
-            for path in named_in(directory) {
+            for path in named_in(directory, project.root()) {
                 found.take(&path, &project);
             }
             levels.push(mem::replace(&mut found.all.files, above));
@@ -114,7 +114,7 @@ fn users_files(places: &ContextPlaces) -> Vec<PathBuf> {
     if let Some(home) = &places.home {
         files.extend(reading::one_of(&home.join(".codex"), &reading::AGENTS));
         files.push(home.join(".claude/CLAUDE.md"));
-        files.extend(reading::rules(&home.join(".claude/rules")));
+        files.extend(reading::rules(&home.join(reading::RULES), None));
     }
     files
 }

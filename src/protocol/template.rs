@@ -105,9 +105,8 @@ fn filled(text: &str, words: &str) -> String {
         }
         let mut chars = behind.chars();
         let place = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
-        if let Some(place) =
-            place.filter(|place| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str()))
-        {
+        let is_place = |place: &usize| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str());
+        if let Some(place) = place.filter(is_place) {
             has_place = true;
             out.push_str(list.get(place - 1).map_or("", String::as_str));
             rest = chars.as_str();

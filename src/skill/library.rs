@@ -45,7 +45,7 @@ impl SkillLibrary {
     pub fn add_user_skills(&mut self, directory: &Path) {
         for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
             let shown = shown(&directory.join(&relative));
-            let folder = real.parent().unwrap_or(directory).to_path_buf();
+            let Some(folder) = folder_of(directory, &relative) else { continue };
             let read =
                 read_own_text(&real, limits::SKILL_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"));
             match read.and_then(|text| Skill::parse(&text, &folder, Owner::User.name())) {
@@ -171,6 +171,11 @@ impl SkillLibrary {
     fn leave_out(&mut self, file: &str, fault: &str) {
         self.warnings.push(format!("{file} is left out: {}", visible_line(fault)));
     }
+}
+
+/// Returns the directory of a skill, without links; the `SKILL.md` in it may itself be one.
+pub fn folder_of(directory: &Path, relative: &Path) -> Option<PathBuf> {
+    directory.join(relative).parent()?.canonicalize().ok()
 }
 
 /// Returns what a list shows of where a command comes from: the owner, and its folder.

@@ -21,5 +21,5 @@ mod tool;
 
 pub use catalogue::{SkillCatalogue, catalogue};
 pub use file::{Skill, command, command_names};
-pub use library::{Owner, SkillLibrary, source_of};
+pub use library::{Owner, SkillLibrary, folder_of, source_of};
 pub use tool::SkillTool;

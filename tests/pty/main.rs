@@ -29,6 +29,7 @@ mod reading;
 mod receipts;
 mod servers;
 mod sessions;
+mod set_ups;
 mod sizes;
 mod steering;
 mod stopping;

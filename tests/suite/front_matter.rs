@@ -1,6 +1,8 @@
 //! The heads of skills, custom commands and agent files, as people write them.
 
+use proptest::prelude::*;
 use steersman::front_matter::Document;
+use steersman::protocol::{PromptTemplate, TemplateKind};
 
 fn head(head: &str) -> Document {
     Document::parse(&format!("---\n{head}\n---\nThe text.\n")).unwrap()
@@ -114,5 +116,22 @@ fn a_head_made_to_be_slow_is_read_in_a_moment() {
         let started = std::time::Instant::now();
         let _ = Document::parse(&format!("---\n{}---\n", format!("{line}\n").repeat(60_000)));
         assert!(started.elapsed().as_secs() < 20, "{line}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_head_is_too_odd_to_be_read(lines in proptest::collection::vec("[-a-c:|>\\[\\]{}\"'#,\\\\ ü$!`1]{0,12}", 0..12)) {
+        let document = head(&lines.join("\n"));
+        for name in ["a", "b", "c", "ab"] {
+            let _ = (document.text(name), document.list(name), document.is_set(name));
+        }
+    }
+
+    #[test]
+    fn no_template_is_too_odd_to_be_filled_in(text in "[$A-Z1\\[\\]!`. üa\n]{0,40}", words in "[\"' aü$1]{0,12}") {
+        let (name, source, hint, description) = ("x".to_owned(), String::new(), String::new(), String::new());
+        let template = PromptTemplate { name, kind: TemplateKind::Command, source, hint, description, text };
+        let _ = template.fill(&words);
     }
 }

@@ -237,3 +237,19 @@ fn a_skill_is_called_by_name_without_a_screen_too() {
     let sent = server.chats()[0].texts("user").concat();
     assert!(sent.starts_with("to staging\n\n<skill name=\"deploy\">\n# Deploy\n\nRun scripts/deploy.sh."), "{sent}");
 }
+
+#[test]
+fn commands_reach_the_files_of_a_skill_also_in_the_sandbox() {
+    let program = Program::new();
+    let script = program.home().canonicalize().unwrap().join(".claude/skills/deploy/scripts/say.sh");
+    let command = serde_json::json!({"command": format!("cat {}", script.display())}).to_string();
+    let server = Server::start([Reply::calls(&[("c1", "bash", &command)]), Reply::text("done")]);
+    let program = program
+        .args(["--yes", "exec", "--base-url", &server.url(), "--model", "m", "go"])
+        .file(".claude/skills/deploy/SKILL.md", SKILL)
+        .file(".claude/skills/deploy/scripts/say.sh", "echo said by the script\n");
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let result = server.chats()[1].texts("tool").concat();
+    assert!(result.contains("said by the script"), "{result}");
+}

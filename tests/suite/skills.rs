@@ -76,10 +76,15 @@ fn every_directory_with_a_skill_file_is_one_also_in_folders_and_behind_links() {
         ("elsewhere/linked/SKILL.md", "---\nname: Linked Skill\ndescription: y\n---\ny"),
     ]);
     symlink(home.path("elsewhere/linked"), home.path("skills/linked")).unwrap();
+    home.write("skills/file/note.md", "x");
+    home.write("elsewhere/all/SKILL.md", "---\nname: file\ndescription: z\n---\nz");
+    symlink(home.path("elsewhere/all/SKILL.md"), home.path("skills/file/SKILL.md")).unwrap();
     symlink(home.path("skills"), home.path("skills/loop")).unwrap();
     let library = home.library();
     // Without a name the directory names it, and a name that does not fit is made fit.
-    assert_eq!(names(&library), ["web", "Linked-Skill", "pdf"]);
+    assert_eq!(names(&library), ["file", "web", "Linked-Skill", "pdf"]);
+    // What lies beside a file that is linked belongs to no skill.
+    assert_eq!(library.skills().next().unwrap().directory, home.path("skills/file"));
     assert_eq!(library.warnings(), [""; 0]);
     let pdf = library.skills().last().unwrap();
     assert_eq!(pdf.description, "Reads PDF files. Use when: a PDF is named.");

@@ -12,7 +12,7 @@ use crate::cli::project::offer::{ProjectOffer, ProjectPersona, quote};
 use crate::front_matter::{FoundFile, Wanted, find};
 use crate::limits;
 use crate::protocol::PromptTemplate;
-use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, source_of};
+use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, folder_of, source_of};
 use crate::subagent::{Persona, Roster};
 use crate::text::visible_line;
 use crate::tui::commands::is_command;
@@ -65,7 +65,9 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
 pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
     let config = places.config.as_ref().map(|config| config.join("personas"));
     let claude = places.home.as_ref().map(|home| home.join(".claude/agents"));
-    config.iter().chain(&claude).for_each(|directory| roster.add_directory(directory));
+    for directory in config.iter().chain(&claude) {
+        roster.add_directory(directory);
+    }
 }
 
 impl ProjectTexts {
@@ -106,9 +108,9 @@ impl ProjectOffer {
     /// Reads the skills, custom commands and agent files.
     pub(super) fn read_texts(&mut self) {
         for directory in SKILLS {
-            for FoundFile { real, .. } in self.found(directory, Wanted::Skills) {
+            for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
-                let folder = real.parent().unwrap_or(&real).to_path_buf();
+                let Some(folder) = folder_of(&self.root.join(directory), &relative) else { continue };
                 match Skill::parse(&text, &folder, Owner::Project.name()) {
                     Ok(skill) => self.texts.skills.push((self.relative(&real), skill)),
                     Err(fault) => self.fault(&real, &format!("is left out: {fault}")),

@@ -39,8 +39,10 @@ pub(super) fn imports(text: &str) -> Vec<Import> {
 fn in_line(line: &str) -> impl Iterator<Item = &str> {
     // Every second part between backquotes is code; the last one is not when its span does not end.
     let spans = line.split('`').count();
-    let outside =
-        line.split('`').enumerate().filter(move |(at, _)| at % 2 == 0 || (at + 1 == spans && spans.is_multiple_of(2)));
+    let outside = line
+        .split('`')
+        .enumerate()
+        .filter(move |(at, _)| at.is_multiple_of(2) || (at + 1 == spans && spans.is_multiple_of(2)));
     let words = outside.flat_map(|(_, part)| part.split_whitespace());
     let paths = words.filter_map(|word| word.trim_start_matches(['(', '"', '\'', '*']).strip_prefix('@'));
     let paths = paths.map(|path| path.trim_end_matches(['.', ',', ';', ':', ')', '!', '?', '"', '\'', '*']));
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_how_many_there_are() {
-        let text: String = (0..1_000).flat_map(|n| ["@".to_owned(), n.to_string(), ".md\n".to_owned()]).collect();
-        assert_eq!(imports(&text).len(), limits::CONTEXT_IMPORTS);
+        let names: Vec<String> = (0..1_000).map(|n| format!("@{n}.md")).collect();
+        assert_eq!(imports(&names.join("\n")).len(), limits::CONTEXT_IMPORTS);
     }
 }

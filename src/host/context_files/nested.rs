@@ -54,7 +54,7 @@ impl NestedInstructions {
     fn look(&self, named: &[String], state: &mut NestedState) -> ContextFiles {
         let Some(origin) = Origin::of_project(&self.root, &self.places) else { return ContextFiles::default() };
         let users = Origin::of_user(&self.places);
-        let users_rules = self.places.home.as_ref().map(|home| reading::rules(&home.join(reading::RULES)));
+        let users_rules = self.places.home.as_ref().map(|home| reading::rules(&home.join(reading::RULES), None));
         let seen = self.first.union(&state.seen).cloned().collect();
         let mut found = Found::behind(ContextFiles { seen, ..ContextFiles::default() }, state.used);
         for path in named {
@@ -75,11 +75,11 @@ impl NestedInstructions {
             for directory in directories {
                 let is_above = self.cwd.starts_with(directory);
                 if !is_above && directory.is_dir() && state.looked.insert(directory.to_path_buf()) {
-                    for path in &named_in(directory) {
-                        found.take(path, &origin);
+                    for path in named_in(directory, &self.root) {
+                        found.take(&path, &origin);
                     }
                 }
-                for rule in reading::rules(&directory.join(reading::RULES)) {
+                for rule in reading::rules(&directory.join(reading::RULES), Some(&self.root)) {
                     let file = whole.strip_prefix(directory).ok();
                     found.take_rule(&rule, &origin, &|patterns| file.is_some_and(|file| is_for(patterns, file)));
                 }

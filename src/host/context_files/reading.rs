@@ -102,11 +102,11 @@ impl Origin {
     }
 }
 
-/// Returns the paths of the context files that a directory may have; they need not be there.
-pub(super) fn named_in(directory: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the context files that a directory of a project may have; they need not be there.
+pub(super) fn named_in(directory: &Path, root: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = one_of(directory, &AGENTS).into_iter().collect();
     paths.extend(CLAUDE.map(|name| directory.join(name)));
-    paths.extend(rules(&directory.join(RULES)));
+    paths.extend(rules(&directory.join(RULES), Some(root)));
     paths.push(directory.join(LOCAL));
     paths
 }
@@ -116,12 +116,12 @@ pub(super) fn one_of(directory: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().map(|name| directory.join(name)).find(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// Returns the files of a directory of rules.
-pub(super) fn rules(directory: &Path) -> Vec<PathBuf> {
+/// Returns the files of a directory of rules; `within` is the root of the project that they belong to.
+pub(super) fn rules(directory: &Path, within: Option<&Path>) -> Vec<PathBuf> {
     if !directory.is_dir() {
         return Vec::new();
     }
-    find(directory, None, Wanted::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
+    find(directory, within, Wanted::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
 }
 
 /// What was read so far.
@@ -188,10 +188,7 @@ impl Found {
                 match origin.import(real, &import) {
                     None => {}
                     // What is imported stands before the file, which counts more.
-                    Some(Ok(target)) => {
-                        let path = target.clone();
-                        self.take_real(&target, &path, origin, depth + 1, &|_| true);
-                    }
+                    Some(Ok(target)) => self.take_real(&target, &target, origin, depth + 1, &|_| true),
                     Some(Err(why)) => {
                         let named = crate::text::visible_line(&import.path).into_owned();
                         self.all.faults.push(format!("{shown}: @{named} {why}; it is not read"));

@@ -43,7 +43,22 @@ const PROJECT: [&str; 3] = [".steersman", ".hg/hgrc", ".jj/repo/config.toml"];
 
 /// Files whose text instructs agents, or starts programs once the user allows it; a command may change them, and
 /// that is said.
-const INSTRUCTS: [&str; 6] = ["AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".vscode", ".husky"];
+const INSTRUCTS: [&str; 14] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    ".claude/CLAUDE.md",
+    ".claude/rules",
+    ".claude/skills",
+    ".claude/commands",
+    ".claude/agents",
+    ".agents/skills",
+    ".mcp.json",
+    ".envrc",
+    ".vscode",
+    ".husky",
+];
 
 /// The reason why a path is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
