@@ -11,7 +11,7 @@ use crate::host::{Earlier, Resumed};
 use crate::id::AgentId;
 use crate::limits;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
-use crate::session::client::{Client, Waiting, Wake};
+use crate::session::client::{Client, Wake, WakeReason};
 
 /// A client of what was recorded.
 pub struct RecordedClient {
@@ -35,12 +35,12 @@ impl RecordedClient {
         let pending = unfinished.pending;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
         lock(&self.answers).push(Post::Queues { queues, paused: true });
-        self.wake(Waiting::Answers);
+        self.wake(WakeReason::Answers);
         let notes = notes.into_iter().map(|note| Post::Notice(Notice::Info(note)));
         notes.chain([Post::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
     }
 
-    fn wake(&self, waiting: Waiting) {
+    fn wake(&self, waiting: WakeReason) {
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
             wake(waiting);
@@ -92,7 +92,7 @@ impl Client for RecordedClient {
     fn send(&self, request: Request) {
         let reply = self.refuse(request).map(Post::Reply);
         lock(&self.answers).extend(reply);
-        self.wake(Waiting::Answers);
+        self.wake(WakeReason::Answers);
     }
 
     fn answers(&self) -> Vec<Post> {
@@ -109,7 +109,7 @@ impl Client for RecordedClient {
                     posts.extend(events.into_iter().map(Post::Envelope));
                     *held = Some(recorded);
                     if posts.len() >= limits::RETOLD_EVENTS {
-                        self.wake(Waiting::Events);
+                        self.wake(WakeReason::Events);
                         break;
                     }
                 }
@@ -121,8 +121,8 @@ impl Client for RecordedClient {
 
     fn on_wake(&self, wake: Wake) {
         *lock(&self.wake) = Some(wake.clone());
-        wake(Waiting::Answers);
-        wake(Waiting::Events);
+        wake(WakeReason::Answers);
+        wake(WakeReason::Events);
     }
 
     fn end(&self) {}

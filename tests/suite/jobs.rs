@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::event::{Event, JobEnd, JobEnding, JobOwner};
 use steersman::id::{AgentId, CallId};
 use steersman::limits;
@@ -266,7 +266,7 @@ async fn a_background_command_and_what_is_written_to_it_are_asked_about_as_a_com
         wait_until("a question", PATIENCE, || !approvals.open().is_empty()).await;
         let open = approvals.open().remove(0);
         assert!(approvals.answer(open.id, answer));
-        let Subject::Act { act } = open.subject else { panic!("{:?}", open.subject) };
+        let ApprovalSubject::Act { act } = open.subject else { panic!("{:?}", open.subject) };
         (act, open.session)
     };
     let (said, (act, _)) = tokio::join!(site.start("sh"), asked(Answer::Once));

@@ -3,13 +3,13 @@
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
 use super::{Approvals, Open, Reply};
-use crate::approval::{Answer, ApprovalRecord, FormAnswer, FormField, PlainAnswer, Subject, Unanswered};
+use crate::approval::{Answer, ApprovalRecord, ApprovalSubject, FormAnswer, FormField, PlainAnswer, Unanswered};
 use crate::protocol::{check_form, default_form};
 
 impl Approvals {
     /// As [`Self::ask_user`], and tells a no from nobody being there.
     pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
-        self.ask_program(Subject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
+        self.ask_program(ApprovalSubject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
     }
 
     /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
@@ -19,19 +19,23 @@ impl Approvals {
         more: u32,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
-        self.ask_program(Subject::MoreCalls { made, more }, tell).await
+        self.ask_program(ApprovalSubject::MoreCalls { made, more }, tell).await
     }
 
     /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
-        match self.ask_for(Subject::Form { server, message, fields }, &|_| {}).await {
+        match self.ask_for(ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
             None => FormAnswer::Nobody,
         }
     }
 
-    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
+    async fn ask_program(
+        &self,
+        subject: ApprovalSubject,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlainAnswer {
         match self.ask_for(subject, tell).await {
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
             Some(Answer::No(_)) => PlainAnswer::No,
@@ -40,7 +44,7 @@ impl Approvals {
     }
 
     /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
-    async fn ask_for(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Answer> {
+    async fn ask_for(&self, subject: ApprovalSubject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Answer> {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
@@ -69,18 +73,19 @@ impl Approvals {
 }
 
 /// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first.
-pub(super) fn fitting(subject: &Subject, answer: Answer) -> Result<Answer, Unanswered> {
+pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
     match (subject, answer) {
-        (Subject::Form { fields, .. }, Answer::Once) => {
+        (ApprovalSubject::Form { fields, .. }, Answer::Once) => {
             default_form(fields).map(Answer::Filled).map_err(Unanswered::Unfit)
         }
-        (Subject::Form { fields, .. }, Answer::Filled(values)) => {
+        (ApprovalSubject::Form { fields, .. }, Answer::Filled(values)) => {
             check_form(fields, &values).map_err(Unanswered::Unfit)?;
             Ok(Answer::Filled(values))
         }
-        (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, Answer::Filled(_)) => {
-            Err(Unanswered::Unfit("the question is no form".to_owned()))
-        }
+        (
+            ApprovalSubject::Act { .. } | ApprovalSubject::Plain { .. } | ApprovalSubject::MoreCalls { .. },
+            Answer::Filled(_),
+        ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
         (_, answer) => Ok(answer),
     }
 }
