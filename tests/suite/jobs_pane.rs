@@ -41,7 +41,7 @@ fn three(width: u16, height: u16) -> Stage {
     prints(&mut stage, "j2", "error[E0425]: cannot find value `x`\n");
     ends(&mut stage, "j2", 101, "error[E0425]: cannot find value `x`\n");
     starts(&mut stage, "", "j3", "git log --oneline", JobOwner::User);
-    prints(&mut stage, "j3", "15694f13 Plainer words\n36f70333 Figures\n");
+    prints(&mut stage, "j3", "1a2b3c4d Faster parser\n5e6f7a8b Release\n");
     stage.turn_ended("", Outcome::Completed, None);
     stage.wait(5_000);
     stage
@@ -145,7 +145,7 @@ fn a_shell_line_is_run_by_enter_alone_and_never_by_a_paste_a_recall_or_a_folded_
 fn a_shell_line_is_shown_as_the_users_own_with_its_output_while_it_comes() {
     let mut stage = three(80, 24);
     insta::assert_snapshot!("shell_line_running", stage.picture());
-    ends(&mut stage, "j3", 1, "15694f13 Plainer words\nfatal: no\n");
+    ends(&mut stage, "j3", 1, "1a2b3c4d Faster parser\nfatal: no\n");
     insta::assert_snapshot!("shell_line_ended", stage.picture());
 }
 
@@ -186,8 +186,8 @@ fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
     stage.line("/jobs stop j1");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::StopJob { job: "j1".into() })));
     starts(&mut stage, "", "j2", "git log", JobOwner::User);
-    prints(&mut stage, "j2", "15694f13 Plainer words\n");
-    ends(&mut stage, "j2", 1, "15694f13 Plainer words\n");
+    prints(&mut stage, "j2", "1a2b3c4d Faster parser\n");
+    ends(&mut stage, "j2", 1, "1a2b3c4d Faster parser\n");
     let written = stage.written();
     assert!(written.contains("your command: git log") && written.contains("exit code 1"), "{written}");
     stage.line("!make");
