@@ -114,9 +114,10 @@ impl Tool for PlanTool {
             if submits {
                 words.push(self.submit(&plan, context).await?);
             }
-            words.push(match plan.is_empty() {
-                true => "The plan has no steps.".to_owned(),
-                false => format!("The plan now:\n{}", plan.checklist()),
+            words.push(if plan.is_empty() {
+                "The plan has no steps.".to_owned()
+            } else {
+                format!("The plan now:\n{}", plan.checklist())
             });
             Ok(words.join("\n"))
         }

@@ -116,6 +116,7 @@ impl World {
         format!("w{}w", self.words)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each act")]
     fn play(&mut self, act: &Act) {
         match act {
             Act::Type(blank) => {

@@ -40,7 +40,7 @@ fn the_bundled_personas_have_budgets_and_tools_of_their_own() {
             ("file_miner", 30, "read grep glob".to_owned()),
             ("git_repo_researcher", 40, "git_clone read grep glob".to_owned()),
             ("researcher", 20, "web_search web_scrape fetch".to_owned()),
-            ("worker", 60, "read grep glob write edit bash".to_owned()),
+            ("worker", 60, "read grep glob plan write edit bash".to_owned()),
         ]
     );
     let temporary = |persona: &&Persona| persona.temp_workspace == TempWorkspace::Yes;
