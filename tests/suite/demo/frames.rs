@@ -144,5 +144,6 @@ fn where_a_plan_is_to_be_accepted_first_it_is_submitted_once() {
     assert!(submits(&reply));
     run.say(&plan_news(PlanNews::ModeOff, 0, "The mode is ask now."));
     let replies = run.finish();
-    assert!(replies.iter().all(|reply| !submits(reply)) && names(&replies[0]).contains(&"agent"), "{replies:?}");
+    assert!(replies.iter().all(|reply| !submits(reply)), "{replies:?}");
+    assert!(replies.iter().any(|reply| names(reply).contains(&"agent")), "the tour goes on: {replies:?}");
 }
