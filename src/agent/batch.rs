@@ -25,7 +25,7 @@ use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
-use crate::tool::{Concurrency, Found, OnCancel, Told, ToolContext, ToolError};
+use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -307,8 +307,8 @@ impl Agent {
     fn fault(&self, call: &ToolCall, refused: Option<CallFault>) -> CallFault {
         let is_invalid = || match self.toolbox.find(&call.name) {
             None => true,
-            Some(Found::Tool(tool)) => tool.spec().parameters.validate(&call.arguments).is_err(),
-            Some(Found::Raw(_)) => false,
+            Some(FoundTool::Tool(tool)) => tool.spec().parameters.validate(&call.arguments).is_err(),
+            Some(FoundTool::Raw(_)) => false,
         };
         match refused {
             Some(fault) => fault,
@@ -341,11 +341,11 @@ impl Agent {
         // One future for all of it, so that a panic before the first await is contained too.
         let work = async move {
             match &found {
-                Found::Tool(tool) => {
+                FoundTool::Tool(tool) => {
                     let args = tool.spec().parameters.validate(&call.arguments).map_err(ToolError::Failed)?;
                     tool.execute(args, context).await
                 }
-                Found::Raw(tool) => tool.call(&call.arguments, context).await,
+                FoundTool::Raw(tool) => tool.call(&call.arguments, context).await,
             }
         };
         let contained = AssertUnwindSafe(work).catch_unwind().map(|outcome| {
@@ -365,20 +365,20 @@ impl Agent {
 struct CallUpdates<'a> {
     agent: &'a Agent,
     call: &'a ToolCall,
-    receiver: mpsc::UnboundedReceiver<Told>,
+    receiver: mpsc::UnboundedReceiver<ToolReport>,
     /// That an act of the call was not carried out, and why.
     refused: Option<CallFault>,
 }
 
 impl CallUpdates<'_> {
-    fn emit(&mut self, told: Told) {
+    fn emit(&mut self, told: ToolReport) {
         let id = self.call.id.clone();
         let event = match told {
-            Told::Progress(text) => Event::ToolProgress { id, text },
-            Told::Details(details) => Event::ToolDetails { id, details },
-            Told::Approval(told) => questions::event(told),
-            Told::Plan(changed) => Event::PlanChanged(*changed),
-            Told::Refused(fault) => {
+            ToolReport::Progress(text) => Event::ToolProgress { id, text },
+            ToolReport::Details(details) => Event::ToolDetails { id, details },
+            ToolReport::Approval(told) => questions::event(told),
+            ToolReport::Plan(changed) => Event::PlanChanged(*changed),
+            ToolReport::Refused(fault) => {
                 self.refused = Some(fault);
                 return;
             }

@@ -20,12 +20,12 @@ pub(super) struct ConditionWatch {
     agent: AgentId,
     queue: Arc<Interloper>,
     budget: Arc<Budget>,
-    known: Mutex<Known>,
+    known: Mutex<ConditionFacts>,
 }
 
 /// What is known of the agent besides the event at hand.
 #[derive(Default)]
-struct Known {
+struct ConditionFacts {
     calls: HashMap<CallId, OwnCall>,
     /// The tokens that its model can hold.
     window: Option<u64>,
@@ -43,7 +43,7 @@ impl ConditionWatch {
         Self { agent, queue, budget, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ConditionFacts> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

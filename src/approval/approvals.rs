@@ -19,9 +19,9 @@ use self::questions::fitting;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, Approved, Asker, Circumstances, Grant, HiddenFiles,
-    KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore, Sandboxed,
-    Subject, Taint, Unanswered, Verdict,
+    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
+    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore,
+    Sandboxed, Taint, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -44,7 +44,7 @@ struct Inner {
     /// Where rules are kept for later sessions; none is offered without.
     store: Option<Arc<dyn RuleStore>>,
     taints: HashMap<AgentId, Taint>,
-    open: Vec<Waiting>,
+    open: Vec<OpenQuestion>,
     asked: u64,
     watchers: Vec<Watcher>,
     /// True once nobody can answer any more, whatever is configured later.
@@ -59,7 +59,7 @@ enum Reply {
 }
 
 /// An open question, with what is known about its act.
-struct Waiting {
+struct OpenQuestion {
     request: ApprovalRequest,
     grant: Option<Grant>,
     rule: Option<KeptRule>,
@@ -145,7 +145,7 @@ impl Approvals {
             let answer = fitting(&waiting.request.subject, answer)?;
             let granted = match answer {
                 // It chooses a mode, and covers no other question.
-                Answer::Session if matches!(waiting.request.subject, Subject::Plan { .. }) => None,
+                Answer::Session if matches!(waiting.request.subject, ApprovalSubject::Plan { .. }) => None,
                 Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
                 Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
                 Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
@@ -286,7 +286,7 @@ impl Approvals {
                     Verdict::Allow => return Ok(None),
                     Verdict::Deny(why) => return Err(Refusal::refused(why)),
                     Verdict::Ask { why, grant } => {
-                        inner.open(Some(asker.clone()), Subject::Act { act }, why, grant, Some(study))
+                        inner.open(Some(asker.clone()), ApprovalSubject::Act { act }, why, grant, Some(study))
                     }
                 }
             };
@@ -340,41 +340,42 @@ impl Inner {
     fn open(
         &mut self,
         asker: Option<Asker>,
-        subject: Subject,
+        subject: ApprovalSubject,
         why: String,
         grant: Option<Grant>,
         study: Option<Arc<Study>>,
     ) -> Question {
         self.asked += 1;
-        let rule = if let (Some(_), Subject::Act { act }, Some(grant)) = (&self.store, &subject, &grant) {
+        let rule = if let (Some(_), ApprovalSubject::Act { act }, Some(grant)) = (&self.store, &subject, &grant) {
             KeptRule::offered(act, grant, self.policy.root.as_deref())
         } else {
             None
         };
         let session = match &subject {
-            Subject::Plan { .. } => Some("edits of files in the workspace".to_owned()),
-            Subject::Act { .. } | Subject::Plain { .. } | Subject::Form { .. } | Subject::MoreCalls { .. } => {
-                grant.as_ref().map(ToString::to_string)
-            }
+            ApprovalSubject::Plan { .. } => Some("edits of files in the workspace".to_owned()),
+            ApprovalSubject::Act { .. }
+            | ApprovalSubject::Plain { .. }
+            | ApprovalSubject::Form { .. }
+            | ApprovalSubject::MoreCalls { .. } => grant.as_ref().map(ToString::to_string),
         };
         let offered =
             rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
         let request = ApprovalRequest { id: ApprovalId(self.asked), asker, subject, why, session, rule: offered };
         let (sender, reply) = oneshot::channel();
-        self.open.push(Waiting { request: request.clone(), grant, rule: rule.clone(), study, sender });
+        self.open.push(OpenQuestion { request: request.clone(), grant, rule: rule.clone(), study, sender });
         Question { request, rule, reply }
     }
 
     /// Returns why no yes lets what is asked about run.
-    fn forbids(&self, waiting: &Waiting) -> Option<String> {
+    fn forbids(&self, waiting: &OpenQuestion) -> Option<String> {
         match (&waiting.request.subject, &waiting.study) {
-            (Subject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
+            (ApprovalSubject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
             (
-                Subject::Act { .. }
-                | Subject::Plain { .. }
-                | Subject::Plan { .. }
-                | Subject::Form { .. }
-                | Subject::MoreCalls { .. },
+                ApprovalSubject::Act { .. }
+                | ApprovalSubject::Plain { .. }
+                | ApprovalSubject::Plan { .. }
+                | ApprovalSubject::Form { .. }
+                | ApprovalSubject::MoreCalls { .. },
                 _,
             ) => None,
         }
@@ -396,7 +397,11 @@ impl Inner {
     fn allow_granted(&mut self) {
         for waiting in mem::take(&mut self.open) {
             let is_granted = match (&waiting.request, &waiting.grant, &waiting.study) {
-                (ApprovalRequest { asker: Some(asker), subject: Subject::Act { act }, .. }, Some(_), Some(study)) => {
+                (
+                    ApprovalRequest { asker: Some(asker), subject: ApprovalSubject::Act { act }, .. },
+                    Some(_),
+                    Some(study),
+                ) => {
                     // The mode may allow it meanwhile, which answers nothing.
                     self.policy.is_granted(act, study, &self.standing(asker))
                         && self.judge(asker, act, study) == Verdict::Allow

@@ -28,8 +28,8 @@ mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use crate::protocol::{
-    Act, Answer, ApprovalId, ApprovalRequest, Asker, CloneAct, CommandAct, Content, FetchAct, FormField, OfferedRule,
-    SearchAct, ServerToolAct, Subject, UseAct, WriteAct,
+    Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, FetchAct,
+    FormField, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
 pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::Approvals;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::approval::protected::Places;
-use crate::approval::rules::{Pattern, Seen, is_within};
+use crate::approval::rules::{JudgedAct, Pattern, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
@@ -161,7 +161,7 @@ impl Policy {
 
     /// Returns why no answer lets an act run: a rule, or the mode.
     pub(super) fn forbids(&self, act: &Act, study: &Study, mode: Mode) -> Option<String> {
-        let seen = Seen { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(rule) = self.rules.denies(&seen) {
             return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
@@ -193,7 +193,7 @@ impl Policy {
         if let Some(why) = self.forbids(act, study, standing.mode) {
             return Verdict::Deny(why);
         }
-        let seen = Seen { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(why) = study.protected.clone() {
             return match self.answerer {
                 Answerer::User | Answerer::YesOrUser => Verdict::Ask { why, grant: None },

@@ -11,32 +11,32 @@ use reqwest::Url;
 
 use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
 use crate::approval::shell::runners::{Reach, name_of, reach};
-use crate::approval::shell::{Commands, Found, Shape};
+use crate::approval::shell::{Commands, FoundCommand, Shape};
 use crate::approval::{Act, UseAct, WriteAct};
 use crate::text::{is_blank, visible_line};
 
 /// The tools that rules are about.
-const TOOLS: [(&str, Kind); 13] = [
-    ("bash", Kind::Command),
-    ("write", Kind::Path),
-    ("edit", Kind::Path),
-    ("read", Kind::Reading),
-    ("grep", Kind::Reading),
-    ("glob", Kind::Reading),
-    ("fetch", Kind::Address),
-    ("web_scrape", Kind::Address),
-    ("web_search", Kind::Query),
-    ("git_clone", Kind::Address),
-    ("calculator", Kind::Query),
-    ("agent", Kind::Query),
-    (SERVER_TOOLS, Kind::Query),
+const TOOLS: [(&str, PatternKind); 13] = [
+    ("bash", PatternKind::Command),
+    ("write", PatternKind::Path),
+    ("edit", PatternKind::Path),
+    ("read", PatternKind::Reading),
+    ("grep", PatternKind::Reading),
+    ("glob", PatternKind::Reading),
+    ("fetch", PatternKind::Address),
+    ("web_scrape", PatternKind::Address),
+    ("web_search", PatternKind::Query),
+    ("git_clone", PatternKind::Address),
+    ("calculator", PatternKind::Query),
+    ("agent", PatternKind::Query),
+    (SERVER_TOOLS, PatternKind::Query),
 ];
 
 /// The name under which rules are about the tools of MCP servers.
 const SERVER_TOOLS: &str = "mcp";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PatternKind {
     Command,
     Path,
     Reading,
@@ -107,7 +107,7 @@ enum WordPattern {
 }
 
 /// An act as wide rules see it.
-pub(super) struct Seen<'a> {
+pub(super) struct JudgedAct<'a> {
     pub act: &'a Act,
     /// What its command may run.
     pub commands: Option<&'a Commands>,
@@ -131,12 +131,12 @@ impl Rules {
     }
 
     /// Returns the deny rule that covers an act.
-    pub(super) fn denies(&self, seen: &Seen<'_>) -> Option<&str> {
+    pub(super) fn denies(&self, seen: &JudgedAct<'_>) -> Option<&str> {
         self.deny.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
     }
 
     /// Returns the ask rule that covers an act.
-    pub(super) fn asks(&self, seen: &Seen<'_>) -> Option<&str> {
+    pub(super) fn asks(&self, seen: &JudgedAct<'_>) -> Option<&str> {
         self.ask.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
     }
 
@@ -192,13 +192,15 @@ impl Rule {
             (Some(pattern), _) if is_blank(pattern) => {
                 return Err(fail(format!("its pattern is empty; \"{name}\" alone covers every use")));
             }
-            (Some(pattern), Kind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
-            (Some(pattern), Kind::Path | Kind::Reading) => Pattern::Path {
+            (Some(pattern), PatternKind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
+            (Some(pattern), PatternKind::Path | PatternKind::Reading) => Pattern::Path {
                 exact: PathPattern::parse(pattern).map_err(fail)?,
                 folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
             },
-            (Some(pattern), Kind::Address) => Pattern::Address(Box::new(UrlPattern::parse(pattern).map_err(fail)?)),
-            (Some(pattern), Kind::Query) => Pattern::Query(Glob::new(pattern, Slash::Plain)),
+            (Some(pattern), PatternKind::Address) => {
+                Pattern::Address(Box::new(UrlPattern::parse(pattern).map_err(fail)?))
+            }
+            (Some(pattern), PatternKind::Query) => Pattern::Query(Glob::new(pattern, Slash::Plain)),
         };
         Ok(Self { text: text.to_owned(), tool: Some(tool), pattern })
     }
@@ -241,7 +243,7 @@ impl Rule {
     }
 
     /// Tells whether it is about an act in the widest sense.
-    fn touches(&self, seen: &Seen<'_>) -> bool {
+    fn touches(&self, seen: &JudgedAct<'_>) -> bool {
         if self.tool.is_some_and(|tool| !is_like(tool, seen.act.tool())) {
             return false;
         }
@@ -340,7 +342,7 @@ impl Words {
 
     /// Tells whether a command that may run begins with it, options between its words left out; one pass, whatever the
     /// words are.
-    fn touches(&self, found: &Found) -> bool {
+    fn touches(&self, found: &FoundCommand) -> bool {
         let Some((first, patterns)) = self.words.split_first() else { return true };
         // Which patterns may come next, and which of them right behind an option that may have a value.
         let mut open = vec![Next::default(); patterns.len()];
@@ -383,7 +385,7 @@ impl WordPattern {
 /// Tells whether two tools do the same kind of thing.
 fn is_like(left: &str, right: &str) -> bool {
     let kind_of = |name: &str| TOOLS.into_iter().find(|(tool, _)| *tool == name).map(|(_, kind)| kind);
-    let kind = kind_of(left).filter(|kind| *kind != Kind::Query);
+    let kind = kind_of(left).filter(|kind| *kind != PatternKind::Query);
     let clones = left == "git_clone" || right == "git_clone";
     left == right || (kind.is_some() && kind == kind_of(right) && !clones)
 }

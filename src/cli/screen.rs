@@ -31,7 +31,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
-use crate::tui::terminal::alert::{Relay, Titled, Way};
+use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
 use crate::tui::{self, Answers, Ending, ScreenOptions};
@@ -274,13 +274,13 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
 }
 
 /// Returns the form of notifications.
-fn way(notify: Notify, relay: Relay) -> Way {
+fn way(notify: Notify, relay: Relay) -> AlertMethod {
     let variable = |name| std::env::var(name).ok();
     match notify {
-        Notify::Auto => Way::detect(variable("TERM_PROGRAM").as_deref(), variable("TERM").as_deref(), relay),
-        Notify::Bell => Way::Bell,
-        Notify::Osc9 => Way::Osc9,
-        Notify::Osc777 => Way::Osc777,
-        Notify::Off => Way::Off,
+        Notify::Auto => AlertMethod::detect(variable("TERM_PROGRAM").as_deref(), variable("TERM").as_deref(), relay),
+        Notify::Bell => AlertMethod::Bell,
+        Notify::Osc9 => AlertMethod::Osc9,
+        Notify::Osc777 => AlertMethod::Osc777,
+        Notify::Off => AlertMethod::Off,
     }
 }

@@ -74,14 +74,14 @@ pub fn wanted_sandbox(
     Ok((wanted, around))
 }
 
-fn web(settings: &WebSettings, places: &UserDirectories) -> web::Settings {
+fn web(settings: &WebSettings, places: &UserDirectories) -> web::WebOptions {
     let key = |key: &Option<ApiKey>| key.as_ref().map(|key| SecretString::from(key.expose()));
-    web::Settings {
+    web::WebOptions {
         allowed_hosts: settings.allow_hosts.clone(),
         searxng_url: settings.searxng_url.clone(),
         brave_key: key(&settings.brave_key),
         exa_key: key(&settings.exa_key),
         cache_dir: places.cache.clone(),
-        ..web::Settings::default()
+        ..web::WebOptions::default()
     }
 }

@@ -52,7 +52,7 @@ fn section_of(keys: &[Key]) -> String {
 
 /// Says of the value at a byte of the text what its key allows; `None` when no known key stands there.
 pub(super) fn sentence(text: &str, top: &DeTable<'_>, at: usize) -> Option<String> {
-    let Found { path, span } = innermost(top, &[], at)?;
+    let FileValue { path, span } = innermost(top, &[], at)?;
     let named = |place: usize, name: &str| match (path.first().map(String::as_str), place) {
         (Some("profile" | "prices" | "mcp"), 1) | (Some("mcp"), 3) => "*".to_owned(),
         _ => name.to_owned(),
@@ -71,18 +71,18 @@ pub(super) fn sentence(text: &str, top: &DeTable<'_>, at: usize) -> Option<Strin
 }
 
 /// A value of the file, by its key and the keys of the tables around it.
-struct Found {
+struct FileValue {
     path: Vec<String>,
     span: Range<usize>,
 }
 
 /// Finds the value with the fewest bytes that this byte belongs to.
-fn innermost(table: &DeTable<'_>, above: &[String], at: usize) -> Option<Found> {
+fn innermost(table: &DeTable<'_>, above: &[String], at: usize) -> Option<FileValue> {
     let each = table.iter().filter_map(|(key, value): (_, &Spanned<DeValue<'_>>)| {
         let path: Vec<String> = above.iter().cloned().chain([key.get_ref().to_string()]).collect();
         let below = value.get_ref().as_table().and_then(|table| innermost(table, &path, at));
         let span = value.span();
-        below.or_else(|| span.contains(&at).then_some(Found { path, span }))
+        below.or_else(|| span.contains(&at).then_some(FileValue { path, span }))
     });
     each.min_by_key(|found| found.span.len())
 }

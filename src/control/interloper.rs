@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 use crate::clock;
 use crate::control::Cancellable;
-use crate::control::queue::{Doing, Queue, Taken};
+use crate::control::queue::{Doing, Queue, TakenTexts};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
@@ -191,7 +191,7 @@ impl Interloper {
     /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
     /// starts the next one.
     pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
-        self.take(|queue| if cancellable.is_cancelled() { Taken::default() } else { queue.drain(clock::now()) })
+        self.take(|queue| if cancellable.is_cancelled() { TakenTexts::default() } else { queue.drain(clock::now()) })
     }
 
     /// Takes what starts the next turn and clears the cancel flag under the same lock, so that a cancel
@@ -229,7 +229,7 @@ impl Interloper {
     /// Takes what is to go now ([`Delivery::Now`]); nothing once `cancellable` is set. For the agent.
     pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| match cancellable {
-            Some(cancellable) if cancellable.is_cancelled() => Taken::default(),
+            Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),
             Some(_) | None => queue.take_now(clock::now()),
         })
     }
@@ -393,7 +393,7 @@ impl Interloper {
         found
     }
 
-    fn take(&self, take: impl FnOnce(&mut Queue) -> Taken) -> Vec<Pending> {
+    fn take(&self, take: impl FnOnce(&mut Queue) -> TakenTexts) -> Vec<Pending> {
         let (taken, released) = {
             let mut queue = self.lock();
             let released = queue.elapsed(clock::now(), &mut || self.new_id());

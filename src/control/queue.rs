@@ -81,14 +81,14 @@ impl Entry {
 
 /// What a drain did.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct TakenTexts {
     /// What leaves the list, in order.
     pub(crate) entries: Vec<Pending>,
     /// True when entries stay behind that are held for their age from here on.
     pub(crate) held_back: bool,
 }
 
-impl Taken {
+impl TakenTexts {
     /// Tells whether the list is another than before.
     pub(crate) fn changed(&self) -> bool {
         !self.entries.is_empty() || self.held_back
@@ -123,7 +123,7 @@ impl Queue {
     }
 
     /// Takes what enters at a boundary: what is to go now, then the steers; none that is held.
-    pub(crate) fn drain(&mut self, now: Timestamp) -> Taken {
+    pub(crate) fn drain(&mut self, now: Timestamp) -> TakenTexts {
         let mut taken = self.take(QueueMode::All, Delivery::Now, now);
         let steers = self.take(self.modes.steer, Delivery::Steer, now);
         taken.entries.extend(steers.entries);
@@ -132,19 +132,19 @@ impl Queue {
     }
 
     /// Takes what is to go now.
-    pub(crate) fn take_now(&mut self, now: Timestamp) -> Taken {
+    pub(crate) fn take_now(&mut self, now: Timestamp) -> TakenTexts {
         self.take(QueueMode::All, Delivery::Now, now)
     }
 
     /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next. What
     /// starts none goes with it, or stays.
-    pub(crate) fn take_turn(&mut self, now: Timestamp) -> Taken {
-        let mut taken = Taken::default();
+    pub(crate) fn take_turn(&mut self, now: Timestamp) -> TakenTexts {
+        let mut taken = TakenTexts::default();
         if !self.deliverable() {
             return taken;
         }
         if self.holds_all_for_age(now) {
-            return Taken { held_back: true, ..taken };
+            return TakenTexts { held_back: true, ..taken };
         }
         for (mode, delivery) in [
             (QueueMode::All, Delivery::Now),
@@ -325,12 +325,12 @@ impl Queue {
         self.entries.iter().position(|entry| entry.pending.id == *id)
     }
 
-    fn take(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> Taken {
+    fn take(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> TakenTexts {
         let most = match mode {
             QueueMode::All => usize::MAX,
             QueueMode::OneAtATime => 1,
         };
-        let mut taken = Taken::default();
+        let mut taken = TakenTexts::default();
         let mut kept = Vec::with_capacity(self.entries.len());
         let mut work = 0;
         for mut entry in self.entries.drain(..) {

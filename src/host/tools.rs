@@ -19,7 +19,7 @@ pub struct Workbench {
     /// What commands reach besides the workspace.
     pub confinement: Confinement,
     /// How the web is reached.
-    pub web: web::Settings,
+    pub web: web::WebOptions,
     /// Who has the tools that reach it.
     pub web_pool: WebPool,
 }

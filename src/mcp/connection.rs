@@ -126,13 +126,13 @@ impl std::fmt::Debug for Shared {
 
 #[derive(Default)]
 struct Inner {
-    waiting: HashMap<u64, Waiting>,
+    waiting: HashMap<u64, OpenRequest>,
     /// The questions of the server that are open, by their ids.
     asked: HashMap<String, AbortHandle>,
 }
 
 /// A request that is not answered yet.
-struct Waiting {
+struct OpenRequest {
     answer: oneshot::Sender<Result<Value, RequestError>>,
     progress: watch::Sender<Option<Progress>>,
 }
@@ -180,8 +180,8 @@ impl Connection {
         let id = shared.next.fetch_add(1, Ordering::Relaxed);
         let (answer, mut answered) = oneshot::channel();
         let (tell, mut told) = watch::channel(None);
-        shared.lock().waiting.insert(id, Waiting { answer, progress: tell });
-        let mut open = OpenRequest { shared, id, on_drop };
+        shared.lock().waiting.insert(id, OpenRequest { answer, progress: tell });
+        let mut open = RequestGuard { shared, id, on_drop };
         if let Some(lost) = shared.lost.borrow().clone() {
             return Err(RequestError::Lost(lost.why));
         }
@@ -266,13 +266,13 @@ impl Drop for Connection {
 }
 
 /// A request that waits. Dropping it cancels it at the server, unless it was answered.
-struct OpenRequest<'a> {
+struct RequestGuard<'a> {
     shared: &'a Shared,
     id: u64,
     on_drop: OnDrop,
 }
 
-impl Drop for OpenRequest<'_> {
+impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
         let mut inner = self.shared.lock();
         inner.waiting.remove(&self.id);

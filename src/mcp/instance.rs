@@ -50,7 +50,7 @@ struct Live {
 
 /// What is asked of a server, so that it can be asked again.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted<'a> {
+pub enum ServerRequest<'a> {
     /// A call of a tool.
     Call {
         /// The tool, by the server's name.
@@ -74,7 +74,7 @@ pub enum Wanted<'a> {
     },
 }
 
-impl Wanted<'_> {
+impl ServerRequest<'_> {
     /// Tells whether it may be sent again when nobody knows what became of it.
     fn may_repeat(&self) -> bool {
         match self {
@@ -104,7 +104,11 @@ impl Instance {
     ///
     /// # Errors
     /// One sentence.
-    pub async fn ask(&self, wanted: Wanted<'_>, progress: &(dyn Fn(&Progress) + Send + Sync)) -> Result<Value, String> {
+    pub async fn ask(
+        &self,
+        wanted: ServerRequest<'_>,
+        progress: &(dyn Fn(&Progress) + Send + Sync),
+    ) -> Result<Value, String> {
         let name = &self.server.definition().name;
         let time = self.server.definition().call_time;
         let patience = Patience { idle: time, most: limits::MCP_CALL_MOST_TIME.max(time) };
@@ -113,9 +117,9 @@ impl Instance {
             let session = self.session().await?;
             self.server.called();
             let asked = match wanted {
-                Wanted::Call { tool, arguments, .. } => session.call(tool, arguments, patience, progress).await,
-                Wanted::Resource { uri } => session.read(uri, patience).await,
-                Wanted::Prompt { name, arguments } => session.prompt(name, arguments, patience).await,
+                ServerRequest::Call { tool, arguments, .. } => session.call(tool, arguments, patience, progress).await,
+                ServerRequest::Resource { uri } => session.read(uri, patience).await,
+                ServerRequest::Prompt { name, arguments } => session.prompt(name, arguments, patience).await,
             };
             let error = match asked {
                 Ok(result) => {
@@ -140,8 +144,8 @@ impl Instance {
                         continue;
                     }
                     let effect = match wanted {
-                        Wanted::Call { .. } => "; what it did by then is not known, and it was not sent again",
-                        Wanted::Resource { .. } | Wanted::Prompt { .. } => "",
+                        ServerRequest::Call { .. } => "; what it did by then is not known, and it was not sent again",
+                        ServerRequest::Resource { .. } | ServerRequest::Prompt { .. } => "",
                     };
                     let what = if is_lost { "was lost during the call" } else { "gave no whole answer to the call" };
                     return Err(format!("the server {name} {what}: {error}{effect}"));

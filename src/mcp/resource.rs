@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::mcp::instance::Wanted;
+use crate::mcp::instance::ServerRequest;
 use crate::mcp::results;
 use crate::mcp::servers::{Agent, Servers};
 use crate::message::Arguments;
@@ -89,7 +89,7 @@ impl ResourceTool {
             };
             context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
         }
-        let result = instance.ask(Wanted::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
+        let result = instance.ask(ServerRequest::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
         Ok(results::resource(&result, servers.outputs()).await)
     }
 }

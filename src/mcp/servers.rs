@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use crate::limits;
 use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
-use crate::mcp::instance::{Instance, Wanted};
+use crate::mcp::instance::{Instance, ServerRequest};
 use crate::mcp::names::{means, means_server, means_whole};
 use crate::mcp::resource::ResourceTool;
 use crate::mcp::results;
@@ -221,7 +221,7 @@ impl Servers {
             let prompt = prompts.iter().find(|prompt| prompt.name == name);
             let prompt = prompt.ok_or_else(|| format!("the server {server} has no prompt {}", visible_line(name)))?;
             let arguments = filled(prompt, words)?;
-            let result = instance.ask(Wanted::Prompt { name, arguments: &arguments }, &|_| {}).await?;
+            let result = instance.ask(ServerRequest::Prompt { name, arguments: &arguments }, &|_| {}).await?;
             Ok(results::prompt(&result))
         })
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::mcp::arguments;
 use crate::mcp::catalog::ToolDefinition;
-use crate::mcp::instance::{Instance, Wanted};
+use crate::mcp::instance::{Instance, ServerRequest};
 use crate::mcp::results;
 use crate::mcp::server::{ChangeAnswer, OfferedTool};
 use crate::message::Arguments;
@@ -75,7 +75,7 @@ impl ServerTool {
         }
         let now = self.now()?;
         arguments::check(&arguments, &now.schema).map_err(ToolError::Failed)?;
-        let wanted = Wanted::Call { tool: &act.tool, arguments: &arguments, hints: now.hints };
+        let wanted = ServerRequest::Call { tool: &act.tool, arguments: &arguments, hints: now.hints };
         let progress = |made: &crate::mcp::Progress| context.progress(format!("{}\n", made.line()));
         let result = self.instance.ask(wanted, &progress).await.map_err(ToolError::Failed)?;
         results::observation(&result, self.outputs.as_deref()).await

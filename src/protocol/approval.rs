@@ -30,7 +30,7 @@ pub struct ApprovalRequest {
     /// Who asks; `None` when the program itself does.
     pub asker: Option<Asker>,
     /// What it is about.
-    pub subject: Subject,
+    pub subject: ApprovalSubject,
     /// Why it is asked although the mode or a rule might allow it; empty when that is plain.
     pub why: String,
     /// What an answer for the session would cover; none is taken without.
@@ -51,7 +51,7 @@ pub struct OfferedRule {
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Subject {
+pub enum ApprovalSubject {
     /// What exactly a tool would do.
     Act {
         /// The act.
@@ -88,7 +88,7 @@ pub enum Subject {
     },
 }
 
-impl Subject {
+impl ApprovalSubject {
     /// Returns what is asked, in one line, and what exactly would happen (untrusted).
     pub fn words(&self) -> (String, Option<String>) {
         match self {

@@ -26,7 +26,7 @@ mod status;
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, ServerToolAct, UseAct, WriteAct};
-pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
+pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{

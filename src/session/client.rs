@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::protocol::{Post, Request};
 
 /// Called from other threads when there is something to take. It must not block.
-pub type Wake = Arc<dyn Fn(Waiting) + Send + Sync>;
+pub type Wake = Arc<dyn Fn(WakeReason) + Send + Sync>;
 
 /// What waits to be taken by a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WakeReason {
     /// Replies and snapshots, which change what a key would do.
     Answers,
     /// Events and notices, which can be taken together for the next frame.

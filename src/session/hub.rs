@@ -11,7 +11,7 @@ use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
 use crate::protocol::{Numbered, QueueOutcome, Reply, Request, SessionStatus};
-use crate::session::client::Waiting;
+use crate::session::client::WakeReason;
 use crate::session::local::LocalClient;
 use crate::session::members::{Member, Members, lock};
 use crate::session::requests::Requests;
@@ -157,7 +157,7 @@ impl Hub {
         }
         tell(self.requests.carry_out(Numbered { client, number, request }));
         mark(member);
-        member.wake(Waiting::Answers);
+        member.wake(WakeReason::Answers);
     }
 }
 

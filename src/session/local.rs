@@ -8,7 +8,7 @@ use std::thread;
 use crate::host::Handle;
 use crate::id::ClientId;
 use crate::protocol::{Post, Reply, Request};
-use crate::session::client::{Client, Waiting, Wake};
+use crate::session::client::{Client, Wake, WakeReason};
 use crate::session::hub::Hub;
 use crate::session::members::{Member, lock};
 
@@ -85,10 +85,10 @@ impl Client for LocalClient {
         let events = Arc::downgrade(&self.member);
         self.member.mail.on_wake(Arc::new(move || {
             if let Some(member) = events.upgrade() {
-                member.wake(Waiting::Events);
+                member.wake(WakeReason::Events);
             }
         }));
-        wake(Waiting::Answers);
+        wake(WakeReason::Answers);
     }
 
     /// Ends the run, when it was started with this client.

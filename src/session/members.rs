@@ -11,7 +11,7 @@ use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
 use crate::protocol::{BudgetStatus, Notice, Post};
-use crate::session::client::{Waiting, Wake};
+use crate::session::client::{Wake, WakeReason};
 use crate::session::past::{Past, size};
 use crate::session::status::StatusFold;
 
@@ -48,7 +48,7 @@ impl Member {
         }
     }
 
-    pub(super) fn wake(&self, waiting: Waiting) {
+    pub(super) fn wake(&self, waiting: WakeReason) {
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
             wake(waiting);
@@ -61,7 +61,7 @@ impl Member {
 
     pub(super) fn reply(&self, posts: impl IntoIterator<Item = Post>) {
         lock(&self.replies).extend(posts);
-        self.wake(Waiting::Answers);
+        self.wake(WakeReason::Answers);
     }
 
     /// Lets it look at the queues again.
@@ -114,7 +114,7 @@ impl Member {
         if self.backlog.fetch_add(size, Ordering::SeqCst) > limits::CLIENT_BACKLOG {
             self.is_lost.store(true, Ordering::SeqCst);
             self.mail.take();
-            self.wake(Waiting::Events);
+            self.wake(WakeReason::Events);
         } else {
             self.mail.push(post.clone());
         }
@@ -187,7 +187,7 @@ impl Members {
     pub(super) fn changed(&self, mark: impl Fn(&Member)) {
         for member in self.all() {
             mark(&member);
-            member.wake(Waiting::Answers);
+            member.wake(WakeReason::Answers);
         }
     }
 

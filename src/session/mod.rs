@@ -39,7 +39,7 @@ mod status;
 pub mod stream;
 
 pub use crate::workspace::{Bounds, EntryKind, Walk};
-pub use client::{Client, Waiting, Wake};
+pub use client::{Client, Wake, WakeReason};
 pub use hub::{Beginning, Hub, SCREEN};
 pub use local::LocalClient;
 pub use recorded::RecordedClient;

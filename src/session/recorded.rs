@@ -12,7 +12,7 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::plan::PlanRefused;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
-use crate::session::client::{Client, Waiting, Wake};
+use crate::session::client::{Client, Wake, WakeReason};
 
 /// A client of what was recorded.
 pub struct RecordedClient {
@@ -36,12 +36,12 @@ impl RecordedClient {
         let pending = unfinished.pending;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
         lock(&self.answers).push(Post::Queues { queues, paused: true });
-        self.wake(Waiting::Answers);
+        self.wake(WakeReason::Answers);
         let notes = notes.into_iter().map(|note| Post::Notice(Notice::Info(note)));
         notes.chain([Post::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
     }
 
-    fn wake(&self, waiting: Waiting) {
+    fn wake(&self, waiting: WakeReason) {
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
             wake(waiting);
@@ -91,7 +91,7 @@ impl Client for RecordedClient {
     fn send(&self, request: Request) {
         let reply = self.refuse(request).map(Post::Reply);
         lock(&self.answers).extend(reply);
-        self.wake(Waiting::Answers);
+        self.wake(WakeReason::Answers);
     }
 
     fn answers(&self) -> Vec<Post> {
@@ -108,7 +108,7 @@ impl Client for RecordedClient {
                     posts.extend(events.into_iter().map(Post::Envelope));
                     *held = Some(recorded);
                     if posts.len() >= limits::RETOLD_EVENTS {
-                        self.wake(Waiting::Events);
+                        self.wake(WakeReason::Events);
                         break;
                     }
                 }
@@ -120,8 +120,8 @@ impl Client for RecordedClient {
 
     fn on_wake(&self, wake: Wake) {
         *lock(&self.wake) = Some(wake.clone());
-        wake(Waiting::Answers);
-        wake(Waiting::Events);
+        wake(WakeReason::Answers);
+        wake(WakeReason::Events);
     }
 
     fn end(&self) {}

@@ -5,8 +5,8 @@
 use crate::event::{Event, Pending};
 use crate::id::{AgentId, ClientId};
 use crate::protocol::{
-    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
-    SessionStatus, Subject, WaitingFor, WaitingStatus, form_words,
+    AgentState, AgentStatus, ApprovalRequest, ApprovalSubject, BudgetStatus, Notice, PendingStatus, Post,
+    SessionActivity, SessionStatus, WaitingFor, WaitingStatus, form_words,
 };
 use crate::steering::Rule;
 
@@ -172,13 +172,13 @@ fn happen(agent: &mut AgentStatus, event: &Event) {
 
 fn question(open: &ApprovalRequest) -> WaitingStatus {
     let (question, detail) = match &open.subject {
-        Subject::Act { act } => act.clone().summary(),
-        Subject::Plain { title, detail } => (title.clone(), detail.clone()),
-        Subject::Form { server, message, fields } => {
+        ApprovalSubject::Act { act } => act.clone().summary(),
+        ApprovalSubject::Plain { title, detail } => (title.clone(), detail.clone()),
+        ApprovalSubject::Form { server, message, fields } => {
             (format!("the server {server} asks: {message}"), form_words(fields))
         }
-        Subject::Plan { plan } => ("Is this plan accepted?".to_owned(), plan.checklist()),
-        Subject::MoreCalls { made, more } => {
+        ApprovalSubject::Plan { plan } => ("Is this plan accepted?".to_owned(), plan.checklist()),
+        ApprovalSubject::MoreCalls { made, more } => {
             (format!("it has made {made} tool calls; may it make {more} more?"), String::new())
         }
     };

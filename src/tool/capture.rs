@@ -5,7 +5,7 @@
 use std::io;
 
 use crate::limits;
-use crate::tool::outputs::{Kept, OutputFile, Outputs};
+use crate::tool::outputs::{OutputFile, Outputs, SavedOutput};
 
 /// Longest stretch that is given up so that a cut falls between two lines, bytes.
 const LINE_SLACK: usize = 2 * 1024;
@@ -110,11 +110,11 @@ impl Capture {
                 let (path, kept) = file.finish(total).await;
                 let path = path.display().to_string();
                 let place = match kept {
-                    Kept::Whole => format!("; the whole output is in {path}"),
-                    Kept::Beginning(bytes) => {
+                    SavedOutput::Whole => format!("; the whole output is in {path}"),
+                    SavedOutput::Beginning(bytes) => {
                         format!("; the first {bytes} bytes of {total} are in {path}, more is not kept")
                     }
-                    Kept::Failed(bytes, error) => format!(
+                    SavedOutput::Failed(bytes, error) => format!(
                         "; the first {bytes} bytes of {total} are in {path}, more could not be written: {error}"
                     ),
                 };

@@ -67,12 +67,12 @@ pub(super) struct Proposal {
 }
 
 /// A change that was made.
-pub(super) struct Done {
+pub(super) struct AppliedChange {
     pub(super) act: WriteAct,
     undoable: Undoable,
 }
 
-impl Done {
+impl AppliedChange {
     /// Returns what the model must know about the way back; empty when there is one.
     pub(super) fn note(&self) -> &'static str {
         match self.undoable {
@@ -87,7 +87,7 @@ pub(super) async fn carry_out(
     workspace: &Arc<Workspace>,
     context: &ToolContext,
     proposal: Proposal,
-) -> Result<Done, ToolError> {
+) -> Result<AppliedChange, ToolError> {
     let Proposal { act, difference } = proposal;
     let approved = tokio::select! {
         biased;
@@ -98,7 +98,7 @@ pub(super) async fn carry_out(
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
         let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());
-        Ok(Done { undoable: written.map_err(ToolError::Failed)?, act })
+        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, act })
     })
     .await?;
     let shown = visible_line(&done.act.shown).into_owned();

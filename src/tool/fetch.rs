@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use crate::limits;
 use crate::tool::page::{self, Page};
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
-use crate::web::{Client, Reply, decode};
+use crate::web::{Client, WebResponse, decode};
 
 /// Gets texts from the web as they are.
 pub struct FetchTool {
@@ -58,7 +58,7 @@ impl Tool for FetchTool {
 }
 
 /// Refuses what is not text by its type; what has none is looked at.
-fn is_text(reply: &Reply) -> Result<(), String> {
+fn is_text(reply: &WebResponse) -> Result<(), String> {
     let kind = reply.content_type();
     if kind.is_text() || kind.essence().is_empty() {
         return Ok(());

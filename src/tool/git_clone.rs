@@ -179,7 +179,7 @@ impl GitCloneTool {
     async fn follow(&self, into: &Path, job: &Job, context: &ToolContext) -> Result<(), ToolError> {
         let memory = Some(self.bounds.memory);
         let mut running = self.spawner.start_own(job, memory).map_err(|error| not_started(&error))?;
-        let mut said = Said::default();
+        let mut said = OutputTail::default();
         let mut broken = None;
         let began = Instant::now();
         let mut size = Size::default();
@@ -294,7 +294,7 @@ impl GitCloneTool {
         };
         let mut running =
             self.spawner.start_own(&job, Some(self.bounds.memory)).map_err(|error| not_started(&error))?;
-        let mut said = Said::default();
+        let mut said = OutputTail::default();
         let mut buffer = [0; 256];
         while let Ok(bytes @ 1..) = running.read(&mut buffer).await {
             said.push(buffer.get(..bytes).unwrap_or_default());
@@ -365,12 +365,12 @@ async fn end(
 
 /// The last words of git.
 #[derive(Default)]
-struct Said {
+struct OutputTail {
     bytes: Vec<u8>,
     total: u64,
 }
 
-impl Said {
+impl OutputTail {
     fn push(&mut self, piece: &[u8]) {
         self.total += piece.len() as u64;
         self.bytes.extend_from_slice(piece);

@@ -81,13 +81,13 @@ pub use fn_tool::FnTool;
 pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 pub use grep::GrepTool;
-pub use outputs::{Kept, Outputs};
+pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use plan::{PLAN_TOOL, PlanTool};
 pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
 pub use spec::ToolSpec;
-pub use toolbox::{Additions, Found, Toolbox, WeakAdditions};
+pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
 pub use web_scrape::WebScrapeTool;
 pub use web_search::WebSearchTool;
 pub use write::WriteTool;
@@ -106,7 +106,7 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
 ///
 /// # Errors
 /// [`BuildError::Argument`] when a setting cannot be used.
-pub fn web_tools(settings: &web::Settings, spawner: Option<&Spawner>) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+pub fn web_tools(settings: &web::WebOptions, spawner: Option<&Spawner>) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
     let client = web::Client::new(settings).map_err(BuildError::argument)?;
     let search = web::search::Search::new(settings).map_err(BuildError::argument)?;
     Ok(vec![
@@ -252,14 +252,14 @@ pub struct ToolContext {
     /// Decides what may be done.
     pub approvals: Arc<Approvals>,
     /// Takes what there is to tell of the running call, in order.
-    pub tell: Arc<dyn Fn(Told) + Send + Sync>,
+    pub tell: Arc<dyn Fn(ToolReport) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
 }
 
 /// One thing that a running call tells.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum ToolReport {
     /// A piece of output, shown live.
     Progress(String),
     /// What a screen shows of the result; the last one counts.
@@ -287,12 +287,12 @@ impl ToolContext {
 
     /// Shows a piece of output live.
     pub fn progress(&self, text: impl Into<String>) {
-        (self.tell)(Told::Progress(text.into()));
+        (self.tell)(ToolReport::Progress(text.into()));
     }
 
     /// Says what a screen shows of the result.
     pub fn details(&self, details: Details) {
-        (self.tell)(Told::Details(details));
+        (self.tell)(ToolReport::Details(details));
     }
 
     /// Asks for leave to use a tool that changes and sends nothing, where a rule wants that; `what` is what it gets.
@@ -324,9 +324,9 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Failed`] with the refusal, for the model.
     pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
-        let tell = |told| (self.tell)(Told::Approval(told));
+        let tell = |told| (self.tell)(ToolReport::Approval(told));
         self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| {
-            (self.tell)(Told::Refused(refusal.fault));
+            (self.tell)(ToolReport::Refused(refusal.fault));
             ToolError::Failed(refusal.words)
         })
     }

@@ -33,7 +33,7 @@ pub struct Outputs {
 
 /// How much of an output is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum SavedOutput {
     /// All of it.
     Whole,
     /// So many bytes from its beginning; no more is kept.
@@ -159,16 +159,16 @@ impl OutputFile {
     }
 
     /// Ends the file; returns it and how much of `total` bytes it holds.
-    pub(super) async fn finish(mut self, total: u64) -> (PathBuf, Kept) {
+    pub(super) async fn finish(mut self, total: u64) -> (PathBuf, SavedOutput) {
         self.pieces = None;
         let (written, error) = match timeout(limits::OUTPUT_DISK_TIME, self.writer).await {
             Ok(Ok(done)) => done,
             Ok(Err(_)) | Err(_) => (0, Some("the disk is too slow".to_owned())),
         };
         let kept = match error.or(self.fault.map(str::to_owned)) {
-            Some(error) => Kept::Failed(written, error),
-            None if written < total => Kept::Beginning(written),
-            None => Kept::Whole,
+            Some(error) => SavedOutput::Failed(written, error),
+            None if written < total => SavedOutput::Beginning(written),
+            None => SavedOutput::Whole,
         };
         (self.path, kept)
     }
@@ -190,9 +190,9 @@ mod tests {
         second.push(b"ghi").await;
         first.push(b"7").await;
         let (path, kept) = first.finish(7).await;
-        assert_eq!((std::fs::read(path).unwrap(), kept), (b"123456".to_vec(), Kept::Beginning(6)));
+        assert_eq!((std::fs::read(path).unwrap(), kept), (b"123456".to_vec(), SavedOutput::Beginning(6)));
         let (path, kept) = second.finish(9).await;
-        assert_eq!((std::fs::read(path).unwrap(), kept), (b"abcd".to_vec(), Kept::Beginning(4)));
+        assert_eq!((std::fs::read(path).unwrap(), kept), (b"abcd".to_vec(), SavedOutput::Beginning(4)));
     }
 
     #[tokio::test]
@@ -203,7 +203,7 @@ mod tests {
         let mut file = outputs.open().unwrap();
         file.push(b"123").await;
         file.push(b"456").await;
-        assert_eq!(file.finish(6).await.1, Kept::Whole);
+        assert_eq!(file.finish(6).await.1, SavedOutput::Whole);
         assert_eq!(outputs.room.load(Ordering::Relaxed), 0);
     }
 
@@ -218,7 +218,7 @@ mod tests {
         }
         file.push(b"more").await;
         let (path, kept) = file.finish(limits::OUTPUT_FILE_BYTES + 4).await;
-        assert_eq!(kept, Kept::Beginning(limits::OUTPUT_FILE_BYTES));
+        assert_eq!(kept, SavedOutput::Beginning(limits::OUTPUT_FILE_BYTES));
         assert_eq!(path.metadata().unwrap().len(), limits::OUTPUT_FILE_BYTES);
     }
 }

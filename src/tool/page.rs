@@ -8,7 +8,7 @@ use crate::details::{Details, PageFacts};
 use crate::limits;
 use crate::text::{clip, visible_line};
 use crate::tool::{Args, ToolContext, ToolError};
-use crate::web::{Body, Client, Reply, Target, WebError, decode};
+use crate::web::{Body, Client, Target, WebError, WebResponse, decode};
 
 /// An answer, read.
 pub(super) struct Page {
@@ -26,7 +26,7 @@ pub(super) async fn get(
     context: &ToolContext,
     tool: &'static str,
     url: &str,
-    wanted: impl Fn(&Reply) -> Result<(), String>,
+    wanted: impl Fn(&WebResponse) -> Result<(), String>,
 ) -> Result<Page, ToolError> {
     let mut notes = Vec::new();
     let written = client.target(url)?;
@@ -74,7 +74,7 @@ async fn ask(
     context: &ToolContext,
     tool: &'static str,
     target: &Target,
-) -> Result<Result<Reply, WebError>, ToolError> {
+) -> Result<Result<WebResponse, WebError>, ToolError> {
     let approved = context.approve(FetchAct { tool: tool.into(), url: target.url().to_string() }).await?;
     let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
     let target = client.target(&act.url)?;
@@ -122,6 +122,6 @@ pub(super) fn window(text: &str, offset: usize, notes: &[String]) -> Result<Stri
 }
 
 /// Says how large a body is that was not read.
-pub(super) fn size(reply: &Reply) -> String {
+pub(super) fn size(reply: &WebResponse) -> String {
     reply.length().map_or_else(|| "of unknown size".to_owned(), |length| format!("{length} bytes"))
 }

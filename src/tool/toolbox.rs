@@ -23,14 +23,14 @@ pub struct Toolbox {
 
 /// The way by which an agent gets more tools while it runs, and loses them. Clones lead to the same agent.
 #[derive(Clone, Default)]
-pub struct Additions(Arc<Mutex<Waiting>>);
+pub struct Additions(Arc<Mutex<QueuedChanges>>);
 
 /// An [`Additions`] that does not keep anything of its agent.
 #[derive(Clone, Default)]
-pub struct WeakAdditions(Weak<Mutex<Waiting>>);
+pub struct WeakAdditions(Weak<Mutex<QueuedChanges>>);
 
 #[derive(Default)]
-struct Waiting {
+struct QueuedChanges {
     /// Every name that the agent has, those of the waiting tools included.
     names: HashSet<String>,
     changes: Vec<ToolChange>,
@@ -73,7 +73,7 @@ impl Additions {
         WeakAdditions(Arc::downgrade(&self.0))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, QueuedChanges> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,7 +85,7 @@ impl WeakAdditions {
     }
 }
 
-impl Waiting {
+impl QueuedChanges {
     fn take_name(&mut self, name: &str) -> Result<(), BuildError> {
         if name.is_empty() {
             return Err(BuildError::argument("a tool needs a name"));
@@ -99,14 +99,14 @@ impl Waiting {
 
 /// A tool that was looked up by name.
 #[derive(Clone)]
-pub enum Found {
+pub enum FoundTool {
     /// Its arguments are checked before it runs.
     Tool(Arc<dyn Tool>),
     /// It takes arguments unchecked.
     Raw(Arc<dyn RawTool>),
 }
 
-impl Found {
+impl FoundTool {
     /// Says whether it may run beside others.
     pub fn concurrency(&self) -> Concurrency {
         match self {
@@ -213,9 +213,9 @@ impl Toolbox {
     }
 
     /// Looks a tool up by the name that the model used. Exact: no case folding, no trimming.
-    pub fn find(&self, name: &str) -> Option<Found> {
-        let checked = self.tools.iter().find(|tool| tool.name() == name).cloned().map(Found::Tool);
-        checked.or_else(|| self.raw.iter().find(|tool| tool.name() == name).cloned().map(Found::Raw))
+    pub fn find(&self, name: &str) -> Option<FoundTool> {
+        let checked = self.tools.iter().find(|tool| tool.name() == name).cloned().map(FoundTool::Tool);
+        checked.or_else(|| self.raw.iter().find(|tool| tool.name() == name).cloned().map(FoundTool::Raw))
     }
 
     /// Returns the names of all tools, raw ones last.

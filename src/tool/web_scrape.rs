@@ -7,7 +7,7 @@ use reqwest::Url;
 use crate::limits;
 use crate::tool::page::{self, Page};
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, blocking, pdf};
-use crate::web::{Client, ContentType, Reply, decode, readable};
+use crate::web::{Client, ContentType, WebResponse, decode, readable};
 use crate::workspace::Spawner;
 
 /// Shows pages of the web for reading.
@@ -86,7 +86,7 @@ impl Tool for WebScrapeTool {
     }
 }
 
-fn is_readable(reply: &Reply) -> Result<(), String> {
+fn is_readable(reply: &WebResponse) -> Result<(), String> {
     let kind = reply.content_type();
     // Some servers send documents without saying what they are.
     let pdf = kind.is_pdf()

@@ -5,14 +5,14 @@
 
 use super::commands::Verb;
 use super::export::ExportRequest;
-use super::fuzzy::Quest;
+use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
 use super::state::cause::Cause;
 use super::state::lines::Report;
 use super::state::pane::Pane;
 use super::state::pointer::MouseMode;
 use super::switch::Switch;
-use super::switch::{Choice, ChoiceSubject, SessionPlace, SessionsFor};
+use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor};
 use crate::id::{AgentId, MessageId, StepId};
 use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
@@ -43,7 +43,7 @@ pub enum PaneEffect {
     /// The end of the overlay on top.
     CloseOverlay,
     /// What follows from a choice in a list of sessions or messages.
-    Chosen(ChoiceSubject, Choice),
+    Chosen(ChoiceSubject, ListChoice),
     /// No sentence in the status line any more: what it was about is done.
     Quiet,
     /// A note at the end of an agent's transcript.
@@ -167,7 +167,7 @@ pub enum Effect {
     /// List the paths of the working directory; answered with `Msg::Paths`.
     ListPaths,
     /// Search a list of texts; answered with `Msg::Matched`, unless a newer search was begun meanwhile.
-    Match(Quest),
+    Match(FuzzyQuery),
     /// Find out the colours of code, away from the screen; answered with `Msg::Coloured`.
     Colour(Vec<Job>),
     /// Write the whole screen again.

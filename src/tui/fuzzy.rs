@@ -23,7 +23,7 @@ pub enum QueryKind {
 
 /// One search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quest {
+pub struct FuzzyQuery {
     /// Rises with each search; only the answer to the newest counts.
     pub number: u64,
     /// What the texts are.
@@ -38,7 +38,7 @@ pub struct Quest {
 
 /// One text that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct FuzzyMatch {
     /// Its place in the list.
     pub index: usize,
     /// The text.
@@ -49,17 +49,17 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hits {
+pub struct FuzzyMatches {
     /// The number of the search.
     pub number: u64,
     /// The best matches, the best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<FuzzyMatch>,
     /// How many match at all.
     pub count: usize,
 }
 
 /// Searches; `None` when nobody wants the answer any more.
-pub fn find(quest: &Quest, is_wanted: impl Fn() -> bool) -> Option<Hits> {
+pub fn find(quest: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMatches> {
     let mut matcher = matcher(quest.kind);
     let pattern = pattern(&quest.query);
     let mut buffer = Vec::new();
@@ -86,18 +86,18 @@ pub fn find(quest: &Quest, is_wanted: impl Fn() -> bool) -> Option<Hits> {
     scored.sort_unstable_by_key(order);
     let hits = scored.into_iter().filter_map(|(_, index)| {
         let text = quest.among.get(index)?;
-        Some(Hit { index, text: Arc::clone(text), marks: marks(&pattern, text, &mut matcher)? })
+        Some(FuzzyMatch { index, text: Arc::clone(text), marks: marks(&pattern, text, &mut matcher)? })
     });
-    Some(Hits { number: quest.number, hits: hits.collect(), count })
+    Some(FuzzyMatches { number: quest.number, hits: hits.collect(), count })
 }
 
 /// Leaves out what does not match a newer query, until the answer to that comes.
-pub fn narrow(hits: &[Hit], query: &str, kind: QueryKind) -> Vec<Hit> {
+pub fn narrow(hits: &[FuzzyMatch], query: &str, kind: QueryKind) -> Vec<FuzzyMatch> {
     let mut matcher = matcher(kind);
     let pattern = pattern(query);
     let fitting = hits.iter().filter_map(|hit| {
         let marks = marks(&pattern, &hit.text, &mut matcher)?;
-        Some(Hit { marks, ..hit.clone() })
+        Some(FuzzyMatch { marks, ..hit.clone() })
     });
     fitting.collect()
 }
@@ -125,9 +125,9 @@ fn marks(pattern: &Pattern, text: &str, matcher: &mut Matcher) -> Option<Vec<u32
 mod tests {
     use super::*;
 
-    fn quest(query: &str, among: &[&str]) -> Quest {
+    fn quest(query: &str, among: &[&str]) -> FuzzyQuery {
         let among: Arc<[Arc<str>]> = among.iter().map(|text| Arc::from(*text)).collect();
-        Quest { number: 7, kind: QueryKind::Paths, query: query.to_owned(), first: among.len(), among }
+        FuzzyQuery { number: 7, kind: QueryKind::Paths, query: query.to_owned(), first: among.len(), among }
     }
 
     #[test]

@@ -10,16 +10,16 @@ use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
 use crate::summary::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
-use crate::tui::approval::Seen;
-use crate::tui::export::Subject;
-use crate::tui::fuzzy::Hits;
+use crate::tui::approval::ShownQuestion;
+use crate::tui::export::ExportSubject;
+use crate::tui::fuzzy::FuzzyMatches;
 use crate::tui::highlight::Coloured;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::overlay::OverlayPosition;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
-use crate::tui::switch::{Choice, SessionsFor};
+use crate::tui::switch::{ListChoice, SessionsFor};
 use crate::tui::theme::Ground;
 use crate::tui::timeline::Recorded;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
@@ -54,7 +54,7 @@ pub enum Msg {
     /// Answers [`Effect::Write`].
     Written {
         /// What was to be written.
-        subject: Subject,
+        subject: ExportSubject,
         /// The path of the file, or why there is none.
         outcome: Result<String, String>,
     },
@@ -65,10 +65,10 @@ pub enum Msg {
     /// Answers [`Effect::ListPaths`].
     Paths(PathList),
     /// Answers [`Effect::Match`].
-    Matched(Hits),
+    Matched(FuzzyMatches),
     /// Answers [`Effect::ListSessions`]: the saved sessions or what was found in them, the newest first, or why there is
     /// no list.
-    Sessions(SessionsFor, Result<Vec<Choice>, String>),
+    Sessions(SessionsFor, Result<Vec<ListChoice>, String>),
     /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
     Replayed(Result<Recorded, String>),
     /// Answers [`Effect::Compare`].
@@ -93,11 +93,11 @@ pub enum Msg {
     /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
     Line(String, Timestamp),
     /// Lines were written with this question and this place where an agent waits.
-    Printed(Option<Seen>, PauseDrawn),
+    Printed(Option<ShownQuestion>, PauseDrawn),
     /// There will be no more input: nobody answers any more.
     NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
-    Shown(Option<Seen>, Timestamp),
+    Shown(Option<ShownQuestion>, Timestamp),
 }
 
 impl From<Notice> for Msg {
@@ -120,7 +120,7 @@ pub struct Drawn {
     /// The position in the overlay on top.
     pub overlay: OverlayPosition,
     /// The question that it shows.
-    pub question: Option<Seen>,
+    pub question: Option<ShownQuestion>,
     /// The panel of the held agent.
     pub gate: PauseDrawn,
     /// What lies where.

@@ -21,7 +21,7 @@ pub enum ChoiceSubject {
 
 /// One thing that can be chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct ListChoice {
     /// The name of the session or of the server, or the id of the message.
     pub id: String,
     /// The directory of a session.

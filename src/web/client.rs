@@ -19,7 +19,7 @@ use crate::text::{clip, visible_line};
 use crate::tls;
 use crate::web::body::{self, Body, ContentType};
 use crate::web::target::TargetHost;
-use crate::web::{AllowedHosts, RequestLimits, Resolve, Settings, Target, WebError, resolve};
+use crate::web::{AllowedHosts, RequestLimits, Resolve, Target, WebError, WebOptions, resolve};
 
 /// A client for public addresses. Clones share only their settings.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub struct Client {
 
 /// An answer whose body was not read yet.
 #[derive(Debug)]
-pub struct Reply {
+pub struct WebResponse {
     response: Response,
     url: Url,
     content_type: ContentType,
@@ -45,7 +45,7 @@ impl Client {
     ///
     /// # Errors
     /// One sentence when an allowed host cannot be read.
-    pub fn new(settings: &Settings) -> Result<Self, String> {
+    pub fn new(settings: &WebOptions) -> Result<Self, String> {
         Ok(Self {
             allowed: AllowedHosts::parse(&settings.allowed_hosts)?,
             bounds: settings.bounds,
@@ -75,7 +75,7 @@ impl Client {
     ///
     /// # Errors
     /// [`WebError`].
-    pub async fn get(&self, target: &Target) -> Result<Reply, WebError> {
+    pub async fn get(&self, target: &Target) -> Result<WebResponse, WebError> {
         let deadline = Instant::now() + self.bounds.time;
         let mut target = target.clone();
         for _ in 0..=limits::WEB_REDIRECTS {
@@ -98,7 +98,7 @@ impl Client {
         mut headers: HeaderMap,
         body: Option<String>,
         deadline: Instant,
-    ) -> Result<Reply, WebError> {
+    ) -> Result<WebResponse, WebError> {
         let late = || late(target, self.bounds.time);
         let pins = timeout_at(deadline, resolve::pin(self.resolver.as_ref(), target)).await.map_err(|_| late())??;
         let client = build(self.bounds, target, &pins)?;
@@ -118,7 +118,7 @@ impl Client {
         let content_type = ContentType::parse(header(CONTENT_TYPE).unwrap_or_default());
         let length = header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
         let url = target.url().clone();
-        Ok(Reply { content_type, length, url, response, bounds: self.bounds, deadline })
+        Ok(WebResponse { content_type, length, url, response, bounds: self.bounds, deadline })
     }
 
     /// Checks the target of a redirect.
@@ -161,7 +161,7 @@ impl Client {
     }
 }
 
-impl Reply {
+impl WebResponse {
     /// Returns the address that answered, after all redirects.
     pub fn url(&self) -> &Url {
         &self.url

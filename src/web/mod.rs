@@ -31,14 +31,14 @@ use crate::limits;
 pub use address::special;
 pub use body::{Body, ContentType};
 pub use charset::decode;
-pub use client::{Client, Reply};
+pub use client::{Client, WebResponse};
 pub use readable::{Readable, readable};
 pub use resolve::{Resolve, SystemResolver};
 pub use target::{AllowedHosts, Target};
 
 /// The web settings of a host.
 #[derive(Clone)]
-pub struct Settings {
+pub struct WebOptions {
     /// Hosts that are allowed whatever their address is: `host` for all its ports, or `host:port`. `http` is used where
     /// the address has it.
     pub allowed_hosts: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Settings {
     pub resolver: Arc<dyn Resolve>,
 }
 
-impl Default for Settings {
+impl Default for WebOptions {
     fn default() -> Self {
         Self {
             allowed_hosts: Vec::new(),
@@ -73,7 +73,7 @@ impl Default for Settings {
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for WebOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("allowed_hosts", &self.allowed_hosts)

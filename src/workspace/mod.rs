@@ -54,7 +54,7 @@ use std::time::Duration;
 use crate::limits;
 use crate::text::visible_line;
 use crate::workspace::beneath::Beneath;
-use crate::workspace::seen::Seen;
+use crate::workspace::seen::SeenContents;
 
 pub use crate::protocol::{Undo, UndoneFile};
 pub use crate::regular_file::read_head;
@@ -80,7 +80,7 @@ pub struct Workspace {
     root: PathBuf,
     beneath: Arc<Beneath>,
     readable: Vec<(PathBuf, Arc<Beneath>)>,
-    seen: Arc<Seen>,
+    seen: Arc<SeenContents>,
     changes: Arc<Changes>,
     caution: Caution,
     temporary: bool,

@@ -12,7 +12,7 @@ use crate::workspace::changes::{Hash, hash};
 
 /// The hashes of seen contents by path, the latest ones up to a limit.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenContents {
     inner: Mutex<Inner>,
 }
 
@@ -33,7 +33,7 @@ pub enum SeenState {
     Known,
 }
 
-impl Seen {
+impl SeenContents {
     /// Remembers what a file holds.
     pub(super) fn note(&self, path: &Path, content: &[u8]) {
         let hash = hash(content);

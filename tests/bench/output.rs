@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
 
 fn main() {
@@ -49,7 +49,7 @@ fn row(name: &str, command: &str, timeout: u64) {
         let live = Arc::new(AtomicUsize::new(0));
         let counting = Arc::clone(&live);
         context.tell = Arc::new(move |told| {
-            if let Told::Progress(piece) = told {
+            if let ToolReport::Progress(piece) = told {
                 counting.fetch_add(piece.len(), Ordering::Relaxed);
             }
         });

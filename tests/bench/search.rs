@@ -20,7 +20,7 @@ use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener as _};
 use steersman::message::Message;
 use steersman::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
-use steersman::session::search::{Words, search};
+use steersman::session::search::{SearchQuery, search};
 
 /// Matches that are looked for, as the command does.
 const MOST: usize = 101;
@@ -41,7 +41,7 @@ fn main() {
         ("every second text", "unwrap"),
         ("nearly every text", "e"),
     ] {
-        let words = Words::new(&[words.to_owned()]).unwrap();
+        let words = SearchQuery::new(&[words.to_owned()]).unwrap();
         let mut hits = 0;
         let mut once = || {
             let began = Instant::now();

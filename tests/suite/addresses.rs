@@ -10,9 +10,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::tool::{FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Client, RequestLimits, Resolve, Settings, Target, special};
+use steersman::web::{AllowedHosts, Client, RequestLimits, Resolve, Target, WebOptions, special};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 use crate::support::skip::{Need, skip};
@@ -268,7 +268,7 @@ impl Resolve for Names {
 }
 
 fn fetch(allowed: &[String], names: &Arc<Names>) -> FetchTool {
-    let settings = Settings { allowed_hosts: allowed.to_vec(), resolver: names.clone(), ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: allowed.to_vec(), resolver: names.clone(), ..WebOptions::default() };
     FetchTool::new(Client::new(&settings).unwrap())
 }
 
@@ -384,7 +384,7 @@ async fn a_name_that_turns_local_is_refused_the_next_time_and_on_the_next_hop() 
     let port = canary.port();
     let target = |host: &str| Target::parse(&format!("http://{host}:{port}/"), &AllowedHosts::default()).unwrap();
     names.answer("turn.example", &["127.0.0.1"]);
-    let settings = Settings { resolver: names.clone(), ..Settings::default() };
+    let settings = WebOptions { resolver: names.clone(), ..WebOptions::default() };
     let client = Client::new(&settings).unwrap();
     // It passed as a name; what it resolves to is looked at before each connection.
     let refusal = client.get(&target("turn.example")).await.unwrap_err();
@@ -474,7 +474,7 @@ async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself()
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let Subject::Act { act: Act::Fetch(act) } = &open.subject {
+                if let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject {
                     shown.lock().unwrap().push(act.url.clone());
                 }
                 desk.answer(open.id, Answer::Once);
@@ -499,7 +499,7 @@ async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself()
 async fn a_server_without_tls_cannot_be_reached_over_https() {
     let site = Site::of("text/plain", "plain");
     let bounds = RequestLimits { connect: Duration::from_millis(300), ..RequestLimits::default() };
-    let settings = Settings { allowed_hosts: vec![site.host()], bounds, ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: vec![site.host()], bounds, ..WebOptions::default() };
     let tool = FetchTool::new(Client::new(&settings).unwrap());
     let refusal = get(&tool, &format!("https://{}/", site.host())).await.unwrap_err();
     assert!(refusal.starts_with(&format!("{} cannot be reached: ", site.host())), "{refusal}");

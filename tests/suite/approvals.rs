@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use steersman::agent::Agent;
 use steersman::approval::{
-    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, Approvals, Asker, CommandAct, FetchAct, Grant,
-    Mode, ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Subject, Unanswered, WriteAct,
+    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approvals, Asker, CommandAct,
+    FetchAct, Grant, Mode, ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Unanswered, WriteAct,
 };
 use steersman::event::Event;
 use steersman::message::Message;
@@ -81,7 +81,7 @@ async fn agent(rig: &Rig, desk: &Arc<Approvals>, log: &Log) -> Agent {
 
 fn asked(desk: &Approvals) -> Vec<String> {
     let text = |request: &ApprovalRequest| match &request.subject {
-        Subject::Act { act: Act::Command(act) } => act.command.clone(),
+        ApprovalSubject::Act { act: Act::Command(act) } => act.command.clone(),
         other => format!("{other:?}"),
     };
     desk.open().iter().map(text).collect()
@@ -406,7 +406,8 @@ async fn the_program_itself_asks_too_and_no_is_the_default() {
         settle().await;
         let request = desk.open().remove(0);
         assert_eq!((request.asker.clone(), request.session.clone()), (None, None));
-        let subject = Subject::Plain { title: "trust this project?".to_owned(), detail: "hooks: ./evil.sh".to_owned() };
+        let subject =
+            ApprovalSubject::Plain { title: "trust this project?".to_owned(), detail: "hooks: ./evil.sh".to_owned() };
         assert_eq!(request.subject, subject);
         // No mode answers it.
         desk.set_mode(Mode::AutoWithoutSandbox).unwrap();

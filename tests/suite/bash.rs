@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::details::{CommandEnd, Details};
 use steersman::limits;
 use steersman::message::Arguments;
-use steersman::tool::{BashTool, Concurrency, OnCancel, Outputs, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{BashTool, Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ struct Site {
     dir: TempDir,
     tool: BashTool,
     context: ToolContext,
-    told: Arc<Mutex<Vec<Told>>>,
+    told: Arc<Mutex<Vec<ToolReport>>>,
 }
 
 impl Site {
@@ -64,7 +64,7 @@ impl Site {
     fn details(&self) -> CommandEnd {
         let told = self.told.lock().unwrap();
         let details = told.iter().filter_map(|told| match told {
-            Told::Details(Details::Command(end)) => Some(end.clone()),
+            ToolReport::Details(Details::Command(end)) => Some(end.clone()),
             _ => None,
         });
         let details: Vec<CommandEnd> = details.collect();
@@ -75,7 +75,7 @@ impl Site {
     fn shown(&self) -> Vec<String> {
         let told = self.told.lock().unwrap();
         let pieces = told.iter().filter_map(|told| match told {
-            Told::Progress(piece) => Some(piece.clone()),
+            ToolReport::Progress(piece) => Some(piece.clone()),
             _ => None,
         });
         pieces.collect()
@@ -234,7 +234,7 @@ async fn what_is_approved_is_asked_first_and_a_no_runs_nothing() {
         site.call(json!({"command": "touch made\n", "timeout": 7})),
         answer(Answer::No(Some("use make".to_owned())))
     );
-    let Subject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
+    let ApprovalSubject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
     let root = site.dir.path().join("work").canonicalize().unwrap();
     assert_eq!((act.command.as_str(), act.cwd.clone(), act.timeout.as_secs()), ("touch made\n", root.clone(), 7));
     let Err(ToolError::Failed(sentence)) = outcome else { panic!("{outcome:?}") };

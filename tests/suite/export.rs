@@ -7,7 +7,7 @@ use jiff::civil::{DateTime, date};
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Usage};
 use steersman::tui::effect::PaneEffect;
-use steersman::tui::export::{ExportRequest, Form, Subject, csv, default_name, save};
+use steersman::tui::export::{ExportFormat, ExportRequest, ExportSubject, csv, default_name, save};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::update::export::export;
 
@@ -70,16 +70,16 @@ fn fields_are_quoted_and_guarded_as_they_need() {
 #[test]
 fn the_arguments_name_subject_form_and_path_in_any_sensible_way() {
     let read = |arguments| ExportRequest::parse(arguments).map(|r: ExportRequest| (r.subject, r.form, r.path));
-    let (transcript, ledger) = (Subject::Transcript, Subject::Ledger);
+    let (transcript, ledger) = (ExportSubject::Transcript, ExportSubject::Ledger);
     let path = |path: &str| Some(path.to_owned());
-    assert_eq!(read(""), Ok((transcript, Form::Markdown, None)));
-    assert_eq!(read(" ledger "), Ok((ledger, Form::Csv, None)));
-    assert_eq!(read("transcript"), Ok((transcript, Form::Markdown, None)));
-    assert_eq!(read("ledger out.md"), Ok((ledger, Form::Markdown, path("out.md"))));
-    assert_eq!(read("out.CSV"), Ok((ledger, Form::Csv, path("out.CSV"))));
-    assert_eq!(read("my notes/of today.md"), Ok((transcript, Form::Markdown, path("my notes/of today.md"))));
-    assert_eq!(read("ledger ../.."), Ok((ledger, Form::Csv, path("../.."))));
-    assert_eq!(read("./ledger"), Ok((transcript, Form::Markdown, path("./ledger"))));
+    assert_eq!(read(""), Ok((transcript, ExportFormat::Markdown, None)));
+    assert_eq!(read(" ledger "), Ok((ledger, ExportFormat::Csv, None)));
+    assert_eq!(read("transcript"), Ok((transcript, ExportFormat::Markdown, None)));
+    assert_eq!(read("ledger out.md"), Ok((ledger, ExportFormat::Markdown, path("out.md"))));
+    assert_eq!(read("out.CSV"), Ok((ledger, ExportFormat::Csv, path("out.CSV"))));
+    assert_eq!(read("my notes/of today.md"), Ok((transcript, ExportFormat::Markdown, path("my notes/of today.md"))));
+    assert_eq!(read("ledger ../.."), Ok((ledger, ExportFormat::Csv, path("../.."))));
+    assert_eq!(read("./ledger"), Ok((transcript, ExportFormat::Markdown, path("./ledger"))));
     assert!(read("transcript out.csv").unwrap_err().contains("Markdown"));
     assert!(read("ledger out.pdf").unwrap_err().contains(".md or .csv"));
 }
@@ -225,9 +225,9 @@ fn the_status_line_says_the_path_or_the_reason() {
     stage.keys("/export ledger x.pdf<enter>");
     assert!(stage.screen().contains("not exported: the name of an exported file ends in .md or .csv"));
     let path = Path::new("/tmp/x.csv").display().to_string();
-    stage.tell(Msg::Written { subject: Subject::Ledger, outcome: Ok(path) });
+    stage.tell(Msg::Written { subject: ExportSubject::Ledger, outcome: Ok(path) });
     assert!(stage.screen().contains("ledger written to /tmp/x.csv"));
-    stage.tell(Msg::Written { subject: Subject::Ledger, outcome: Err("/x: no room".to_owned()) });
+    stage.tell(Msg::Written { subject: ExportSubject::Ledger, outcome: Err("/x: no room".to_owned()) });
     assert!(stage.screen().contains("ledger not exported: /x: no room"));
 }
 

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::tool::{Concurrency, FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Client, RequestLimits, Settings, Target};
+use steersman::web::{AllowedHosts, Client, RequestLimits, Target, WebOptions};
 
 use crate::support::site::{Canary, Sent, Site, answer, approving, call, call_in, redirect, typed};
 
 fn bounded(site: &Site, bounds: RequestLimits) -> FetchTool {
-    let settings = Settings { allowed_hosts: vec![site.host()], bounds, ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: vec![site.host()], bounds, ..WebOptions::default() };
     FetchTool::new(Client::new(&settings).unwrap())
 }
 
@@ -65,7 +65,7 @@ async fn nothing_is_sent_before_it_is_approved_and_then_exactly_what_was_shown()
             tokio::task::yield_now().await;
         };
         assert_eq!(site.connections(), 0, "asked before the approval");
-        let Subject::Act { act: Act::Fetch(act) } = &open.subject else { panic!("{open:?}") };
+        let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject else { panic!("{open:?}") };
         assert_eq!((&*act.tool, act.url.as_str()), ("fetch", site.url("/a%20b?q=%C3%BC").as_str()));
         assert!(desk.answer(open.id, Answer::Once));
     };
@@ -367,7 +367,7 @@ async fn a_redirect_to_another_site_is_named_and_not_followed() {
         "/file" => redirect("file:///etc/passwd"),
         _ => redirect(&of_site),
     });
-    let settings = Settings { allowed_hosts: vec![site.host(), other.host()], ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: vec![site.host(), other.host()], ..WebOptions::default() };
     let tool = FetchTool::new(Client::new(&settings).unwrap());
     let refusal = call(&tool, json!({ "url": site.url("/") })).await.unwrap_err();
     let words = "(not followed; call again with that address if it is wanted)";
@@ -392,7 +392,7 @@ async fn http_is_asked_as_https_first_and_approved_for_each() {
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let Subject::Act { act: Act::Fetch(act) } = &open.subject {
+                if let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject {
                     shown.lock().unwrap().push(act.url.clone());
                 }
                 desk.answer(open.id, Answer::No(None));
@@ -400,7 +400,7 @@ async fn http_is_asked_as_https_first_and_approved_for_each() {
             tokio::task::yield_now().await;
         }
     };
-    let tool = FetchTool::new(Client::new(&Settings::default()).unwrap());
+    let tool = FetchTool::new(Client::new(&WebOptions::default()).unwrap());
     tokio::select! {
         (refused, _) = call_in(&tool, context, json!({ "url": "http://example.com/a" })) => {
             assert_eq!(refused.unwrap_err(), "the user declined this");

@@ -12,11 +12,11 @@ use forge::{Forge, paths};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::details::{CommandEnd, Details};
 use steersman::message::Arguments;
-use steersman::tool::{CloneBounds, GitCloneTool, Told, Tool, ToolContext, ToolError};
-use steersman::web::{Client, Resolve, Settings};
+use steersman::tool::{CloneBounds, GitCloneTool, Tool, ToolContext, ToolError, ToolReport};
+use steersman::web::{Client, Resolve, WebOptions};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
@@ -34,16 +34,16 @@ struct Bench {
 }
 
 impl Bench {
-    async fn new(settings: &Settings) -> Self {
+    async fn new(settings: &WebOptions) -> Self {
         Self::sandboxed(settings, SandboxChoice::Auto).await.unwrap()
     }
 
     /// Makes one that may ask the forge.
     async fn at(forge: &Forge) -> Self {
-        Self::new(&Settings { allowed_hosts: vec![forge.host()], ..Settings::default() }).await
+        Self::new(&WebOptions { allowed_hosts: vec![forge.host()], ..WebOptions::default() }).await
     }
 
-    async fn sandboxed(settings: &Settings, kind: SandboxChoice) -> Option<Self> {
+    async fn sandboxed(settings: &WebOptions, kind: SandboxChoice) -> Option<Self> {
         let dir = TempDir::new().unwrap();
         let (home, work) = (dir.path().join("home"), dir.path().join("work"));
         fs::create_dir(&home).unwrap();
@@ -102,13 +102,13 @@ async fn the_newest_commit_of_one_branch_comes_and_nothing_else() {
     let forge = Forge::new();
     let commit = forge.repository("repo", "mkdir src; echo hello > src/a.txt; echo read me > README.md; git tag new");
     for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock, SandboxChoice::Off] {
-        let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
+        let settings = WebOptions { allowed_hosts: vec![forge.host()], ..WebOptions::default() };
         let Some(bench) = Bench::sandboxed(&settings, kind).await else { continue };
         let shown: Arc<Mutex<Vec<Details>>> = Arc::default();
         let seen = Arc::clone(&shown);
         let mut context = approving();
         context.tell = Arc::new(move |told| {
-            if let Told::Details(details) = told {
+            if let ToolReport::Details(details) = told {
                 seen.lock().unwrap().push(details);
             }
         });
@@ -148,7 +148,7 @@ async fn the_user_sees_the_address_and_the_directory_and_nothing_is_asked_before
             tokio::task::yield_now().await;
         }
         let request = desk.open().remove(0);
-        let Subject::Act { act: Act::Clone(act) } = &request.subject else { panic!("{request:?}") };
+        let ApprovalSubject::Act { act: Act::Clone(act) } = &request.subject else { panic!("{request:?}") };
         assert_eq!(act.url, forge.url("repo.git"));
         assert_eq!(act.into, bench.work().join("deep/copy"));
         assert!(forge.heads().is_empty() && !act.into.exists());
@@ -164,7 +164,7 @@ async fn the_user_sees_the_address_and_the_directory_and_nothing_is_asked_before
 async fn addresses_that_are_not_of_the_public_web_are_refused() {
     let forge = Forge::new();
     forge.repository("repo", "");
-    let bench = Bench::new(&Settings::default()).await;
+    let bench = Bench::new(&WebOptions::default()).await;
     let here = forge.port();
     for url in [
         "/etc".to_owned(),
@@ -247,14 +247,15 @@ async fn git_asks_the_address_that_was_checked_and_looks_nothing_up() {
     let host = format!("forge.steersman.example:{}", forge.port());
     let allowed_hosts = vec![host.clone()];
     let resolver: Arc<dyn Resolve> = names.clone();
-    let bench = Bench::new(&Settings { allowed_hosts, resolver: Arc::clone(&resolver), ..Settings::default() }).await;
+    let bench =
+        Bench::new(&WebOptions { allowed_hosts, resolver: Arc::clone(&resolver), ..WebOptions::default() }).await;
     let text = bench.clone(json!({ "url": format!("http://{host}/repo.git") })).await.unwrap();
     assert!(text.contains(&commit), "{text}");
     assert_eq!(*names.1.lock().unwrap(), 1);
     assert!(forge.heads().iter().all(|head| head.to_lowercase().contains(&format!("host: {host}"))));
 
     let asked = forge.heads().len();
-    let bench = Bench::new(&Settings { resolver, ..Settings::default() }).await;
+    let bench = Bench::new(&WebOptions { resolver, ..WebOptions::default() }).await;
     let refused = bench.clone(json!({ "url": format!("http://{host}/repo.git") })).await.unwrap_err();
     assert!(refused.contains("127.0.0.1, which is not a public address"), "{refused}");
     assert_eq!(forge.heads().len(), asked);
@@ -365,7 +366,7 @@ async fn a_server_that_sends_nothing_of_the_history_is_given_up_long_before_the_
 async fn a_list_of_branches_without_end_ends_git_before_it_has_the_memory() {
     let forge = Forge::new();
     for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock, SandboxChoice::Off] {
-        let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
+        let settings = WebOptions { allowed_hosts: vec![forge.host()], ..WebOptions::default() };
         let Some(mut bench) = Bench::sandboxed(&settings, kind).await else { continue };
         let before = forge.listed();
         bench.tool = bench.tool.with_bounds(CloneBounds { memory: 256_000_000, ..CloneBounds::default() });

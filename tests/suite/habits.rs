@@ -4,7 +4,7 @@
 use steersman::event::{Delivery, Outcome};
 use steersman::protocol::QueueAct;
 use steersman::protocol::Request;
-use steersman::tui::approval::Subject;
+use steersman::tui::approval::QuestionSubject;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::pane::Pane;
 
@@ -47,7 +47,7 @@ fn a_paste_or_a_letter_between_two_ctrl_c_disarms_them() {
 fn ctrl_d_during_a_turn_asks_and_without_one_quits() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("<c-d>");
-    assert_eq!(stage.app.questions.current().map(|question| &question.subject), Some(&Subject::Quit));
+    assert_eq!(stage.app.questions.current().map(|question| &question.subject), Some(&QuestionSubject::Quit));
     assert!(stage.screen().contains("Quitting stops it"));
     assert_eq!(count(&stage, &Effect::Quit), 0);
     stage.wait(1_000).keys("<a-y>");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::approval::{Answer, Answerer, Approvals, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Policy};
 use steersman::event::Event;
 use steersman::mode::Mode;
 use steersman::provider::{Played, ProviderError};
@@ -34,7 +34,7 @@ async fn answer(approvals: &Approvals, answer: Answer) {
         }
     });
     let request = open.await;
-    let Subject::Plain { title, detail } = &request.subject else { panic!("{request:?}") };
+    let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("{request:?}") };
     assert_eq!((title.as_str(), detail.as_str()), ("wait 11 days for the server?", "slow down"));
     assert!(approvals.answer(request.id, answer));
 }

@@ -16,7 +16,7 @@ use steersman::protocol::ApprovalId;
 use steersman::tui::effect::{CallText, StepText};
 use steersman::tui::keymap::Edit;
 use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, QuestionText};
-use steersman::tui::message::removed::{Removed, Taken};
+use steersman::tui::message::removed::{Removed, RemovedEntry};
 use steersman::tui::message::{Message, TakenOver};
 
 const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
@@ -312,7 +312,7 @@ impl World {
         }
         let (agent, entry) = self.queue.remove(place);
         let text = entry.text.clone();
-        let taken = Taken { agent, entry, before: Vec::new() };
+        let taken = RemovedEntry { agent, entry, before: Vec::new() };
         if is_taken {
             self.message.put_before_draft(&[text]);
             self.message.set_aside(Removed::TakenBack(taken));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::approval::{Answer, Answerer, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Policy};
 use steersman::event::{Delivery, Event};
 use steersman::host::{self, Command, Host, Notice, Post, Setup};
 use steersman::id::AgentId;
@@ -201,11 +201,13 @@ async fn a_user_is_asked_before_a_model_that_its_server_does_not_list_is_used() 
     let open = || ship.host.handle().approvals().open();
     let asks_about = |name: &str| {
         let name = format!("{name:?}");
-        open().iter().any(|request| matches!(&request.subject, Subject::Plain { title, .. } if title.contains(&name)))
+        open()
+            .iter()
+            .any(|request| matches!(&request.subject, ApprovalSubject::Plain { title, .. } if title.contains(&name)))
     };
     wish("qwen9");
     ship.until("the question", || asks_about("qwen9")).await;
-    let Subject::Plain { title, detail } = open()[0].subject.clone() else { panic!("{:?}", open()) };
+    let ApprovalSubject::Plain { title, detail } = open()[0].subject.clone() else { panic!("{:?}", open()) };
     assert_eq!(title, "\"qwen9\" is not in the server's list: use it anyway?");
     assert_eq!(detail, "It lists:\nsmall\nvendor/x");
     assert_eq!(ship.switches(), []);

@@ -10,7 +10,7 @@ use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::details::Details;
 use steersman::limits;
 use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::{Confinement, Workspace};
 use tempfile::TempDir;
 
@@ -46,8 +46,8 @@ async fn run(command: &str, timeout: u64) -> Came {
     let mut came = Came { result, pieces: Vec::new(), bytes: 0, saved: None, took, _tool: bash, _dir: dir };
     for told in heard.lock().unwrap().drain(..) {
         match told {
-            Told::Progress(piece) => came.pieces.push(piece),
-            Told::Details(Details::Command(end)) => (came.bytes, came.saved) = (end.bytes, end.saved),
+            ToolReport::Progress(piece) => came.pieces.push(piece),
+            ToolReport::Details(Details::Command(end)) => (came.bytes, came.saved) = (end.bytes, end.saved),
             other => panic!("{other:?}"),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use steersman::error::BuildError;
 use steersman::message::Arguments;
 use steersman::tool::{
-    Args, Choices, Concurrency, FnTool, Found, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, Toolbox,
+    Args, Choices, Concurrency, FnTool, FoundTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, Toolbox,
 };
 
 fn everything() -> Parameters {
@@ -238,8 +238,8 @@ fn a_toolbox_keeps_the_order_and_offers_raw_tools_last() {
     let names: Vec<String> = toolbox.schemas().iter().map(|schema| schema.name.clone()).collect();
     assert_eq!(names, ["b", "a", "raw"]);
     assert_eq!(toolbox.tools().len(), 2);
-    assert!(matches!(toolbox.find("a"), Some(Found::Tool(tool)) if tool.name() == "a"));
-    assert!(matches!(toolbox.find("raw"), Some(Found::Raw(_))));
+    assert!(matches!(toolbox.find("a"), Some(FoundTool::Tool(tool)) if tool.name() == "a"));
+    assert!(matches!(toolbox.find("raw"), Some(FoundTool::Raw(_))));
     assert!(toolbox.find("A").is_none());
 }
 

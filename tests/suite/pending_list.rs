@@ -6,7 +6,7 @@ use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
 use steersman::id::AgentId;
 use steersman::protocol::{Post, Reply};
-use steersman::tui::approval::Seen;
+use steersman::tui::approval::ShownQuestion;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::pane::Pane;
 
@@ -155,7 +155,7 @@ fn every_kind(width: u16, height: u16) -> Stage {
     stage.handle.interloper().set_staleness(Staleness::default());
     // The question about it is left: it stays in the list, held.
     stage.screen();
-    let seen = stage.app.questions.current_id().map(|id| Seen { id, top: 0, shown: 1, below: 0 });
+    let seen = stage.app.questions.current_id().map(|id| ShownQuestion { id, top: 0, shown: 1, below: 0 });
     let shown = Msg::Shown(seen, stage.app.facts.now);
     stage.tell(shown).wait(1_000).keys("<esc>");
     stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");

@@ -6,7 +6,7 @@ use steersman::control::Staleness;
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 use steersman::mode::Mode;
-use steersman::protocol::{Act, ApprovalId, ApprovalRequest, Asker, Post, Subject, WriteAct};
+use steersman::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Post, WriteAct};
 use steersman::tui::msg::Msg;
 
 use crate::support::picture::assert_picture;
@@ -53,7 +53,7 @@ fn a_change_is_asked_about_with_its_diff() {
     let approval = ApprovalRequest {
         id: ApprovalId(1),
         asker: Some(Asker { agent: "file_miner 0".into(), call: "k2".into() }),
-        subject: Subject::Act { act },
+        subject: ApprovalSubject::Act { act },
         why: String::new(),
         session: Some("every change of a file within the workspace".to_owned()),
         rule: None,

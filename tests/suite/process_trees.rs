@@ -15,7 +15,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Told, Tool, ToolContext, ToolError};
+use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
@@ -155,7 +155,7 @@ impl Site {
         let ready = Arc::new(AtomicBool::new(false));
         let (telling, printed) = (Arc::clone(&ready), Mutex::new(String::new()));
         context.tell = Arc::new(move |told| {
-            if let Told::Progress(piece) = told {
+            if let ToolReport::Progress(piece) = told {
                 let mut printed = printed.lock().unwrap();
                 printed.push_str(&piece);
                 telling.fetch_or(printed.contains("ready\n"), Ordering::SeqCst);

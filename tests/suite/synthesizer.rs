@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use steersman::agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
-use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::control::{OnExhausted, StepLimit};
 use steersman::error::{Exceeded, RunError};
 use steersman::event::{Envelope, Event, Outcome};
@@ -225,7 +225,7 @@ async fn at_the_limit_the_user_is_asked_and_each_yes_lets_as_many_calls_run_agai
     let running = run(agent, "And now?");
     settle().await;
     let [open] = desk.open().try_into().unwrap();
-    assert_eq!(open.subject, Subject::MoreCalls { made: 2, more: 2 });
+    assert_eq!(open.subject, ApprovalSubject::MoreCalls { made: 2, more: 2 });
     assert_eq!(told(&rig)[expected.len()], "may make 2");
     assert!(desk.answer(open.id, Answer::No(None)));
     assert!(running.answered().await.synthesized());

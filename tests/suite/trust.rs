@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::cli::places::UserDirectories;
 use steersman::cli::project::{FrontEnd, ProjectOffer, trusted};
 use steersman::config::ProjectLayer;
@@ -72,7 +72,7 @@ impl Project {
         let questions = Arc::clone(&asked);
         approvals.watch(Arc::new(move || {
             for request in desk.open() {
-                let Subject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
+                let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
                 questions.lock().unwrap().push(format!("{title}\n{detail}"));
                 desk.answer(request.id, answer.clone());
             }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use steersman::tool::WebScrapeTool;
-use steersman::web::{Client, Readable, Settings, readable};
+use steersman::web::{Client, Readable, WebOptions, readable};
 
 use crate::support::processes::spawner;
 use crate::support::site::{Canary, Site, answer, approving, call, call_in, typed};
@@ -19,7 +19,7 @@ fn read(html: &str) -> Readable {
 }
 
 fn tool(site: &Site) -> WebScrapeTool {
-    let settings = Settings { allowed_hosts: vec![site.host()], ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: vec![site.host()], ..WebOptions::default() };
     WebScrapeTool::new(Client::new(&settings).unwrap(), Some(spawner().as_ref().clone()))
 }
 
@@ -209,7 +209,7 @@ async fn a_pdf_document_is_read_page_by_page() {
         _ => typed("application/pdf", &of_site),
     });
     let without = WebScrapeTool::new(
-        Client::new(&Settings { allowed_hosts: vec![site.host()], ..Settings::default() }).unwrap(),
+        Client::new(&WebOptions { allowed_hosts: vec![site.host()], ..WebOptions::default() }).unwrap(),
         None,
     );
     let refusal = call(&without, json!({ "url": site.url("/x") })).await.unwrap_err();

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::tool::{ToolContext, WebSearchTool};
-use steersman::web::Settings;
+use steersman::web::WebOptions;
 use steersman::web::search::{Search, ServiceUrls};
 
 use crate::support::site::{Canary, Sent, Site, answer, call, call_in, redirect, typed};
@@ -51,21 +51,21 @@ fn exa() -> Value {
     json!({ "results": [{ "title": "Exa page", "url": "https://exa.example/", "text": "long ".repeat(500) }] })
 }
 
-fn settings(site: &Site) -> Settings {
-    Settings {
+fn settings(site: &Site) -> WebOptions {
+    WebOptions {
         allowed_hosts: vec![site.host()],
         service_urls: ServiceUrls {
             brave: site.url("/brave"),
             exa: site.url("/exa"),
             duckduckgo: [site.url("/html/"), site.url("/lite/")],
         },
-        ..Settings::default()
+        ..WebOptions::default()
     }
 }
 
 /// Names every service; the server of `SearXNG` need not be allowed.
-fn all(site: &Site) -> Settings {
-    Settings {
+fn all(site: &Site) -> WebOptions {
+    WebOptions {
         searxng_url: Some(site.url("/searx/")),
         brave_key: Some(BRAVE_KEY.into()),
         exa_key: Some(EXA_KEY.into()),
@@ -73,11 +73,11 @@ fn all(site: &Site) -> Settings {
     }
 }
 
-fn tool(settings: &Settings) -> WebSearchTool {
+fn tool(settings: &WebOptions) -> WebSearchTool {
     WebSearchTool::new(Search::new(settings).unwrap())
 }
 
-async fn search(settings: &Settings) -> Result<String, String> {
+async fn search(settings: &WebOptions) -> Result<String, String> {
     call(&tool(settings), json!({ "query": "how do\n harbours  freeze?" })).await
 }
 
@@ -123,12 +123,12 @@ async fn brave_and_exa_are_understood() {
     let site = services(|path| path.starts_with("/searx").then(|| answer(503, &[], "")));
     let text = search(&all(&site)).await.unwrap();
     assert!(text.contains("(Brave):\n\n1. Brave page\n   <https://brave.example/>\n   with marked words\n"), "{text}");
-    let only_exa = Settings { exa_key: Some(EXA_KEY.into()), ..settings(&site) };
+    let only_exa = WebOptions { exa_key: Some(EXA_KEY.into()), ..settings(&site) };
     let text = search(&only_exa).await.unwrap();
     assert!(text.contains("(Exa):\n\n1. Exa page\n   <https://exa.example/>\n   long long"), "{text}");
     assert!(text.len() < 600, "{text}");
     let nothing = services(|_| Some(typed("application/json", r#"{"type": "search", "query": {}}"#)));
-    let only_brave = Settings { brave_key: Some(BRAVE_KEY.into()), ..settings(&nothing) };
+    let only_brave = WebOptions { brave_key: Some(BRAVE_KEY.into()), ..settings(&nothing) };
     assert_eq!(search(&only_brave).await.unwrap(), "Brave found nothing for \"how do harbours freeze?\".\n");
 }
 
@@ -176,7 +176,7 @@ async fn when_nobody_answers_each_reason_is_named() {
         "no search service is reachable (SearXNG: none of its own services answered; Brave: answered 429 Too Many \
          Requests; Exa: answered 302 Found; DuckDuckGo: answered with a page that is not one of results)"
     );
-    let gone = Settings { searxng_url: Some("http://127.0.0.1:9/".to_owned()), ..settings(&site) };
+    let gone = WebOptions { searxng_url: Some("http://127.0.0.1:9/".to_owned()), ..settings(&site) };
     let refusal = search(&gone).await.unwrap_err();
     assert!(refusal.contains("SearXNG: 127.0.0.1:9 cannot be reached"), "{refusal}");
 }
@@ -184,7 +184,7 @@ async fn when_nobody_answers_each_reason_is_named() {
 #[tokio::test]
 async fn a_service_that_complains_is_left_alone_for_a_while() {
     let site = services(|path| path.starts_with("/brave").then(|| answer(429, &[("Retry-After", "99")], "")));
-    let settings = Settings { brave_key: Some(BRAVE_KEY.into()), exa_key: Some(EXA_KEY.into()), ..settings(&site) };
+    let settings = WebOptions { brave_key: Some(BRAVE_KEY.into()), exa_key: Some(EXA_KEY.into()), ..settings(&site) };
     let tool = tool(&settings);
     for query in ["one", "two"] {
         assert!(call(&tool, json!({ "query": query })).await.unwrap().contains("(Exa)"));
@@ -212,7 +212,7 @@ async fn requests_to_a_service_keep_their_distance_and_a_wait_can_be_cancelled()
 async fn what_was_found_is_kept_for_the_user_alone_and_nobody_is_asked_again() {
     let (site, home) = (services(|_| None), tempfile::tempdir().unwrap());
     let directory = home.path().join("cache/steersman");
-    let settings = Settings { cache_dir: Some(directory.clone()), ..all(&site) };
+    let settings = WebOptions { cache_dir: Some(directory.clone()), ..all(&site) };
     let first = search(&settings).await.unwrap();
     // Without any approval: nothing leaves the machine.
     let arguments = json!({ "query": "how do harbours freeze?" });
@@ -253,7 +253,7 @@ async fn what_was_found_is_kept_for_the_user_alone_and_nobody_is_asked_again() {
 #[tokio::test]
 async fn what_is_kept_stays_small_and_a_cache_that_cannot_be_written_harms_nothing() {
     let (services, home) = (services(|_| None), tempfile::tempdir().unwrap());
-    let settings = Settings { cache_dir: Some(home.path().to_owned()), ..all(&services) };
+    let settings = WebOptions { cache_dir: Some(home.path().to_owned()), ..all(&services) };
     let kept = home.path().join("web_search");
     fs::create_dir(&kept).unwrap();
     for index in 0..9_u64 {
@@ -269,7 +269,7 @@ async fn what_is_kept_stays_small_and_a_cache_that_cannot_be_written_harms_nothi
 
     let file = home.path().join("file");
     fs::write(&file, "").unwrap();
-    let settings = Settings { cache_dir: Some(file), ..all(&services) };
+    let settings = WebOptions { cache_dir: Some(file), ..all(&services) };
     assert!(search(&settings).await.unwrap().contains("(SearXNG)"));
 }
 
@@ -288,7 +288,7 @@ async fn the_question_shows_the_query_and_every_service_that_may_get_it() {
             }
             tokio::task::yield_now().await;
         };
-        let Subject::Act { act: Act::Search(act) } = &open.subject else { panic!("{open:?}") };
+        let ApprovalSubject::Act { act: Act::Search(act) } = &open.subject else { panic!("{open:?}") };
         assert_eq!(act.query, "a query");
         assert_eq!(act.services, ["SearXNG", "Brave", "Exa", "DuckDuckGo"]);
         desk.answer(open.id, Answer::No(Some("use the files".to_owned())));
@@ -314,7 +314,7 @@ async fn a_query_that_cannot_be_asked_is_refused_and_a_limit_is_kept() {
     let text = call(&tool, json!({ "query": "x", "limit": 1 })).await.unwrap();
     assert!(text.contains("\n1. ") && !text.contains("\n2. "), "{text}");
     for (url, key) in [("ftp://x/", "searx"), ("nonsense", "searx")] {
-        let settings = Settings { searxng_url: Some(url.to_owned()), ..settings(&site) };
+        let settings = WebOptions { searxng_url: Some(url.to_owned()), ..settings(&site) };
         assert!(Search::new(&settings).is_err(), "{url} {key}");
     }
 }

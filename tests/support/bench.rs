@@ -11,7 +11,7 @@ pub fn bench() -> Workbench {
     Workbench {
         spawner: spawner(),
         confinement: Confinement::default(),
-        web: web::Settings::default(),
+        web: web::WebOptions::default(),
         web_pool: WebPool::SubAgents,
     }
 }

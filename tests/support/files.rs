@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject, WriteAct};
+use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy, WriteAct};
 use steersman::details::{Details, FileDiff};
 use steersman::message::Arguments;
-use steersman::tool::{Told, Tool, ToolContext, ToolError, change_tools, file_tools};
+use steersman::tool::{Tool, ToolContext, ToolError, ToolReport, change_tools, file_tools};
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ impl Files {
         let mut context = ToolContext::with_approvals(Arc::clone(&self.approvals));
         let details = Arc::clone(&self.details);
         context.tell = Arc::new(move |told| {
-            if let Told::Details(told) = told {
+            if let ToolReport::Details(told) = told {
                 details.lock().unwrap().push(told);
             }
         });
@@ -103,7 +103,9 @@ impl Files {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while std::time::Instant::now() < deadline {
             if let Some(request) = self.approvals.open().first() {
-                let Subject::Act { act: Act::Write(act) } = request.subject.clone() else { panic!("{request:?}") };
+                let ApprovalSubject::Act { act: Act::Write(act) } = request.subject.clone() else {
+                    panic!("{request:?}")
+                };
                 return act;
             }
             tokio::task::yield_now().await;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use steersman::host::Handle;
 use steersman::protocol::{Post, Request};
-use steersman::session::{Client, LocalClient, Waiting, Wake};
+use steersman::session::{Client, LocalClient, Wake, WakeReason};
 
 /// Writes everything as JSON and reads it again.
 pub struct JsonClient {
@@ -23,7 +23,7 @@ impl JsonClient {
         let inner = LocalClient::new(handle);
         let (wake, woken) = channel();
         inner.on_wake(std::sync::Arc::new(move |waiting| {
-            if waiting == Waiting::Answers {
+            if waiting == WakeReason::Answers {
                 // The receiver goes with the client.
                 let _ = wake.send(());
             }

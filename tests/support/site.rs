@@ -11,7 +11,7 @@ use std::time::Duration;
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::details::{Details, PageFacts};
 use steersman::message::Arguments;
-use steersman::tool::{Told, Tool, ToolContext, ToolError};
+use steersman::tool::{Tool, ToolContext, ToolError, ToolReport};
 
 use super::skip::{Need, skip};
 
@@ -246,7 +246,7 @@ pub async fn call_in(
     let told: Arc<Mutex<Vec<PageFacts>>> = Arc::default();
     let of_tell = Arc::clone(&told);
     context.tell = Arc::new(move |one| {
-        if let Told::Details(Details::Page(facts)) = one {
+        if let ToolReport::Details(Details::Page(facts)) = one {
             of_tell.lock().unwrap().push(facts);
         }
     });

@@ -4,7 +4,7 @@
 
 use super::{Approvals, Open, Reply};
 use crate::approval::{
-    Answer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Subject, Unanswered,
+    Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Unanswered,
 };
 use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
@@ -12,7 +12,7 @@ use crate::protocol::{check_form, default_form};
 impl Approvals {
     /// As [`Self::ask_user`], and tells a no from nobody being there.
     pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
-        self.ask_program(Subject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
+        self.ask_program(ApprovalSubject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
     }
 
     /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
@@ -22,12 +22,12 @@ impl Approvals {
         more: u32,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
-        self.ask_program(Subject::MoreCalls { made, more }, tell).await
+        self.ask_program(ApprovalSubject::MoreCalls { made, more }, tell).await
     }
 
     /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
-        match self.ask_for(None, Subject::Form { server, message, fields }, &|_| {}).await {
+        match self.ask_for(None, ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::No(_)) => FormAnswer::Declined,
             None => FormAnswer::Nobody,
@@ -42,7 +42,7 @@ impl Approvals {
         plan: Plan,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlanAnswer {
-        let mode = match self.ask_for(Some(asker.clone()), Subject::Plan { plan }, tell).await {
+        let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, tell).await {
             Some(Answer::Session) => Mode::AutoEdit,
             // A mode that was chosen meanwhile stays.
             Some(Answer::Once | Answer::Always | Answer::Filled(_)) => match self.mode() {
@@ -58,7 +58,11 @@ impl Approvals {
         }
     }
 
-    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
+    async fn ask_program(
+        &self,
+        subject: ApprovalSubject,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlainAnswer {
         match self.ask_for(None, subject, tell).await {
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_)) => PlainAnswer::Yes,
             Some(Answer::No(_)) => PlainAnswer::No,
@@ -70,7 +74,7 @@ impl Approvals {
     async fn ask_for(
         &self,
         asker: Option<Asker>,
-        subject: Subject,
+        subject: ApprovalSubject,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Option<Answer> {
         let question = {
@@ -101,17 +105,20 @@ impl Approvals {
 }
 
 /// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first.
-pub(super) fn fitting(subject: &Subject, answer: Answer) -> Result<Answer, Unanswered> {
+pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
     match (subject, answer) {
-        (Subject::Form { fields, .. }, Answer::Once) => {
+        (ApprovalSubject::Form { fields, .. }, Answer::Once) => {
             default_form(fields).map(Answer::Filled).map_err(Unanswered::Unfit)
         }
-        (Subject::Form { fields, .. }, Answer::Filled(values)) => {
+        (ApprovalSubject::Form { fields, .. }, Answer::Filled(values)) => {
             check_form(fields, &values).map_err(Unanswered::Unfit)?;
             Ok(Answer::Filled(values))
         }
         (
-            Subject::Act { .. } | Subject::Plain { .. } | Subject::Plan { .. } | Subject::MoreCalls { .. },
+            ApprovalSubject::Act { .. }
+            | ApprovalSubject::Plain { .. }
+            | ApprovalSubject::Plan { .. }
+            | ApprovalSubject::MoreCalls { .. },
             Answer::Filled(_),
         ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
         (_, answer) => Ok(answer),

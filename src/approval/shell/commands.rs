@@ -13,7 +13,7 @@ use crate::limits;
 
 /// A command that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundCommand {
     /// Its words, as far as they are known.
     pub words: Vec<String>,
     /// True when a command may begin at any of its words, because its program runs what it is given.
@@ -24,7 +24,7 @@ pub struct Found {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
     /// Each command.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundCommand>,
     /// Why something may run that is not among them, the first reason.
     pub unclear: Option<&'static str>,
 }
@@ -119,7 +119,7 @@ impl Commands {
             return;
         }
         let anywhere = runners::reach(&words) == Reach::Code || words.iter().any(|word| LEADS.contains(&word.as_str()));
-        self.found.push(Found { words, anywhere });
+        self.found.push(FoundCommand { words, anywhere });
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) mod runners;
 
 use crate::{limits, text};
 
-pub(super) use commands::{Commands, Found, commands, plain_words};
+pub(super) use commands::{Commands, FoundCommand, commands, plain_words};
 
 /// What a command is.
 #[derive(Debug, Clone, PartialEq, Eq)]

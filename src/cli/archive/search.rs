@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::Answer;
 use crate::cli::exit::{Exit, say};
 use crate::session::journal::{SessionFile, SessionFiles};
-use crate::session::search::{Found, Hit, Words, search};
+use crate::session::search::{Hit, SearchQuery, SearchResults, search};
 use crate::target::MAIN;
 use crate::text::visible_line;
 
@@ -28,7 +28,7 @@ pub struct SearchArgs {
 
 /// Returns what was found, in lines or as JSON.
 pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, String> {
-    let words = Words::new(&args.words)?;
+    let words = SearchQuery::new(&args.words)?;
     let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
     // What a program reads is whole; what is printed says that there is more.
     let most = if args.json { usize::MAX } else { args.most.saturating_add(1) };
@@ -45,7 +45,7 @@ pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, Str
     Ok(Answer { text, exit })
 }
 
-fn lines(found: &Found, words: &str, most: usize, files: &[SessionFile]) -> String {
+fn lines(found: &SearchResults, words: &str, most: usize, files: &[SessionFile]) -> String {
     let hits = &found.hits;
     let mut text = String::new();
     for group in hits.get(..most).unwrap_or(hits).chunk_by(|one, next| one.session == next.session) {

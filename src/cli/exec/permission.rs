@@ -146,10 +146,10 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::protocol::Subject;
+    use crate::protocol::ApprovalSubject;
 
     fn request() -> ApprovalRequest {
-        let subject = Subject::Plain { title: "may it?".to_owned(), detail: "this".to_owned() };
+        let subject = ApprovalSubject::Plain { title: "may it?".to_owned(), detail: "this".to_owned() };
         ApprovalRequest { id: ApprovalId(7), asker: None, subject, why: String::new(), session: None, rule: None }
     }
 

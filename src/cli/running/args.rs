@@ -6,7 +6,7 @@ use crate::steering::{Condition, ConditionError, RuleScope, TextKind};
 
 /// The session that a command is for.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Which {
+pub struct SessionArg {
     /// The session, by its ID or a beginning that no other shares [default: the one that runs in this directory, or the
     /// only one].
     #[arg(long, value_name = "ID")]
@@ -26,7 +26,7 @@ pub struct StatusArgs {
 pub struct InjectArgs {
     /// The session.
     #[command(flatten)]
-    pub which: Which,
+    pub which: SessionArg,
     /// The agent that it is for, such as `researcher 0` [default: the main agent].
     #[arg(long, value_name = "AGENT")]
     pub to: Option<String>,
@@ -83,7 +83,7 @@ pub enum Stage {
 pub struct WatchArgs {
     /// The session.
     #[command(flatten)]
-    pub which: Which,
+    pub which: SessionArg,
     /// Write every event as one line of JSON, as `exec --json` does.
     #[arg(long)]
     pub json: bool,
@@ -94,7 +94,7 @@ pub struct WatchArgs {
 pub struct CancelArgs {
     /// The session.
     #[command(flatten)]
-    pub which: Which,
+    pub which: SessionArg,
     /// Cancel this sub-agent alone; whoever spawned it goes on.
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
@@ -121,7 +121,7 @@ pub struct ServeArgs {
 pub struct AnswerArgs {
     /// The session.
     #[command(flatten)]
-    pub which: Which,
+    pub which: SessionArg,
     /// The number of the question; `steersman status` lists them.
     pub id: u64,
     /// With `decline`: words for the model.

@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::keymap::keymap;
 use crate::cli::load::load;
 use crate::cli::project::FrontEnd;
-use crate::cli::running::args::{AttachArgs, Which};
+use crate::cli::running::args::{AttachArgs, SessionArg};
 use crate::cli::running::choose::connect;
 use crate::cli::screen::{check_terminal, options, uses_lines};
 use crate::cli::themes::themes;
@@ -34,7 +34,7 @@ fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {
     check_terminal(&start)?;
     let themes = themes(&start, &Environment::of_process())?;
     let keymap = keymap(flags, &start)?;
-    let which = Which { session: args.session.clone() };
+    let which = SessionArg { session: args.session.clone() };
     let (caller, welcome) = connect(flags, &which, SCREEN, Posts::Past)?;
     let client = RemoteClient::new(caller).map_err(|error| error.to_string())?;
     let options = ScreenOptions {

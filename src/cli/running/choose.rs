@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
-use crate::cli::running::args::Which;
+use crate::cli::running::args::SessionArg;
 use crate::protocol::SessionStatus;
 use crate::session::socket::{Caller, Posts, Sockets, Welcome, name_of};
 
@@ -37,7 +37,12 @@ pub(super) fn running(flags: &Flags) -> Result<Vec<RunningSession>, String> {
 }
 
 /// Connects to the session that is meant.
-pub(super) fn connect(flags: &Flags, which: &Which, name: &str, posts: Posts) -> Result<(Caller, Welcome), String> {
+pub(super) fn connect(
+    flags: &Flags,
+    which: &SessionArg,
+    name: &str,
+    posts: Posts,
+) -> Result<(Caller, Welcome), String> {
     let path = choose(flags, which)?;
     let session = name_of(&path).unwrap_or_default().to_owned();
     let mut caller = Caller::connect(&path).map_err(|error| format!("session {session} does not answer: {error}"))?;
@@ -45,7 +50,7 @@ pub(super) fn connect(flags: &Flags, which: &Which, name: &str, posts: Posts) ->
     Ok((caller, welcome))
 }
 
-fn choose(flags: &Flags, which: &Which) -> Result<PathBuf, String> {
+fn choose(flags: &Flags, which: &SessionArg) -> Result<PathBuf, String> {
     let mut all = running(flags)?;
     if let Some(id) = &which.session {
         all.retain(|found| !id.is_empty() && found.status.session.starts_with(id.as_str()));

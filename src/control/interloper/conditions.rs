@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::Interloper;
 use crate::clock;
 use crate::control::Cancellable;
-use crate::control::queue::Taken;
+use crate::control::queue::TakenTexts;
 use crate::event::Pending;
 use crate::message::Arguments;
 use crate::steering::Happening;
@@ -58,7 +58,7 @@ impl Interloper {
     /// once `cancellable` is set. What is returned must be delivered, and the call must give way to it. For the agent.
     pub fn take_before(&self, tool: &str, arguments: &Arguments, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| match cancellable {
-            Some(cancellable) if cancellable.is_cancelled() => Taken::default(),
+            Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),
             Some(_) | None => queue.take_before(tool, arguments, clock::now(), &mut || self.new_id()),
         })
     }

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, Queue, Taken};
+use super::{Entry, Queue, TakenTexts};
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::limits;
@@ -119,7 +119,7 @@ impl Queue {
         arguments: &Arguments,
         now: Timestamp,
         new_id: NewId<'_>,
-    ) -> Taken {
+    ) -> TakenTexts {
         let happening = Happening::Call { tool, arguments, moment: CallMoment::Before };
         let released = self.release(now, new_id, |entry, trigger| entry.progress.is_met(trigger, &happening));
         let mut taken = self.take_now(now);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clock::clock;
 use crate::limits;
-use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject, form_words};
+use crate::protocol::{Act, ApprovalRequest, ApprovalSubject, CommandAct, Content, form_words};
 use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
@@ -40,11 +40,11 @@ pub enum DetailPart {
 /// Returns the question, in one line; nothing in it comes from a tool or a model.
 pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
     match &request.subject {
-        Subject::Act { act } => act.title().into(),
-        Subject::Plain { title, .. } => title.into(),
-        Subject::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
-        Subject::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
-        Subject::MoreCalls { made, more } => {
+        ApprovalSubject::Act { act } => act.title().into(),
+        ApprovalSubject::Plain { title, .. } => title.into(),
+        ApprovalSubject::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
+        ApprovalSubject::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
+        ApprovalSubject::MoreCalls { made, more } => {
             format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
         }
     }
@@ -54,19 +54,19 @@ pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
 pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
     let mut parts = Vec::new();
     match &request.subject {
-        Subject::Act { act } => act_parts(act, &mut parts),
-        Subject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
-        Subject::Form { server, message, fields } => {
+        ApprovalSubject::Act { act } => act_parts(act, &mut parts),
+        ApprovalSubject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
+        ApprovalSubject::Form { server, message, fields } => {
             parts.push(DetailPart::Fact("server", server.clone()));
             parts.push(DetailPart::Exact(message.clone()));
             parts.push(DetailPart::Note("it wants to know:".to_owned()));
             parts.push(DetailPart::Exact(form_words(fields)));
             parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
         }
-        Subject::Plan { plan } => {
+        ApprovalSubject::Plan { plan } => {
             parts.extend(plan.checklist().lines().map(|line| DetailPart::Exact(line.to_owned())));
         }
-        Subject::MoreCalls { .. } => {}
+        ApprovalSubject::MoreCalls { .. } => {}
     }
     if !request.why.is_empty() {
         parts.push(DetailPart::Fact("asked", request.why.clone()));

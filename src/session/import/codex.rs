@@ -28,7 +28,7 @@ const CONTEXT: [&str; 9] = [
 struct Rollout {
     build: Build,
     /// The text that the user said last: it stands in a file twice.
-    said: Option<(Told, String)>,
+    said: Option<(TextRecord, String)>,
     has_meta: bool,
     model: Option<String>,
     /// The counts that were told last: they are repeated.
@@ -37,7 +37,7 @@ struct Rollout {
 
 /// How a file tells of a text of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum TextRecord {
     /// As the model gets it, with pictures in it.
     Item,
     /// As it was typed.
@@ -102,7 +102,7 @@ impl Rollout {
             Some("message") => {
                 let words = item.get("content").map(content).unwrap_or_default();
                 match text(item, "role") {
-                    Some("user") => self.user(Told::Item, &words),
+                    Some("user") => self.user(TextRecord::Item, &words),
                     Some("assistant") if !words.is_empty() => {
                         self.said = None;
                         self.build.answer(&main, words);
@@ -154,12 +154,12 @@ impl Rollout {
         self.build.result(&AgentId::main(), call, words, is_error, seconds.map(milliseconds));
     }
 
-    fn user(&mut self, told: Told, words: &str) {
+    fn user(&mut self, told: TextRecord, words: &str) {
         let is_context = CONTEXT.iter().any(|beginning| words.trim_start().starts_with(beginning));
         if words.trim().is_empty() || is_context {
             return;
         }
-        let is_again = |(before, said): &(Told, String)| {
+        let is_again = |(before, said): &(TextRecord, String)| {
             *before != told && (said.starts_with(words.trim()) || words.trim().starts_with(said.as_str()))
         };
         if self.said.take_if(|said| is_again(said)).is_none() {
@@ -171,7 +171,7 @@ impl Rollout {
     fn event(&mut self, event: &Value) -> bool {
         let main = AgentId::main();
         match text(event, "type") {
-            Some("user_message") => self.user(Told::Event, text(event, "message").unwrap_or_default()),
+            Some("user_message") => self.user(TextRecord::Event, text(event, "message").unwrap_or_default()),
             Some("token_count") => self.tokens(event.get("info").unwrap_or(&Value::Null)),
             Some("turn_aborted") => self.build.end(&main, Outcome::Cancelled, None),
             Some("task_complete" | "turn_complete") => {

@@ -86,7 +86,7 @@ impl Earlier for EarlierRun {
 struct Fold {
     messages: Vec<Message>,
     /// What has begun and not ended, in order.
-    open: Vec<Open>,
+    open: Vec<OpenItem>,
     waiting: Vec<(AgentId, Pending)>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
@@ -127,7 +127,7 @@ impl Fold {
 
     /// Returns what the session goes on with after all records; what is open has ended because of this.
     fn resumed(mut self, why: &str) -> Resumed {
-        let agents = self.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
+        let agents = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
         let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
         let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
         pending.append(&mut self.returned);
@@ -156,8 +156,8 @@ impl Fold {
         if may_close(event) {
             self.open.retain(|open| !open.is_closed_by(agent, event));
         }
-        if let Some(what) = What::opened_by(event) {
-            self.open.push(Open { agent: agent.clone(), parent: envelope.parent.clone(), what });
+        if let Some(what) = OpenKind::opened_by(event) {
+            self.open.push(OpenItem { agent: agent.clone(), parent: envelope.parent.clone(), what });
         }
         if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
@@ -242,13 +242,13 @@ fn may_close(event: &Event) -> bool {
 }
 
 /// Something that has begun.
-struct Open {
+struct OpenItem {
     agent: AgentId,
     parent: Option<AgentId>,
-    what: What,
+    what: OpenKind,
 }
 
-enum What {
+enum OpenKind {
     Turn(u32),
     Round(u32, u32),
     Call(CallId),
@@ -258,7 +258,7 @@ enum What {
     Compaction,
 }
 
-impl What {
+impl OpenKind {
     fn opened_by(event: &Event) -> Option<Self> {
         if let Event::TurnStarted { turn } = event {
             Some(Self::Turn(*turn))
@@ -280,38 +280,38 @@ impl What {
     }
 }
 
-impl Open {
+impl OpenItem {
     fn is_closed_by(&self, agent: &AgentId, event: &Event) -> bool {
         let same = self.agent == *agent;
         match &self.what {
-            What::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
-            What::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
-            What::Call(id) => {
+            OpenKind::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
+            OpenKind::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
+            OpenKind::Call(id) => {
                 let is_result = matches!(event, Event::ToolResult { id: ended, .. } if ended == id);
                 same && (is_result || matches!(event, Event::TurnEnded { .. }))
             }
-            What::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
-            What::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
-            What::Pause => same && matches!(event, Event::Unparked { .. }),
-            What::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
+            OpenKind::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
+            OpenKind::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
+            OpenKind::Pause => same && matches!(event, Event::Unparked { .. }),
+            OpenKind::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
         }
     }
 
     fn closing(&self, why: &str) -> Closing {
         let message = Some(why.to_owned());
         let event = match &self.what {
-            What::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
-            What::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
-            What::Call(id) => Event::ToolResult {
+            OpenKind::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
+            OpenKind::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
+            OpenKind::Call(id) => Event::ToolResult {
                 id: id.clone(),
                 content: NotRunReason::Interrupted.observation().to_owned(),
                 is_error: true,
                 elapsed_ms: 0,
             },
-            What::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
-            What::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
-            What::Pause => Event::Unparked { decision: Decided::Cancelled },
-            What::Compaction => Event::Notice { text: format!("the compaction was {why}") },
+            OpenKind::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
+            OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
+            OpenKind::Pause => Event::Unparked { decision: Decided::Cancelled },
+            OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Words;
+use super::SearchQuery;
 use crate::id::AgentId;
 use crate::session::journal::{SessionId, written_out};
 
@@ -43,7 +43,7 @@ pub struct Hit {
 }
 
 /// Returns what a line tells; of several texts in it the first that holds all words.
-pub(super) fn read(session: &SessionId, line: &[u8], words: &Words) -> Option<Hit> {
+pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Option<Hit> {
     let record: Value = serde_json::from_slice(line).ok()?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut found = None;

@@ -27,7 +27,7 @@ const SAME_TEXT: usize = 4;
 
 /// Words that a text is to hold, all of them, in any case of letters.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct SearchQuery {
     /// One for each word, on texts.
     each: Vec<RegexMatcher>,
     /// For the longest word, on the lines of a file.
@@ -36,7 +36,7 @@ pub struct Words {
 
 /// What a search has found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// The matches; the newest session first, within one in their order.
     pub hits: Vec<Hit>,
     /// Files that could not be read, each with the reason.
@@ -45,7 +45,7 @@ pub struct Found {
     pub is_cut: bool,
 }
 
-impl Words {
+impl SearchQuery {
     /// Takes the words.
     ///
     /// # Errors
@@ -80,12 +80,12 @@ fn matcher(word: &str) -> Result<RegexMatcher, String> {
 }
 
 /// Searches these journals, in their order, until at least so many matches are found.
-pub fn search(files: &[SessionFile], words: &Words, most: usize) -> Found {
+pub fn search(files: &[SessionFile], words: &SearchQuery, most: usize) -> SearchResults {
     // A text stands there several times: as it was accepted, as an event and in the conversation.
     let mut enough = most.saturating_mul(SAME_TEXT);
     loop {
         let scanned = scan::scan(files.to_vec(), words, enough);
-        let mut found = Found { is_cut: scanned.is_cut, ..Found::default() };
+        let mut found = SearchResults { is_cut: scanned.is_cut, ..SearchResults::default() };
         for (file, outcome) in scanned.files {
             match outcome {
                 Ok(hits) => found.hits.extend(each_once(hits)),

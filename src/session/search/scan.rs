@@ -16,7 +16,7 @@ use grep_matcher::Matcher as _;
 use memchr::{memchr, memrchr};
 
 use super::hit::{read, seq_of};
-use super::{Hit, Words};
+use super::{Hit, SearchQuery};
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::SessionFile;
@@ -69,7 +69,7 @@ impl Progress {
 }
 
 /// Searches the files in their order, until about so much is found.
-pub(super) fn scan(files: Vec<SessionFile>, words: &Words, enough: usize) -> Scanned {
+pub(super) fn scan(files: Vec<SessionFile>, words: &SearchQuery, enough: usize) -> Scanned {
     let size = |file: &SessionFile| file.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     let sizes = files.iter().map(size).enumerate();
     let pieces: Vec<Piece> = sizes
@@ -115,7 +115,7 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &Words, enough: usize) -> Sca
     Scanned { files, is_cut }
 }
 
-fn search_piece(file: &SessionFile, piece: &Piece, words: &Words, enough: usize) -> Outcome {
+fn search_piece(file: &SessionFile, piece: &Piece, words: &SearchQuery, enough: usize) -> Outcome {
     let (open, _) = regular_file::open(&file.path, Links::Refused)?;
     let mut hits: Vec<Hit> = Vec::new();
     // The last of them that have no number: the next event has it.
@@ -140,7 +140,7 @@ fn search_piece(file: &SessionFile, piece: &Piece, words: &Words, enough: usize)
 }
 
 /// Takes the next line off a block, or the next one with these words.
-fn next_line<'a>(block: &mut &'a [u8], with: Option<&Words>) -> Option<&'a [u8]> {
+fn next_line<'a>(block: &mut &'a [u8], with: Option<&SearchQuery>) -> Option<&'a [u8]> {
     let place = with.map_or(Some(0), |words| words.line.find(block).ok().flatten().map(|found| found.start()))?;
     let before = block.get(..place)?;
     let rest = block.get(memrchr(b'\n', before).map_or(0, |at| at + 1)..).filter(|rest| !rest.is_empty())?;

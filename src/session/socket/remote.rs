@@ -11,7 +11,7 @@ use std::thread;
 
 use crate::limits;
 use crate::protocol::{Notice, Post, Request};
-use crate::session::client::{Client, Waiting, Wake};
+use crate::session::client::{Client, Wake, WakeReason};
 use crate::session::members::lock;
 use crate::session::socket::caller::{CallFailed, Caller, Received, receive};
 use crate::session::socket::wire::{self, Method, Replied};
@@ -39,17 +39,17 @@ impl Shared {
             | Post::Queues { .. }
             | Post::Approvals { .. }
             | Post::Budget(_)
-            | Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => Waiting::Answers,
-            Post::Envelope(_) | Post::Notice(_) => Waiting::Events,
+            | Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => WakeReason::Answers,
+            Post::Envelope(_) | Post::Notice(_) => WakeReason::Events,
         };
         match waiting {
-            Waiting::Answers => {
+            WakeReason::Answers => {
                 let mut answers = lock(&self.answers);
                 // Only the newest snapshot is true.
                 answers.retain(|old| !is_replaced(old, &post));
                 answers.push(post);
             }
-            Waiting::Events => {
+            WakeReason::Events => {
                 let mut events = lock(&self.events);
                 let is_merged = match (events.last_mut(), &post) {
                     (Some(Post::Envelope(last)), Post::Envelope(next)) => last.merge(next),
@@ -161,8 +161,8 @@ impl Client for RemoteClient {
 
     fn on_wake(&self, wake: Wake) {
         *lock(&self.shared.wake) = Some(Arc::clone(&wake));
-        wake(Waiting::Answers);
-        wake(Waiting::Events);
+        wake(WakeReason::Answers);
+        wake(WakeReason::Events);
     }
 
     /// Leaves the run as it is.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::QuestionFields;
 use super::request::InputAnswer;
 use crate::id::{AgentId, CallId};
-use crate::protocol::{Act, ApprovalRequest, Subject};
+use crate::protocol::{Act, ApprovalRequest, ApprovalSubject};
 
 /// What the program of `--permission-command` gets on standard input, as one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl PermissionQuestion {
 /// Returns what the line of a question has beside its event.
 pub(super) fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
     let (kind, directory) = match request.map(|request| &request.subject) {
-        Some(Subject::Act { act }) => match act {
+        Some(ApprovalSubject::Act { act }) => match act {
             Act::Command(act) => ("command", Some(act.cwd.as_path())),
             Act::Write(act) => ("write", act.path.parent()),
             Act::Fetch(_) => ("fetch", None),
@@ -68,10 +68,10 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
             Act::ServerTool(_) => ("mcp", None),
         },
-        Some(Subject::Form { .. }) => ("form", None),
-        Some(Subject::Plan { .. }) => ("plan", None),
-        Some(Subject::MoreCalls { .. }) => ("more_calls", None),
-        Some(Subject::Plain { .. }) | None => ("program", None),
+        Some(ApprovalSubject::Form { .. }) => ("form", None),
+        Some(ApprovalSubject::Plan { .. }) => ("plan", None),
+        Some(ApprovalSubject::MoreCalls { .. }) => ("more_calls", None),
+        Some(ApprovalSubject::Plain { .. }) | None => ("program", None),
     };
     QuestionFields {
         number,

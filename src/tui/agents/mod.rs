@@ -26,7 +26,7 @@ pub use look::{drag_divider, focus_details, look_key};
 pub use rows::{Row, RowKind, Rows};
 pub use state::{AgentsPane, Details, Fold};
 pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
-pub use viewport::{AgentsDrawn, Room, Sizes};
+pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 
 use super::facts::Facts;
 use super::focus::Focus;

@@ -12,7 +12,7 @@ pub struct Viewport {
     /// The sizes that the user chose.
     pub sizes: Sizes,
     /// What the panes beside the transcript get room for.
-    pub room: Room,
+    pub room: PaneRoom,
     list: Option<(AgentId, usize)>,
     details: Option<(AgentId, usize)>,
     drawn: AgentsDrawn,
@@ -47,14 +47,14 @@ impl Sizes {
 /// What the panes beside the transcript get room for, as it was when nobody was reading further up: whatever comes later
 /// moves no text under the reader's eyes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct PaneRoom {
     /// Rows of the list.
     pub agents: usize,
     /// Whether the details have something to say beyond what stands elsewhere.
     pub details: bool,
 }
 
-impl Default for Room {
+impl Default for PaneRoom {
     fn default() -> Self {
         Self { agents: 1, details: false }
     }

@@ -6,7 +6,7 @@ use super::state::Alerts;
 use crate::event::{Envelope, Event, Outcome};
 use crate::limits;
 use crate::session::fold::{PendingStage, PendingTexts};
-use crate::tui::approval::{Questions, Subject};
+use crate::tui::approval::{QuestionSubject, Questions};
 use crate::tui::effect::Effect;
 
 /// The facts that notifications go by.
@@ -50,11 +50,15 @@ pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
         && let Some(question) = facts.questions.current()
     {
         match question.subject {
-            Subject::Approval(..) | Subject::StillTrue(_) | Subject::Unfinished(_) => {
+            QuestionSubject::Approval(..) | QuestionSubject::StillTrue(_) | QuestionSubject::Unfinished(_) => {
                 alerts.raise(format!("a question: {}", question.title));
             }
             // Asked because of a key: whoever pressed it is there.
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo(_) | Subject::Switch(..) => {}
+            QuestionSubject::New
+            | QuestionSubject::Reset
+            | QuestionSubject::Quit
+            | QuestionSubject::Undo(_)
+            | QuestionSubject::Switch(..) => {}
         }
     }
     let words = alerts.take(facts.now)?;

@@ -7,7 +7,7 @@
 
 use super::App;
 use crate::id::MessageId;
-use crate::tui::approval::{Offer, Subject};
+use crate::tui::approval::{AnswerChoices, QuestionSubject};
 use crate::tui::message::history::Origin;
 use crate::tui::state::pane::Pane;
 
@@ -74,16 +74,16 @@ pub fn next_escape(app: &App) -> Escape {
             return Escape::Wait;
         }
         return match app.questions.current().map(|question| &question.subject) {
-            Some(Subject::Approval(_, Offer::MoreCalls)) => Escape::AnswerNow,
-            Some(Subject::Approval(..)) => Escape::Decline,
+            Some(QuestionSubject::Approval(_, AnswerChoices::MoreCalls)) => Escape::AnswerNow,
+            Some(QuestionSubject::Approval(..)) => Escape::Decline,
             Some(
-                Subject::StillTrue(_)
-                | Subject::Unfinished(_)
-                | Subject::New
-                | Subject::Reset
-                | Subject::Quit
-                | Subject::Undo(_)
-                | Subject::Switch(..),
+                QuestionSubject::StillTrue(_)
+                | QuestionSubject::Unfinished(_)
+                | QuestionSubject::New
+                | QuestionSubject::Reset
+                | QuestionSubject::Quit
+                | QuestionSubject::Undo(_)
+                | QuestionSubject::Switch(..),
             )
             | None => Escape::LeaveQuestion,
         };

@@ -27,12 +27,12 @@ use crate::id::AgentId;
 use crate::protocol::DraftText;
 use crate::session::fold::agents::AgentNode;
 use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
-use crate::tui::agents::{AgentsPane, Room};
+use crate::tui::agents::{AgentsPane, PaneRoom};
 use crate::tui::alerts::Alerts;
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
-use crate::tui::message::{Known, Message};
+use crate::tui::message::{Message, MessageContext};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
@@ -174,18 +174,18 @@ impl App {
     }
 
     /// Returns the message, and what it reads of the rest.
-    pub fn for_message(&mut self) -> (&mut Message, Known<'_>) {
+    pub fn for_message(&mut self) -> (&mut Message, MessageContext<'_>) {
         let Self { message, facts, focus, tree, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
         let (shown, host) = (tree.selected(), &status.host);
-        (message, Known { facts, focus, shown, run: &facts.run, host, is_typing })
+        (message, MessageContext { facts, focus, shown, run: &facts.run, host, is_typing })
     }
 
     /// Returns what the message reads of the rest.
-    pub fn known(&self) -> Known<'_> {
+    pub fn known(&self) -> MessageContext<'_> {
         let Self { facts, focus, tree, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
-        Known { facts, focus, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
+        MessageContext { facts, focus, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
@@ -225,7 +225,7 @@ impl App {
             || has_output
             || self.facts.run.changes.agents().contains(&shown)
             || self.facts.run.plans.of(shown).is_some();
-        self.tree.viewport.room = Room { agents: self.tree.rows(&self.facts.run.agents).len(), details };
+        self.tree.viewport.room = PaneRoom { agents: self.tree.rows(&self.facts.run.agents).len(), details };
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.

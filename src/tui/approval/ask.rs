@@ -2,7 +2,7 @@
 //!
 //! Always holds: a question about an approval stands for one open request of the run, and goes when that goes.
 
-use super::{Offer, Question, Questions, Subject};
+use super::{AnswerChoices, Question, QuestionSubject, Questions};
 use crate::id::MessageId;
 use crate::protocol::{self, UndoScope, UndoneFile};
 use crate::session::fold::{DetailPart, PendingText, approval_parts, approval_title};
@@ -14,29 +14,29 @@ use crate::tui::facts::Facts;
 pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
     let permissions = &facts.run.permissions;
     questions.retain(facts.now, |subject| match subject {
-        Subject::Approval(id, _) => permissions.is_open(*id),
-        Subject::StillTrue(_)
-        | Subject::Unfinished(_)
-        | Subject::New
-        | Subject::Reset
-        | Subject::Quit
-        | Subject::Undo(_)
-        | Subject::Switch(..) => true,
+        QuestionSubject::Approval(id, _) => permissions.is_open(*id),
+        QuestionSubject::StillTrue(_)
+        | QuestionSubject::Unfinished(_)
+        | QuestionSubject::New
+        | QuestionSubject::Reset
+        | QuestionSubject::Quit
+        | QuestionSubject::Undo(_)
+        | QuestionSubject::Switch(..) => true,
     });
     for request in &permissions.open {
         let offer = match (&request.subject, &request.session, &request.rule) {
-            (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
-            (protocol::Subject::Form { fields, .. }, _, _) if fields.is_empty() => Offer::Nothing,
-            (protocol::Subject::Form { .. }, _, _) => Offer::Form,
-            (protocol::Subject::Plan { .. }, _, _) => Offer::Plan,
-            (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
-            (protocol::Subject::Act { .. }, _, Some(_)) => Offer::Always,
-            (protocol::Subject::Act { .. }, Some(_), None) => Offer::Session,
-            (protocol::Subject::Act { .. }, None, None) => Offer::Words,
+            (protocol::ApprovalSubject::Plain { .. }, _, _) => AnswerChoices::Nothing,
+            (protocol::ApprovalSubject::Form { fields, .. }, _, _) if fields.is_empty() => AnswerChoices::Nothing,
+            (protocol::ApprovalSubject::Form { .. }, _, _) => AnswerChoices::Form,
+            (protocol::ApprovalSubject::Plan { .. }, _, _) => AnswerChoices::Plan,
+            (protocol::ApprovalSubject::MoreCalls { .. }, _, _) => AnswerChoices::MoreCalls,
+            (protocol::ApprovalSubject::Act { .. }, _, Some(_)) => AnswerChoices::Always,
+            (protocol::ApprovalSubject::Act { .. }, Some(_), None) => AnswerChoices::Session,
+            (protocol::ApprovalSubject::Act { .. }, None, None) => AnswerChoices::Words,
         };
         questions.ask_once(Question {
             agent: request.asker.as_ref().map(|asker| asker.agent.clone()),
-            subject: Subject::Approval(request.id, offer),
+            subject: QuestionSubject::Approval(request.id, offer),
             title: approval_title(request).into_owned(),
             detail: approval_parts(request),
             session: String::new(),
@@ -51,14 +51,14 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     let is_asked = |entry: &&PendingText| entry.message.stale && edited != Some(&entry.message.id);
     let entries: Vec<&PendingText> = facts.run.pending.waiting().filter(is_asked).collect();
     questions.retain(facts.now, |subject| match subject {
-        Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::Unfinished(ids) => ids.iter().any(|id| facts.run.pending.get(id).is_some()),
-        Subject::New
-        | Subject::Reset
-        | Subject::Quit
-        | Subject::Undo(_)
-        | Subject::Switch(..)
-        | Subject::Approval(..) => true,
+        QuestionSubject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
+        QuestionSubject::Unfinished(ids) => ids.iter().any(|id| facts.run.pending.get(id).is_some()),
+        QuestionSubject::New
+        | QuestionSubject::Reset
+        | QuestionSubject::Quit
+        | QuestionSubject::Undo(_)
+        | QuestionSubject::Switch(..)
+        | QuestionSubject::Approval(..) => true,
     });
     for entry in entries {
         questions.ask_once(Question {
@@ -67,26 +67,28 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
             detail: vec![DetailPart::Text(entry.message.text.clone())],
             session: "sends every old text of this session without asking".to_owned(),
             rule: None,
-            subject: Subject::StillTrue(entry.message.id.clone()),
+            subject: QuestionSubject::StillTrue(entry.message.id.clone()),
         });
     }
 }
 
 /// Asks before a conversation is given up, or a turn with the program.
-pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
+pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubject) {
     let (title, detail, session) = match subject {
-        Subject::New => (
+        QuestionSubject::New => (
             "Start a new conversation?",
             "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
             "don't ask again in this session",
         ),
-        Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset
-        | Subject::StillTrue(_)
-        | Subject::Unfinished(_)
-        | Subject::Undo(_)
-        | Subject::Switch(..)
-        | Subject::Approval(..) => (
+        QuestionSubject::Quit => {
+            ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", "")
+        }
+        QuestionSubject::Reset
+        | QuestionSubject::StillTrue(_)
+        | QuestionSubject::Unfinished(_)
+        | QuestionSubject::Undo(_)
+        | QuestionSubject::Switch(..)
+        | QuestionSubject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "don't ask again in this session",
@@ -113,10 +115,10 @@ pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[Un
     };
     let mut detail = undo_parts(changes, &since);
     detail.push(DetailPart::Note("The model is told with your next message.".to_owned()));
-    questions.retain(facts.now, |subject| !matches!(subject, Subject::Undo(_)));
+    questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Undo(_)));
     questions.ask_once(Question {
         agent: None,
-        subject: Subject::Undo(scope),
+        subject: QuestionSubject::Undo(scope),
         title,
         detail,
         session: String::new(),

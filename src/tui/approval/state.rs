@@ -23,7 +23,7 @@ pub struct Question {
     /// The agent that asks, or that it is about; none when the program itself asks.
     pub agent: Option<AgentId>,
     /// What an answer decides.
-    pub subject: Subject,
+    pub subject: QuestionSubject,
     /// The question, in one line.
     pub title: String,
     /// What exactly is asked about; scrolled when it is long.
@@ -36,7 +36,7 @@ pub struct Question {
 
 /// What an answer decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum QuestionSubject {
     /// Whether a pending text that has grown old still holds.
     StillTrue(MessageId),
     /// What becomes of the texts that an earlier process of the session left.
@@ -52,7 +52,7 @@ pub enum Subject {
     /// Whether the screen closes for another session or a branch, and whether files go back with that.
     Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
-    Approval(ApprovalId, Offer),
+    Approval(ApprovalId, AnswerChoices),
 }
 
 /// Whether there are files that a branch can take back.
@@ -66,7 +66,7 @@ pub enum Rewind {
 
 /// Which answers there are besides yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offer {
+pub enum AnswerChoices {
     /// One for the session and one for good; the question says for what. And words for the model.
     Always,
     /// One for the session; the question says for what. And words for the model.
@@ -85,7 +85,7 @@ pub enum Offer {
 
 /// What a frame shows of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct ShownQuestion {
     /// The question.
     pub id: QuestionId,
     /// The first line of the detail that is shown.
@@ -96,7 +96,7 @@ pub struct Seen {
     pub below: usize,
 }
 
-impl Subject {
+impl QuestionSubject {
     /// Returns the answers that it takes, with their words, in the order in which they are shown.
     pub fn answers(&self) -> &'static [(Answer, &'static str)] {
         match self {
@@ -116,7 +116,7 @@ impl Subject {
             Self::New | Self::Reset => {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
-            Self::Approval(_, Offer::Always) => &[
+            Self::Approval(_, AnswerChoices::Always) => &[
                 (Answer::Once, "yes"),
                 (Answer::Session, "yes, for this session"),
                 (Answer::Always, "yes, always"),
@@ -124,27 +124,27 @@ impl Subject {
                 (Answer::Words, "no, and say why"),
                 (Answer::Leave, "no"),
             ],
-            Self::Approval(_, Offer::Session) => &[
+            Self::Approval(_, AnswerChoices::Session) => &[
                 (Answer::Once, "yes"),
                 (Answer::Session, "yes, for this session"),
                 (Answer::No, "no"),
                 (Answer::Words, "no, and say why"),
                 (Answer::Leave, "no"),
             ],
-            Self::Approval(_, Offer::Words) => {
+            Self::Approval(_, AnswerChoices::Words) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Words, "no, and say why"), (Answer::Leave, "no")]
             }
-            Self::Approval(_, Offer::Form) => {
+            Self::Approval(_, AnswerChoices::Form) => {
                 &[(Answer::Once, "fill it in"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
-            Self::Approval(_, Offer::Plan) => &[
+            Self::Approval(_, AnswerChoices::Plan) => &[
                 (Answer::Once, "accept, and ask before changes"),
                 (Answer::Session, "accept, and edit without asking"),
                 (Answer::No, "keep planning"),
                 (Answer::Words, "keep planning, and say why"),
                 (Answer::Leave, "keep planning"),
             ],
-            Self::Approval(_, Offer::MoreCalls) => &[
+            Self::Approval(_, AnswerChoices::MoreCalls) => &[
                 (Answer::Once, "go on"),
                 (Answer::No, "answer from what was found"),
                 (Answer::Leave, "answer from what was found"),
@@ -155,7 +155,10 @@ impl Subject {
                 (Answer::No, "no"),
                 (Answer::Leave, "no"),
             ],
-            Self::Quit | Self::Undo(_) | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
+            Self::Quit
+            | Self::Undo(_)
+            | Self::Switch(_, Rewind::Nothing)
+            | Self::Approval(_, AnswerChoices::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
         }
@@ -225,9 +228,9 @@ pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,
     count: u64,
     /// What was left unanswered and is not asked again while it lasts.
-    left: Vec<Subject>,
+    left: Vec<QuestionSubject>,
     /// What needs no question any more in this session.
-    waived: Vec<Subject>,
+    waived: Vec<QuestionSubject>,
     /// The question that the terminal shows, and since when.
     shown: Option<(QuestionId, Timestamp)>,
     last_key: Option<Timestamp>,
@@ -238,7 +241,7 @@ pub struct Questions {
     for_line: Option<QuestionId>,
     selected: Option<Selected>,
     /// The last frame's part of the detail.
-    seen: Option<Seen>,
+    seen: Option<ShownQuestion>,
     /// The first line of the detail that is shown.
     pub top: usize,
 }
@@ -274,7 +277,7 @@ impl Questions {
     }
 
     /// Takes away what is no longer to be asked; it may be asked about again.
-    pub fn retain(&mut self, now: Timestamp, keep: impl Fn(&Subject) -> bool) {
+    pub fn retain(&mut self, now: Timestamp, keep: impl Fn(&QuestionSubject) -> bool) {
         let current = self.current_id();
         self.left.retain(&keep);
         self.queue.retain(|(_, question)| keep(&question.subject));
@@ -291,17 +294,17 @@ impl Questions {
     }
 
     /// Does not ask about this again while it lasts.
-    pub fn leave(&mut self, subject: Subject) {
+    pub fn leave(&mut self, subject: QuestionSubject) {
         self.left.push(subject);
     }
 
     /// Asks about this no more in this session.
-    pub fn waive(&mut self, subject: Subject) {
+    pub fn waive(&mut self, subject: QuestionSubject) {
         self.waived.push(subject);
     }
 
     /// Tells whether this needs no question any more.
-    pub fn is_waived(&self, subject: &Subject) -> bool {
+    pub fn is_waived(&self, subject: &QuestionSubject) -> bool {
         self.waived.contains(subject)
     }
 
@@ -385,7 +388,7 @@ impl Questions {
     }
 
     /// Notes which question a frame that was just drawn holds; another one, or none, disarms at once.
-    pub fn drawn(&mut self, question: Option<Seen>) {
+    pub fn drawn(&mut self, question: Option<ShownQuestion>) {
         self.shown = self.shown.filter(|(shown, _)| question.is_some_and(|seen| seen.id == *shown));
         self.selected = self.selected.filter(|selected| question.is_some_and(|seen| seen.id == selected.id));
         self.seen = question;
@@ -395,11 +398,11 @@ impl Questions {
     }
 
     /// Notes that the terminal has taken the frame: what it shows can be read from now on.
-    pub fn shown(&mut self, question: Option<Seen>, at: Timestamp) {
+    pub fn shown(&mut self, question: Option<ShownQuestion>, at: Timestamp) {
         let id = question.map(|seen| seen.id);
         let since = self.shown.filter(|(shown, _)| Some(*shown) == id).map_or(at, |(_, since)| since);
         self.shown = id.map(|id| (id, since));
-        if let Some(Seen { id, below: 0, .. }) = question {
+        if let Some(ShownQuestion { id, below: 0, .. }) = question {
             self.read = Some(id);
         }
     }

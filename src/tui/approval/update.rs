@@ -1,6 +1,6 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
-use super::{Offer, Questions, Subject, Unarmed};
+use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile, read_form};
 use crate::summary::count;
@@ -93,11 +93,13 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
         let words = format!("read to the end first: PgDn, {below} below");
         return say_while(about(questions, Cause::Unread), words);
     }
-    if let (Subject::Approval(id, _), Answer::Words) = (subject, answer) {
+    if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
         return Outcome::one(PaneEffect::WriteNo(*id));
     }
     // In lines there is no text to begin with: a yes sends what the form holds at first.
-    if let (Subject::Approval(id, Offer::Form), Answer::Once, Medium::Screen) = (subject, answer, facts.medium) {
+    if let (QuestionSubject::Approval(id, AnswerChoices::Form), Answer::Once, Medium::Screen) =
+        (subject, answer, facts.medium)
+    {
         return Outcome::one(PaneEffect::FillForm(*id));
     }
     let asked = questions.take(facts.now);
@@ -109,31 +111,35 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
     let Question { agent, subject, .. } = asked;
     let agent = agent.unwrap_or_else(AgentId::main);
     match (subject, answer) {
-        (Subject::StillTrue(id), Answer::Once) => {
+        (QuestionSubject::StillTrue(id), Answer::Once) => {
             vec![Request::Queue { agent, id, act: QueueAct::Confirm }.into()]
         }
-        (Subject::StillTrue(_), Answer::Session | Answer::Always) => vec![Request::NeverAskIfTrue.into()],
-        (Subject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
-        (Subject::StillTrue(id), Answer::No) => {
+        (QuestionSubject::StillTrue(_), Answer::Session | Answer::Always) => vec![Request::NeverAskIfTrue.into()],
+        (QuestionSubject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
+        (QuestionSubject::StillTrue(id), Answer::No) => {
             pending::delete(&facts.run.pending, &id).into_iter().map(PaneEffect::from).collect()
         }
-        (Subject::StillTrue(id), Answer::Leave) => {
-            questions.leave(Subject::StillTrue(id));
+        (QuestionSubject::StillTrue(id), Answer::Leave) => {
+            questions.leave(QuestionSubject::StillTrue(id));
             let sentence = format!("not sent to {}: it stays in the list, held", name_of(&agent));
             vec![PaneEffect::Say(sentence)]
         }
-        (Subject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
-        (Subject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
+        (QuestionSubject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
+        (QuestionSubject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
         (
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo(_) | Subject::Switch(..),
+            QuestionSubject::New
+            | QuestionSubject::Reset
+            | QuestionSubject::Quit
+            | QuestionSubject::Undo(_)
+            | QuestionSubject::Switch(..),
             Answer::No | Answer::Words | Answer::Leave,
         ) => Vec::new(),
-        (Subject::Switch(switch, _), answer) => {
+        (QuestionSubject::Switch(switch, _), answer) => {
             let goes_back = answer != Answer::Once;
             vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
-        (Subject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
-        (subject @ (Subject::New | Subject::Reset | Subject::Quit), answer) => {
+        (QuestionSubject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
+        (subject @ (QuestionSubject::New | QuestionSubject::Reset | QuestionSubject::Quit), answer) => {
             if answer != Answer::Once {
                 questions.waive(subject.clone());
             }
@@ -182,7 +188,7 @@ pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, f
 /// Answers a form with these words, or says what is wrong with them.
 pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: &Facts) -> Outcome {
     let fields = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
-    let Some(protocol::Subject::Form { fields, .. }) = fields else {
+    let Some(protocol::ApprovalSubject::Form { fields, .. }) = fields else {
         return say_while(None, "nothing was sent: the question is gone");
     };
     match read_form(fields, words) {

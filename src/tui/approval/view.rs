@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::{MessageUse, Question, Questions, Seen};
+use super::{MessageUse, Question, Questions, ShownQuestion};
 use crate::target::name_of;
 use crate::text::visible;
 use crate::tui::facts::Facts;
@@ -56,7 +56,7 @@ pub struct QuestionView<'a> {
 
 /// Lays the question out that is asked now, above the message; `None` when there is none, or it has no room with a part
 /// of its detail.
-pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<Asked<'a>> {
+pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<QuestionLayout<'a>> {
     let (id, question) = (view.questions.current_id()?, view.questions.current()?);
     // The transcript stays readable where there is room for both.
     let beside = Rect { height: body.height * 3 / 5, ..body };
@@ -66,7 +66,9 @@ pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Optio
         (body, Form::Framed, Answers::Packed),
         (body, Form::Bare, Answers::Packed),
     ];
-    forms.into_iter().find_map(|(room, form, answers)| Asked::fit(view, id, question, laid, room, form, answers))
+    forms
+        .into_iter()
+        .find_map(|(room, form, answers)| QuestionLayout::fit(view, id, question, laid, room, form, answers))
 }
 
 /// What stands around a question.
@@ -128,7 +130,7 @@ impl Keys {
 }
 
 /// A question laid out in the room that there is for it.
-pub struct Asked<'a> {
+pub struct QuestionLayout<'a> {
     view: QuestionView<'a>,
     id: QuestionId,
     question: &'a Question,
@@ -143,7 +145,7 @@ pub struct Asked<'a> {
     below: usize,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionLayout<'a> {
     /// Lays a question out; `None` when its title, its answers and a part of its detail have no room.
     fn fit(
         view: QuestionView<'a>,
@@ -190,7 +192,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Draws it; returns what is shown of it.
-    pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Seen {
+    pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> ShownQuestion {
         regions.add(area, Region::Question);
         let theme = &self.view.facts.theme;
         let inner = self.draw_frame(area, buffer);
@@ -207,7 +209,7 @@ impl<'a> Asked<'a> {
         let place = row(area, if self.form == Form::Framed { area.height.saturating_sub(1) } else { 0 });
         let place = Rect { x: place.x + 2, width: place.width.saturating_sub(4), ..place };
         put_right(buffer, place, &more, theme.notice);
-        Seen { id: self.id, top: self.top, shown: self.shown, below: self.below }
+        ShownQuestion { id: self.id, top: self.top, shown: self.shown, below: self.below }
     }
 
     /// Draws who asks, which of how many it is, and whether a key counts; returns what is left for the question.

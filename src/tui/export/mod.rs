@@ -21,16 +21,16 @@ pub use ledger::{ledger_csv, ledger_markdown};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportRequest {
     /// What.
-    pub subject: Subject,
+    pub subject: ExportSubject,
     /// How.
-    pub form: Form,
+    pub form: ExportFormat,
     /// The file or directory that the user named; `None` for a name made of the date.
     pub path: Option<String>,
 }
 
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum ExportSubject {
     /// The transcript of the agent that is shown.
     Transcript,
     /// The transcripts of all agents.
@@ -41,14 +41,14 @@ pub enum Subject {
 
 /// A form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ExportFormat {
     /// Rows of fields, RFC 4180.
     Csv,
     /// A page for people.
     Markdown,
 }
 
-impl Subject {
+impl ExportSubject {
     /// Returns its word.
     pub fn word(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Subject {
     }
 }
 
-impl Form {
+impl ExportFormat {
     /// Returns the end of its files' names.
     pub fn extension(self) -> &'static str {
         match self {
@@ -86,21 +86,24 @@ impl ExportRequest {
     pub fn parse(arguments: &str) -> Result<Self, String> {
         let arguments = arguments.trim();
         let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        let subject =
-            [Subject::Transcript, Subject::All, Subject::Ledger].into_iter().find(|subject| subject.word() == first);
+        let subject = [ExportSubject::Transcript, ExportSubject::All, ExportSubject::Ledger]
+            .into_iter()
+            .find(|subject| subject.word() == first);
         let path = if subject.is_some() { rest.trim() } else { arguments };
         let named = match extension(path) {
-            Some(extension) => Some(Form::of(extension).ok_or("the name of an exported file ends in .md or .csv")?),
+            Some(extension) => {
+                Some(ExportFormat::of(extension).ok_or("the name of an exported file ends in .md or .csv")?)
+            }
             None => None,
         };
         let (subject, form) = match (subject, named) {
-            (Some(Subject::Transcript | Subject::All), Some(Form::Csv)) => {
+            (Some(ExportSubject::Transcript | ExportSubject::All), Some(ExportFormat::Csv)) => {
                 return Err("a transcript is written as Markdown: its file ends in .md".to_owned());
             }
-            (None, Some(Form::Csv)) => (Subject::Ledger, Form::Csv),
-            (Some(Subject::Ledger), form) => (Subject::Ledger, form.unwrap_or(Form::Csv)),
-            (Some(Subject::All), _) => (Subject::All, Form::Markdown),
-            (Some(Subject::Transcript) | None, _) => (Subject::Transcript, Form::Markdown),
+            (None, Some(ExportFormat::Csv)) => (ExportSubject::Ledger, ExportFormat::Csv),
+            (Some(ExportSubject::Ledger), form) => (ExportSubject::Ledger, form.unwrap_or(ExportFormat::Csv)),
+            (Some(ExportSubject::All), _) => (ExportSubject::All, ExportFormat::Markdown),
+            (Some(ExportSubject::Transcript) | None, _) => (ExportSubject::Transcript, ExportFormat::Markdown),
         };
         Ok(Self { subject, form, path: (!path.is_empty()).then(|| path.to_owned()) })
     }

@@ -10,7 +10,7 @@ use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
 use crate::summary;
 use crate::target::name_of;
 use crate::text::visible_line;
-use crate::tui::approval::{Question, Seen};
+use crate::tui::approval::{Question, ShownQuestion};
 use crate::tui::keymap::Answer;
 use crate::tui::pause::editable;
 use crate::tui::state::App;
@@ -19,13 +19,13 @@ use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.
 #[derive(Debug)]
-pub struct Asked {
+pub struct WrittenQuestion {
     id: QuestionId,
     rows: Vec<String>,
     told: usize,
 }
 
-impl Asked {
+impl WrittenQuestion {
     /// Tells a question.
     pub fn tell(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
@@ -58,8 +58,8 @@ impl Asked {
     }
 
     /// Returns what was told, as the state wants to know it.
-    pub fn seen(&self) -> Seen {
-        Seen { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
+    pub fn seen(&self) -> ShownQuestion {
+        ShownQuestion { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
     }
 
     fn below(&self) -> usize {

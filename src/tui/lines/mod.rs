@@ -34,14 +34,14 @@ use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::agents::view::{longest, tools};
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
 use crate::tui::status::{HostState, ModelSource};
-use asks::Asked;
+use asks::WrittenQuestion;
 use page::{Page, named};
-use pending::Known;
+use pending::AnnouncedTexts;
 use transcript::Reading;
 
 pub use asks::rows as question_rows;
@@ -67,8 +67,8 @@ pub struct Printer {
     kept: String,
     page: Page,
     reading: Reading,
-    known: Known,
-    asked: Option<Asked>,
+    known: AnnouncedTexts,
+    asked: Option<WrittenQuestion>,
     waiting: Option<WaitingAgent>,
     paused: bool,
     said: usize,
@@ -206,8 +206,8 @@ impl Printer {
     }
 
     /// Returns the question and the place where the read agent waits, as far as they were told.
-    pub fn told(&self) -> (Option<Seen>, PauseDrawn) {
-        (self.asked.as_ref().map(Asked::seen), PauseDrawn { waiting: self.waiting.clone(), top: 0 })
+    pub fn told(&self) -> (Option<ShownQuestion>, PauseDrawn) {
+        (self.asked.as_ref().map(WrittenQuestion::seen), PauseDrawn { waiting: self.waiting.clone(), top: 0 })
     }
 
     /// Returns when something must be told because time passes: a tool runs long.
@@ -243,11 +243,11 @@ impl Printer {
 
     fn question(&mut self, app: &App) {
         let current = app.questions.current_id();
-        if current == self.asked.as_ref().map(Asked::id) {
+        if current == self.asked.as_ref().map(WrittenQuestion::id) {
             return;
         }
         let told = current.zip(app.questions.current());
-        self.asked = told.map(|(id, question)| Asked::tell(app, id, question, &mut self.page));
+        self.asked = told.map(|(id, question)| WrittenQuestion::tell(app, id, question, &mut self.page));
     }
 
     /// Tells what is in the line where nobody else shows it.

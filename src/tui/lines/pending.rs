@@ -13,12 +13,12 @@ use crate::tui::view::forecast;
 
 /// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct AnnouncedTexts {
     entries: Vec<PendingText>,
     paused: bool,
 }
 
-impl Known {
+impl AnnouncedTexts {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
     /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {

@@ -4,7 +4,7 @@
 //! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
 //! for it again.
 
-use super::{Known, Message};
+use super::{Message, MessageContext};
 use crate::id::AgentId;
 use crate::session::fold::agents::AgentNode;
 use crate::steering::conditional;
@@ -35,7 +35,7 @@ pub enum Unaddressed {
 
 impl Message {
     /// Returns the agent that a message without a name goes to.
-    pub fn target(&self, known: &Known<'_>) -> AgentId {
+    pub fn target(&self, known: &MessageContext<'_>) -> AgentId {
         self.bound().cloned().unwrap_or_else(|| shown_or_main(known))
     }
 
@@ -43,7 +43,7 @@ impl Message {
     ///
     /// # Errors
     /// Why it goes to nobody.
-    pub fn address<'a>(&self, text: &'a str, known: &Known<'_>) -> Result<Address<'a>, Unaddressed> {
+    pub fn address<'a>(&self, text: &'a str, known: &MessageContext<'_>) -> Result<Address<'a>, Unaddressed> {
         let named = target::parse(text, &named_in(text, known, AgentNode::takes_messages));
         match named.target {
             Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
@@ -62,7 +62,7 @@ impl Message {
     }
 
     /// Binds a draft at its first character, and forgets about a draft that is gone.
-    pub fn bind_draft(&mut self, known: &Known<'_>) {
+    pub fn bind_draft(&mut self, known: &MessageContext<'_>) {
         if self.is_draft_empty() {
             self.bind(None);
         } else if self.bound().is_none() {
@@ -71,7 +71,7 @@ impl Message {
     }
 
     /// Says what becomes of the draft; `None` where it goes to one agent as it is.
-    pub fn draft_words(&self, known: &Known<'_>) -> Option<String> {
+    pub fn draft_words(&self, known: &MessageContext<'_>) -> Option<String> {
         if !(known.on_composer() && self.is_draft()) || self.is_empty() {
             return None;
         }
@@ -103,7 +103,7 @@ impl Message {
     }
 
     /// Returns the one agent that the draft goes to, or would go to.
-    pub fn draft_target(&self, known: &Known<'_>) -> AgentId {
+    pub fn draft_target(&self, known: &MessageContext<'_>) -> AgentId {
         let draft = self.shown();
         let address = self.address(&draft, known).ok().filter(|_| !self.is_empty());
         address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target(known))
@@ -124,25 +124,25 @@ fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
 }
 
 /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
-pub fn shown_or_main(known: &Known<'_>) -> AgentId {
+pub fn shown_or_main(known: &MessageContext<'_>) -> AgentId {
     let shown = known.run.agents.get(known.shown);
     shown.filter(|node| node.takes_messages()).map_or_else(AgentId::main, |node| node.id.clone())
 }
 
 /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
-fn told_agents(known: &Known<'_>) -> Vec<AgentId> {
+fn told_agents(known: &MessageContext<'_>) -> Vec<AgentId> {
     let children = known.run.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
     std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
 }
 
 /// Returns the agents that a text could name and that are like this.
-fn named_in(text: &str, known: &Known<'_>, like: impl Fn(&AgentNode) -> bool) -> Vec<AgentId> {
+fn named_in(text: &str, known: &MessageContext<'_>, like: impl Fn(&AgentNode) -> bool) -> Vec<AgentId> {
     let named = text.strip_prefix('@').into_iter().flat_map(|text| known.run.agents.named_in(text));
     named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
 }
 
 /// Returns the agent that a text names although it takes no texts, or is none.
-fn nobody(text: &str, known: &Known<'_>) -> Option<AgentId> {
+fn nobody(text: &str, known: &MessageContext<'_>) -> Option<AgentId> {
     let gone = named_in(text, known, |node| !node.takes_messages());
     match target::parse(text, &gone).target {
         Target::Agent(agent) if !agent.is_main() => Some(agent),

@@ -6,8 +6,8 @@
 use super::address::shown_or_main;
 use super::entry::written;
 use super::purpose::{Editing, Purpose};
-use super::removed::{Removed, Taken};
-use super::{Known, Left, Message};
+use super::removed::{Removed, RemovedEntry};
+use super::{LeaveOutcome, Message, MessageContext};
 use crate::event::Pending;
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, Request};
@@ -17,12 +17,12 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::state::pane::Pane;
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
-pub fn undo(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn undo(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if message.undo() { Vec::new() } else { newest(message, known) }
 }
 
 /// Brings back what a key removed last.
-pub fn newest(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn newest(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     message.leave_recalled();
     while let Some(removed) = message.take_removed() {
         match removed {
@@ -50,7 +50,7 @@ pub fn newest(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
 pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
     let Some((Purpose::Edit(Editing { agent, entry }), left)) = message.leave() else { return Vec::new() };
     let mut effects = vec![PaneEffect::Focus(Pane::Composer)];
-    if left == Left::Kept {
+    if left == LeaveOutcome::Kept {
         effects.push(PaneEffect::Say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id)));
     }
     effects.push(Request::Queue { agent, id: entry.id, act: QueueAct::Release }.into());
@@ -58,7 +58,7 @@ pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
 }
 
 /// Follows the choice of the agent that is shown: it brings its own draft into the message.
-pub fn follow(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn follow(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     // A line that is typed stays where it is seen.
     if known.in_lines() {
         return Vec::new();
@@ -75,7 +75,7 @@ pub fn follow(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
 }
 
 /// Takes what a stop gave back.
-pub fn stopped(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn stopped(message: &mut Message, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
     let in_lines = known.in_lines();
     let sentence = match entries.len() {
         0 => None,
@@ -108,7 +108,7 @@ pub fn withdrawn(message: &mut Message, by: Option<&ClientId>, entries: &[Pendin
 
 /// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has. The
 /// receipts know of it already.
-pub fn given_back(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn given_back(message: &mut Message, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
     let mut kept: Vec<Pending> = Vec::new();
     for entry in entries {
         let is_kept = kept.iter().any(|one| known.run.receipts.are_copies(&one.id, &entry.id));
@@ -122,7 +122,12 @@ pub fn given_back(message: &mut Message, entries: &[Pending], known: &Known<'_>)
 /// Takes what an agent that has ended gave back: into the message, with the reason. It comes unasked, so it must not get
 /// under the fingers of somebody who types: then, and when others have the same text by `@all`, it only can be brought
 /// back.
-pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn returned(
+    message: &mut Message,
+    agent: &AgentId,
+    fresh: &[Pending],
+    known: &MessageContext<'_>,
+) -> Vec<PaneEffect> {
     if fresh.is_empty() {
         return Vec::new();
     }
@@ -156,7 +161,7 @@ pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known
 }
 
 /// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
-fn to_message(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+fn to_message(message: &mut Message, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if known.in_lines() && !entries.iter().any(|entry| message.is_edited(&entry.id)) {
         return message.take_aside(entries);
     }
@@ -168,7 +173,7 @@ fn name(agent: &AgentId) -> &str {
     if agent.is_main() { MAIN } else { agent.as_str() }
 }
 
-fn restore(Taken { agent, entry, before }: Taken) -> PaneEffect {
+fn restore(RemovedEntry { agent, entry, before }: RemovedEntry) -> PaneEffect {
     let id = entry.id.clone();
     Request::Queue { agent, id, act: QueueAct::Restore { entry: Box::new(entry), before } }.into()
 }
@@ -179,7 +184,7 @@ fn part(
     first: Pending,
     second: Pending,
     text: &str,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
 ) -> PaneEffect {
     let id = first.id.clone();
     if let Some(busy) = message.blocked().filter(|_| message.is_edited(&id)) {
@@ -203,7 +208,7 @@ fn edit_again(
     id: MessageId,
     text: String,
     was: String,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
     if let Some(was) = message.editing().filter(|editing| editing.entry.id == id).map(|e| written(&e.entry)) {
         // Both are words for the same entry: they change places.

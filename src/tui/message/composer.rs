@@ -24,7 +24,7 @@ use crate::text::is_blank;
 use crate::tui::keymap::Edit;
 use chips::Chips;
 use clean::clean;
-use steps::Way;
+use steps::WordDirection;
 
 /// What an empty composer shows, the longest first.
 const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
@@ -156,7 +156,7 @@ impl Composer {
     pub fn expand(&mut self) -> Expanded {
         let (row, column) = self.area.cursor();
         let line = self.area.lines().get(row).cloned().unwrap_or_default();
-        let near = |place: &chips::Place<'_>| place.start <= column && column <= place.end;
+        let near = |place: &chips::ChipSpan<'_>| place.start <= column && column <= place.end;
         // Between two chips it is the one before.
         let Some(place) = chips::places(&line).find(near) else { return Expanded::NoChip };
         let text = self.chips.text(place.label).unwrap_or_default().to_owned();
@@ -196,15 +196,15 @@ impl Composer {
             Edit::Up => moved(CursorMove::Up),
             Edit::Down => moved(CursorMove::Down),
             Edit::WordLeft | Edit::WordRight => {
-                self.move_word(if edit == Edit::WordLeft { Way::Left } else { Way::Right });
+                self.move_word(if edit == Edit::WordLeft { WordDirection::Left } else { WordDirection::Right });
                 false
             }
             Edit::LineStart => moved(CursorMove::Head),
             Edit::LineEnd => moved(CursorMove::End),
             Edit::Backspace => area.delete_char(),
             Edit::Delete => area.delete_next_char(),
-            Edit::DeleteWord => self.delete_word(Way::Left),
-            Edit::DeleteNextWord => self.delete_word(Way::Right),
+            Edit::DeleteWord => self.delete_word(WordDirection::Left),
+            Edit::DeleteNextWord => self.delete_word(WordDirection::Right),
             Edit::DeleteToStart => area.delete_line_by_head(),
             Edit::DeleteToEnd => area.delete_line_by_end(),
             Edit::Yank => area.paste(),

@@ -4,7 +4,7 @@
 //! message, or can be brought back.
 
 use super::purpose::{Editing, Purpose};
-use super::{Known, Message};
+use super::{Message, MessageContext};
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
@@ -31,7 +31,7 @@ impl Message {
         id: &MessageId,
         text: Option<&String>,
         outcome: &QueueOutcome,
-        known: &Known<'_>,
+        known: &MessageContext<'_>,
     ) -> Vec<PaneEffect> {
         let entry = known.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
         let Some(entry) = entry.cloned() else {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::Sent;
-use super::{Known, Message};
+use super::{Message, MessageContext};
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::fuzzy::{Hits, QueryKind, Quest, narrow};
+use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
 use crate::tui::keymap::{Travel, WriteKey};
 use crate::tui::state::pane::Pane;
 
@@ -22,7 +22,7 @@ pub struct HistorySearch {
     /// What is searched, the newest first, as it was when the search was opened.
     entries: Vec<Sent>,
     lines: Arc<[Arc<str>]>,
-    found: Hits,
+    found: FuzzyMatches,
     chosen: usize,
 }
 
@@ -30,15 +30,15 @@ impl HistorySearch {
     /// Opens a search among these, the newest first.
     pub fn new(entries: Vec<Sent>, query: String) -> Self {
         let lines = entries.iter().map(|sent| Arc::clone(&sent.line)).collect();
-        Self { query, entries, lines, found: Hits::default(), chosen: 0 }
+        Self { query, entries, lines, found: FuzzyMatches::default(), chosen: 0 }
     }
 
     /// Returns what is to be searched for now; its answer counts from here on.
-    pub fn search(&mut self, number: u64) -> Quest {
+    pub fn search(&mut self, number: u64) -> FuzzyQuery {
         let hits = narrow(&self.found.hits, &self.query, QueryKind::Lines);
-        self.found = Hits { number, count: hits.len(), hits };
+        self.found = FuzzyMatches { number, count: hits.len(), hits };
         self.chosen = 0;
-        Quest {
+        FuzzyQuery {
             number,
             kind: QueryKind::Lines,
             query: self.query.clone(),
@@ -48,14 +48,14 @@ impl HistorySearch {
     }
 
     /// Takes an answer, unless it is to an older question.
-    pub fn take(&mut self, found: Hits) {
+    pub fn take(&mut self, found: FuzzyMatches) {
         if found.number == self.found.number {
             self.found = found;
         }
     }
 
     /// Returns what matches.
-    pub fn found(&self) -> &Hits {
+    pub fn found(&self) -> &FuzzyMatches {
         &self.found
     }
 
@@ -92,7 +92,7 @@ impl HistorySearch {
 }
 
 /// Opens the search; where it is open, goes to the next match.
-pub fn open(message: &mut Message, query: &str, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn open(message: &mut Message, query: &str, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if let Some(search) = &mut message.search {
         search.next();
         return Vec::new();

@@ -7,7 +7,7 @@ use super::composer::Composer;
 use super::entry::written;
 use super::purpose::Purpose;
 use super::removed::Removed;
-use super::{Known, Message, bring_back, send};
+use super::{Message, MessageContext, bring_back, send};
 use crate::event::{Delivery, Pending};
 use crate::id::AgentId;
 use crate::protocol::Request;
@@ -110,7 +110,7 @@ impl Message {
 }
 
 /// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
-pub fn take(message: &mut Message, text: &str, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if message.is_in_lines() {
         message.begin_line(text);
         let effects = enter_several(message, known);
@@ -151,7 +151,7 @@ pub fn take(message: &mut Message, text: &str, known: &Known<'_>) -> Vec<PaneEff
 }
 
 /// Takes one line of a text of several lines; a dot alone ends and sends it.
-pub(super) fn enter_several(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub(super) fn enter_several(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     let line = message.text();
     message.load("");
     if line != END_OF_TEXT {

@@ -26,13 +26,13 @@
 mod address;
 pub mod bring_back;
 mod composer;
+mod context;
 mod drafts;
 pub mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
 mod kept;
-mod known;
 pub mod line;
 pub mod paths;
 pub mod purpose;
@@ -46,21 +46,21 @@ pub mod view;
 
 use crate::id::AgentId;
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::fuzzy::{Hits, Quest};
+use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
 pub use address::{Address, Unaddressed};
 use composer::Composer;
 pub use composer::{Expanded, Pasted};
+pub use context::MessageContext;
 use drafts::Drafts;
 pub use give_back::TakenOver;
 use history::History;
 use history_search::HistorySearch;
-pub use known::Known;
 use line::Lines;
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 pub use recall::Before;
 use removed::RemovedTexts;
-pub use stack::Left;
+pub use stack::LeaveOutcome;
 
 /// Every text that the user writes or has written and nobody has taken yet.
 #[derive(Debug, Default)]
@@ -126,19 +126,19 @@ impl Message {
     }
 
     /// Returns what the history is to be searched for now; `None` while no search is open.
-    pub fn history_query(&mut self) -> Option<Quest> {
+    pub fn history_query(&mut self) -> Option<FuzzyQuery> {
         let number = self.next_search();
         self.search.as_mut().map(|search| search.search(number))
     }
 
     /// Returns what the paths are to be searched for now; `None` when none is typed or known.
-    pub fn path_query(&mut self) -> Option<Quest> {
+    pub fn path_query(&mut self) -> Option<FuzzyQuery> {
         let number = self.next_search();
         self.paths.search(number)
     }
 
     /// Notes which path is being typed; returns what has to be found out for it.
-    pub fn type_path(&mut self, known: &Known<'_>) -> Vec<PaneEffect> {
+    pub fn type_path(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         let (row, before) = self.before_cursor();
         let is_drafting = known.on_composer() && self.is_draft();
         let token = if is_drafting { Token::of(row, before) } else { None };
@@ -154,13 +154,13 @@ impl Message {
     }
 
     /// Takes a list of paths; returns what is to be searched in it.
-    pub fn take_paths(&mut self, list: PathList, known: &Known<'_>) -> Vec<PaneEffect> {
+    pub fn take_paths(&mut self, list: PathList, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         self.paths.take_list(list, known.facts.now);
         self.search_paths()
     }
 
     /// Takes what a search in a list has found, whichever list that was.
-    pub fn take_hits(&mut self, found: Hits) {
+    pub fn take_hits(&mut self, found: FuzzyMatches) {
         if let Some(search) = &mut self.search {
             search.take(found.clone());
         }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::id::AgentId;
 use crate::limits;
 use crate::target::{ALL, MAIN};
-use crate::tui::fuzzy::{Hits, QueryKind, Quest, narrow};
+use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
 
 /// A list of files and directories, relative to the working directory; directories end with `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Paths {
     token: Option<Token>,
     /// The place of the `@` behind which Esc closed the list.
     closed: Option<(usize, usize)>,
-    found: Hits,
+    found: FuzzyMatches,
 }
 
 impl Paths {
@@ -73,11 +73,11 @@ impl Paths {
     }
 
     /// Returns what is to be searched for; its answer counts from here on.
-    pub fn search(&mut self, number: u64) -> Option<Quest> {
+    pub fn search(&mut self, number: u64) -> Option<FuzzyQuery> {
         let token = self.token()?;
         let query = token.typed.clone();
         let hits = narrow(&self.found.hits, &query, QueryKind::Paths);
-        self.found = Hits { number, count: hits.len(), hits };
+        self.found = FuzzyMatches { number, count: hits.len(), hits };
         // A dot at the end may become a name; one before a slash is the directory itself.
         let is_hidden = query
             .split('/')
@@ -85,18 +85,24 @@ impl Paths {
             .enumerate()
             .any(|(place, part)| part.starts_with('.') && (place == 0 || !matches!(part, "." | "..")));
         let first = if is_hidden { self.list.names.len() } else { self.list.visible };
-        (first > 0).then(|| Quest { number, kind: QueryKind::Paths, query, among: Arc::clone(&self.list.names), first })
+        (first > 0).then(|| FuzzyQuery {
+            number,
+            kind: QueryKind::Paths,
+            query,
+            among: Arc::clone(&self.list.names),
+            first,
+        })
     }
 
     /// Takes an answer, unless it is to an older question.
-    pub fn take(&mut self, found: Hits) {
+    pub fn take(&mut self, found: FuzzyMatches) {
         if found.number == self.found.number {
             self.found = found;
         }
     }
 
     /// Returns what matches.
-    pub fn found(&self) -> &Hits {
+    pub fn found(&self) -> &FuzzyMatches {
         &self.found
     }
 

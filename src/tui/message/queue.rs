@@ -2,7 +2,7 @@
 
 use super::Message;
 use super::entry::written;
-use super::removed::{Removed, Taken};
+use super::removed::{Removed, RemovedEntry};
 use crate::id::AgentId;
 use crate::protocol::{QueueAct, QueueOutcome, Withdrawn};
 
@@ -12,7 +12,7 @@ impl Message {
     pub fn queue_answered(&mut self, agent: &AgentId, act: &QueueAct, outcome: &QueueOutcome) {
         match (act, outcome) {
             (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
-                let taken = Taken { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
+                let taken = RemovedEntry { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
                 match to {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
                     Withdrawn::Message => {

@@ -20,9 +20,9 @@ pub struct RemovedTexts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removed {
     /// A pending text that was deleted.
-    Deleted(Taken),
+    Deleted(RemovedEntry),
     /// A pending text that was taken back into the message.
-    TakenBack(Taken),
+    TakenBack(RemovedEntry),
     /// Two pending texts that were joined.
     Merged {
         /// The agent that they are for.
@@ -51,7 +51,7 @@ pub enum Removed {
 
 /// A pending text that left its queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct RemovedEntry {
     /// The agent that it was for.
     pub agent: AgentId,
     /// The text as it was.
@@ -82,7 +82,7 @@ impl RemovedTexts {
     /// Ends the conversation that it was removed from: a text comes back as a draft from now on, never to a queue.
     pub fn become_drafts(&mut self) {
         let as_draft = |(removed, then)| match removed {
-            Removed::Deleted(Taken { entry: Pending { text, .. }, .. })
+            Removed::Deleted(RemovedEntry { entry: Pending { text, .. }, .. })
             | Removed::Edit { text, .. }
             | Removed::Draft(text) => Some((Removed::Draft(text), then)),
             Removed::TakenBack(_) | Removed::Merged { .. } => None,

@@ -5,7 +5,7 @@
 
 use super::address::Unaddressed;
 use super::purpose::{AboutQuestion, Purpose, QuestionText};
-use super::{Known, Message, line};
+use super::{Message, MessageContext, line};
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
@@ -19,7 +19,7 @@ use crate::tui::state::cause::Cause;
 use crate::tui::status::HostState;
 
 /// Carries out Enter.
-pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if message.is_in_lines() {
         return line::enter_several(message, known);
     }
@@ -40,7 +40,7 @@ pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
 }
 
 /// Carries out Tab: what is sent waits for the end of the turn.
-pub fn follow_up(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn follow_up(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if let Some(effects) = end_first(message, Some(Delivery::FollowUp)) {
         return effects;
     }
@@ -55,7 +55,7 @@ pub fn follow_up(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
 }
 
 /// Carries out F5: what is sent interrupts; in an empty message the key is about what is pending.
-pub fn deliver_now(message: &mut Message, known: &Known<'_>) -> Outcome {
+pub fn deliver_now(message: &mut Message, known: &MessageContext<'_>) -> Outcome {
     if let Some(effects) = end_first(message, Some(Delivery::Now)) {
         return Outcome::Consumed(effects);
     }
@@ -75,7 +75,7 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
 }
 
 /// Carries the draft out as a command, or sends it, or says why not: then it stays.
-pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     // A chip is text, whatever stands in it: a paste is no command and names nobody.
     let draft = message.shown();
     if let Some(request) = prompt_request(&draft, known) {
@@ -160,7 +160,7 @@ impl Manner {
 }
 
 /// Returns the request for a prompt of an MCP server, when its command stands at the very start.
-fn prompt_request(draft: &str, known: &Known<'_>) -> Option<Request> {
+fn prompt_request(draft: &str, known: &MessageContext<'_>) -> Option<Request> {
     let (command, words) = draft.split_once(char::is_whitespace).unwrap_or((draft, ""));
     let server = known.run.servers.iter().find(|server| server.prompts.iter().any(|prompt| prompt == command))?;
     let prompt = command.strip_prefix(&format!("/mcp__{}__", server.name))?.to_owned();
@@ -171,7 +171,7 @@ fn send(
     message: &mut Message,
     (draft, text): (&str, &str),
     Manner { delivery, kind, trigger }: Manner,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
     match message.address(text, known) {
         Ok(mut address) => {
@@ -200,7 +200,7 @@ pub fn sent(
     to: &AgentId,
     text: &str,
     outcome: &Result<MessageId, Refused>,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
     let draft = message.outgoing().unwrap_or(text);
     let is_here = message.shown() == draft;

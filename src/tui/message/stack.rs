@@ -14,7 +14,7 @@ use crate::text::is_blank;
 
 /// What became of a text that was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum LeaveOutcome {
     /// It said nothing new.
     Unchanged,
     /// It can be brought back.
@@ -42,11 +42,11 @@ impl Message {
     }
 
     /// Leaves the text that is written first; it can be brought back where it says something new.
-    pub fn leave(&mut self) -> Option<(Purpose, Left)> {
+    pub fn leave(&mut self) -> Option<(Purpose, LeaveOutcome)> {
         let (purpose, composer) = self.end(Purpose::comes_first)?;
         let text = composer.text();
         if is_blank(&text) || text == purpose.before() {
-            return Some((purpose, Left::Unchanged));
+            return Some((purpose, LeaveOutcome::Unchanged));
         }
         self.set_aside(match &purpose {
             Purpose::Edit(Editing { agent, entry }) => {
@@ -59,7 +59,7 @@ impl Message {
             | Purpose::Recall(_)
             | Purpose::Line => Removed::Draft(text),
         });
-        Some((purpose, Left::Kept))
+        Some((purpose, LeaveOutcome::Kept))
     }
 
     /// Ends an edit whose words are in the queue.

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{Known, Message};
+use super::{Message, MessageContext};
 use crate::text::visible_line;
 use crate::tui::overlay::frame::{LIST_ROWS, clear_bottom};
 use crate::tui::state::PROMPT_COLUMNS;
@@ -12,7 +12,7 @@ use crate::tui::state::regions::{Region, Regions};
 use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
-pub fn draw(message: &Message, known: &Known<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+pub fn draw(message: &Message, known: &MessageContext<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let focused = known.on_composer();
     let theme = &known.facts.theme;
     let style = if focused { theme.accent } else { theme.dim };
@@ -27,7 +27,7 @@ pub fn draw(message: &Message, known: &Known<'_>, area: Rect, buffer: &mut Buffe
 /// terminal's cursor belongs.
 pub fn draw_search(
     message: &Message,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
     room: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,

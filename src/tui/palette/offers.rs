@@ -10,7 +10,7 @@ use crate::steering::CONDITION_FORMS;
 use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
 use crate::tui::message::paths::written;
-use crate::tui::message::{Known, Message};
+use crate::tui::message::{Message, MessageContext};
 use crate::tui::theme::AUTO;
 
 /// Most resources that are offered at a time.
@@ -18,7 +18,7 @@ const RESOURCES: usize = 20;
 
 impl Palette {
     /// Makes the offers for the text of the message.
-    pub(super) fn refresh(&mut self, message: &Message, known: &Known<'_>) {
+    pub(super) fn refresh(&mut self, message: &Message, known: &MessageContext<'_>) {
         let is_shown = !known.in_lines() && known.on_composer() && message.is_draft();
         let text = if is_shown { message.shown() } else { String::new() };
         let mut offers = self.offers_for(&text, known);
@@ -29,7 +29,7 @@ impl Palette {
         self.offer(&text, offers);
     }
 
-    fn offers_for(&self, text: &str, known: &Known<'_>) -> Vec<Offer> {
+    fn offers_for(&self, text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
         if text.contains('\n') {
             return Vec::new();
         }
@@ -47,7 +47,7 @@ impl Palette {
         }
     }
 
-    fn arguments(&self, command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
+    fn arguments(&self, command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
         let (Draft::Command(command, _) | Draft::Misfit(command)) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
@@ -69,7 +69,7 @@ impl Palette {
 }
 
 /// Tells whether the name of a model is being typed.
-pub(super) fn is_naming_model(message: &Message, known: &Known<'_>) -> bool {
+pub(super) fn is_naming_model(message: &Message, known: &MessageContext<'_>) -> bool {
     if known.in_lines() || !known.on_composer() || !message.is_draft() {
         return false;
     }
@@ -79,7 +79,7 @@ pub(super) fn is_naming_model(message: &Message, known: &Known<'_>) -> bool {
 }
 
 /// Offers the paths that match what is typed behind `@`.
-fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
+fn path_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> {
     let Some(token) = message.paths.token() else { return Vec::new() };
     let hits = &message.paths.found().hits;
     if hits.iter().any(|hit| *hit.text == *token.typed && !token.typed.ends_with('/')) {
@@ -101,7 +101,7 @@ fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
 }
 
 /// Offers the resources of MCP servers whose `server:address` begins with what is typed behind `@`.
-fn resource_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
+fn resource_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> {
     let Some(token) = message.paths.token().filter(|token| !token.typed.is_empty()) else { return Vec::new() };
     let each = known.run.servers.iter();
     let each = each.flat_map(|server| server.resources.iter().map(move |uri| format!("{}:{uri}", server.name)));
@@ -118,7 +118,7 @@ fn resource_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
 }
 
 /// Offers the agents that run, behind `@`.
-fn agents(text: &str, known: &Known<'_>) -> Vec<Offer> {
+fn agents(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
     let running: Vec<&AgentId> =
         known.run.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
@@ -133,7 +133,7 @@ fn agents(text: &str, known: &Known<'_>) -> Vec<Offer> {
 }
 
 /// Offers conditions for a text: the forms, then the tools and agents that there are.
-fn conditions(command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
+fn conditions(command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     if typed.contains(':') {
         return Vec::new();
     }
@@ -187,7 +187,7 @@ fn command_names(text: &str) -> Vec<Offer> {
 }
 
 /// Offers the prompts of MCP servers.
-fn prompts(text: &str, known: &Known<'_>) -> Vec<Offer> {
+fn prompts(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let each = known.run.servers.iter().flat_map(|server| server.prompts.iter().map(move |prompt| (server, prompt)));
     let fitting = each.filter(|(_, prompt)| prompt.starts_with(text) && *prompt != text);
     fitting

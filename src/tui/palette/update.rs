@@ -6,7 +6,7 @@ use super::state::{Offer, Palette};
 use crate::protocol::Request;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Action, Edit};
-use crate::tui::message::{Known, Message};
+use crate::tui::message::{Message, MessageContext};
 
 /// Carries out a key on the list for this text.
 pub fn key(palette: &mut Palette, action: Action, text: &str) -> Outcome {
@@ -30,7 +30,7 @@ pub fn take(palette: &mut Palette, place: usize, text: &str) -> Outcome {
 }
 
 /// Makes the offers for what is typed now; returns what has to be found out for them.
-pub fn refresh(palette: &mut Palette, message: &Message, known: &Known<'_>) -> Vec<PaneEffect> {
+pub fn refresh(palette: &mut Palette, message: &Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     let asks = is_naming_model(message, known) && palette.ask_models();
     palette.refresh(message, known);
     if asks { vec![Request::ListModels.into()] } else { Vec::new() }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::session::{Client, Waiting};
+use crate::session::{Client, WakeReason};
 
 /// Rung from other threads; however often, one wake-up answers all.
 #[derive(Default)]
@@ -27,8 +27,8 @@ impl Bell {
     pub fn listen(self: &Arc<Self>, client: &dyn Client) {
         let bell = Arc::clone(self);
         client.on_wake(Arc::new(move |waiting| match waiting {
-            Waiting::Answers => bell.ring(&bell.answers),
-            Waiting::Events => bell.ring(&bell.events),
+            WakeReason::Answers => bell.ring(&bell.answers),
+            WakeReason::Events => bell.ring(&bell.events),
         }));
     }
 }

@@ -26,7 +26,7 @@ use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
 use crate::summary::count;
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{Input, LineEnds, join};
@@ -35,7 +35,7 @@ use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::cause::QuestionId;
 use crate::tui::state::lines::{Medium, Report};
-use crate::tui::terminal::signals::{Asked, INTERRUPTED};
+use crate::tui::terminal::signals::{INTERRUPTED, SignalAction};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, watchdog};
 use crate::tui::update::update;
@@ -59,7 +59,7 @@ pub(super) struct Lines<'a> {
     /// True once the input has ended.
     is_over: bool,
     /// The question that was handed to the writer last, as far as it was.
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
     /// The number of the frame that holds its end.
     question_frame: usize,
     /// The question that the bell was rung for.
@@ -132,20 +132,20 @@ impl<'a> Surface<'a> for Lines<'a> {
         Ok(())
     }
 
-    fn asked(&mut self, asked: Asked) -> io::Result<()> {
+    fn asked(&mut self, asked: SignalAction) -> io::Result<()> {
         match asked {
-            Asked::End(INTERRUPTED) | Asked::EndByKey(INTERRUPTED) if Output::is_terminal() => {
+            SignalAction::End(INTERRUPTED) | SignalAction::EndByKey(INTERRUPTED) if Output::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
                 self.tell(Msg::Key(key, clock::now()));
             }
-            Asked::End(code) | Asked::EndByKey(code) => self.core.ending = Some(Ending::Signal(code)),
-            Asked::Stop if self.output.kind() == OutputKind::Keys => self.core.suspending = true,
+            SignalAction::End(code) | SignalAction::EndByKey(code) => self.core.ending = Some(Ending::Signal(code)),
+            SignalAction::Stop if self.output.kind() == OutputKind::Keys => self.core.suspending = true,
             // There are no modes to give back.
-            Asked::Stop => {
+            SignalAction::Stop => {
                 suspend::stop_group()?;
             }
-            Asked::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.facts.size)),
-            Asked::Resume => {
+            SignalAction::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.facts.size)),
+            SignalAction::Resume => {
                 // Meanwhile the terminal was somebody else's, and what it shows of the line is gone.
                 self.output.reclaim()?;
                 self.leave_line();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::tui::files::Files;
-use crate::tui::fuzzy::{Quest, find};
+use crate::tui::fuzzy::{FuzzyQuery, find};
 use crate::tui::history_file::{HistoryFile, Record};
 use crate::tui::message::history::Sent;
 use crate::tui::msg::Msg;
@@ -109,7 +109,7 @@ impl Memory {
     }
 
     /// Searches a list, unless a newer search comes meanwhile.
-    pub fn find(&self, quest: Quest, files: &Files) {
+    pub fn find(&self, quest: FuzzyQuery, files: &Files) {
         self.newest.store(quest.number, Ordering::Relaxed);
         let newest = Arc::clone(&self.newest);
         files.aside(move || {

@@ -12,7 +12,7 @@ use crate::tui::outside::Outside;
 use crate::tui::status::ModelSource;
 use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
-use crate::tui::terminal::alert::{Relay, Titled, Way};
+use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
 
@@ -42,7 +42,7 @@ pub struct ScreenOptions {
     /// Whether the terminal's title says what the agents do.
     pub titled: Titled,
     /// How the user is told who does not look at the screen.
-    pub way: Way,
+    pub way: AlertMethod,
     /// What that has to pass on its way.
     pub relay: Relay,
     /// Whether the terminal can be asked something.

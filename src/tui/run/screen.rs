@@ -15,14 +15,14 @@ use crate::event::Envelope;
 use crate::limits;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
-use crate::tui::approval::Seen;
+use crate::tui::approval::ShownQuestion;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::lines::{Medium, Report};
-use crate::tui::terminal::alert::{Relay, Way, alert};
-use crate::tui::terminal::signals::Asked;
+use crate::tui::terminal::alert::{AlertMethod, Relay, alert};
+use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Ground;
@@ -45,11 +45,11 @@ pub(super) struct Screen<'a> {
     /// What came in while somebody else had the terminal already.
     held: Vec<Input>,
     /// How the terminal tells the user who does not look, and what that has to pass on its way.
-    alerts: (Way, Relay),
+    alerts: (AlertMethod, Relay),
     /// Whether the terminal can be asked something.
     answers: Answers,
     /// The question of the frame that was drawn last.
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
 }
 
 /// What the screen reads at once.
@@ -127,21 +127,21 @@ impl<'a> Surface<'a> for Screen<'a> {
         Ok(())
     }
 
-    fn asked(&mut self, asked: Asked) -> io::Result<()> {
+    fn asked(&mut self, asked: SignalAction) -> io::Result<()> {
         match asked {
             // Typed while the editor had the terminal, which tells everybody; the editor may have ended meanwhile. On
             // this screen no key makes a signal.
-            Asked::EndByKey(_) => {}
-            Asked::End(code) => self.core.ending = Some(Ending::Signal(code)),
+            SignalAction::EndByKey(_) => {}
+            SignalAction::End(code) => self.core.ending = Some(Ending::Signal(code)),
             // Whoever has the terminal gives it back and then it is measured.
-            Asked::Measure | Asked::Resume if self.terminal.is_lent() => {}
+            SignalAction::Measure | SignalAction::Resume if self.terminal.is_lent() => {}
             // It is for whoever has the terminal too, and that keeps its modes.
-            Asked::Stop if self.terminal.is_lent() => {
+            SignalAction::Stop if self.terminal.is_lent() => {
                 suspend::stop_group()?;
             }
-            Asked::Stop => self.core.suspending = true,
-            Asked::Measure => self.take_one(Input::Resize(terminal::measure()?)),
-            Asked::Resume => {
+            SignalAction::Stop => self.core.suspending = true,
+            SignalAction::Measure => self.take_one(Input::Resize(terminal::measure()?)),
+            SignalAction::Resume => {
                 self.terminal.reclaim()?;
                 self.tell(Msg::Resize(self.terminal.size()));
             }

@@ -10,10 +10,10 @@ use jiff::tz::TimeZone;
 use crate::session::compare::compare;
 use crate::session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
 use crate::session::replay::{Moment, moments};
-use crate::session::search::{self, Hit, Words};
+use crate::session::search::{self, Hit, SearchQuery};
 use crate::summary::{ComparedTable, count, tokens};
 use crate::target::MAIN;
-use crate::tui::switch::{Choice, EventPlace, SessionPlace};
+use crate::tui::switch::{EventPlace, ListChoice, SessionPlace};
 use crate::tui::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
 
 /// Most sessions that are listed, the newest.
@@ -27,7 +27,7 @@ const MOST_COMPARED: usize = 1_000;
 ///
 /// # Errors
 /// A sentence, when the directory cannot be read.
-pub fn list(state: Option<&Path>) -> Result<Vec<Choice>, String> {
+pub fn list(state: Option<&Path>) -> Result<Vec<ListChoice>, String> {
     let files = listed(state)?;
     // One that cannot be read is told of by `steersman sessions`.
     Ok(files.iter().take(MOST).filter_map(|file| Outline::of(file).ok()).map(|outline| row(&outline)).collect())
@@ -37,8 +37,8 @@ pub fn list(state: Option<&Path>) -> Result<Vec<Choice>, String> {
 ///
 /// # Errors
 /// A sentence, when there is nothing to search for, or the directory cannot be read.
-pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<Choice>, String> {
-    let sought = Words::new(&[words.to_owned()])?;
+pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<ListChoice>, String> {
+    let sought = SearchQuery::new(&[words.to_owned()])?;
     // In a transcript a capital letter would count.
     let word = words.split_whitespace().next().unwrap_or_default().to_lowercase();
     let all = listed(state)?;
@@ -60,7 +60,7 @@ fn listed(state: Option<&Path>) -> Result<Vec<SessionFile>, String> {
     SessionFiles::within(state).list().map_err(|error| format!("the sessions cannot be listed: {error}"))
 }
 
-fn hit_row(hit: Hit, directory: &str, word: &str) -> Choice {
+fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
     let Hit { session, agent, at, seq, kind, excerpt, .. } = hit;
     let when = at.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     let name = if agent.is_main() { MAIN } else { agent.as_str() };
@@ -72,13 +72,13 @@ fn hit_row(hit: Hit, directory: &str, word: &str) -> Choice {
         seq.map(|seq| format!("#{seq}")).unwrap_or_default(),
     ];
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    Choice {
+    ListChoice {
         id: session.to_string(),
         title: excerpt.clone(),
         facts: facts.join(" · "),
         preview: excerpt,
         place: EventPlace { seq, agent: Some(agent), word: word.to_owned() },
-        ..Choice::default()
+        ..ListChoice::default()
     }
 }
 
@@ -147,7 +147,7 @@ pub fn steps_of(mut records: impl Iterator<Item = io::Result<Record>>) -> io::Re
     failed.map(|()| steps)
 }
 
-fn row(outline: &Outline) -> Choice {
+fn row(outline: &Outline) -> ListChoice {
     let Outline { id, title, directory, branch, started, turns, tokens: used, state, parent, preview, .. } = outline;
     let when = started.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     let branch = branch.as_ref().map(|branch| format!("({branch})"));
@@ -167,12 +167,12 @@ fn row(outline: &Outline) -> Choice {
     let answer = (!preview.answer.is_empty()).then(|| format!("The last answer:\n{}", preview.answer));
     // The newest answer first: it says best how far the session came.
     let preview: Vec<String> = answer.into_iter().chain(said).collect();
-    Choice {
+    ListChoice {
         id: id.to_string(),
         directory: directory.clone(),
         title: title.lines().next().unwrap_or_default().to_owned(),
         facts: facts.join(" · "),
         preview: preview.join("\n"),
-        ..Choice::default()
+        ..ListChoice::default()
     }
 }

@@ -24,7 +24,7 @@ use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
-use crate::tui::terminal::signals::Asked;
+use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
 use crate::tui::update::update;
 
@@ -87,7 +87,7 @@ pub(super) trait Surface<'a>: Sized {
     fn take(&mut self, input: Self::Input) -> io::Result<()>;
 
     /// Does as a signal asks.
-    fn asked(&mut self, asked: Asked) -> io::Result<()>;
+    fn asked(&mut self, asked: SignalAction) -> io::Result<()>;
 
     /// Notes that what was written has been taken.
     fn written(&mut self);

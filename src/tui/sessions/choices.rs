@@ -12,14 +12,14 @@ use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::overlay::{FilterText, Overlay, OverlayDrawn, OverlayPosition};
 use crate::tui::state::pointer::Presses;
 use crate::tui::state::regions::Regions;
-use crate::tui::switch::{Choice, ChoiceSubject};
+use crate::tui::switch::{ChoiceSubject, ListChoice};
 
 /// The list, from its opening to its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices {
     subject: ChoiceSubject,
     /// `None` until they are known.
-    rows: Option<Result<Vec<Choice>, String>>,
+    rows: Option<Result<Vec<ListChoice>, String>>,
     filter: FilterText,
     selected: usize,
 }
@@ -31,12 +31,12 @@ impl Choices {
     }
 
     /// Opens a list with its last row selected.
-    pub fn of(subject: ChoiceSubject, rows: Vec<Choice>) -> Self {
+    pub fn of(subject: ChoiceSubject, rows: Vec<ListChoice>) -> Self {
         Self { subject, selected: rows.len().saturating_sub(1), rows: Some(Ok(rows)), ..Self::default() }
     }
 
     /// Takes the rows that were waited for, or why there are none.
-    pub fn take(&mut self, rows: Result<Vec<Choice>, String>) {
+    pub fn take(&mut self, rows: Result<Vec<ListChoice>, String>) {
         self.rows = Some(rows);
     }
 
@@ -51,18 +51,19 @@ impl Choices {
     }
 
     /// Returns the rows, or why there are none; `None` until they are known.
-    pub fn rows(&self) -> Option<Result<&[Choice], &str>> {
+    pub fn rows(&self) -> Option<Result<&[ListChoice], &str>> {
         self.rows.as_ref().map(|rows| rows.as_deref().map_err(String::as_str))
     }
 
     /// Returns the rows that the filter leaves, and the place of the selected one among them.
-    pub fn found(&self) -> (Vec<&Choice>, usize) {
+    pub fn found(&self) -> (Vec<&ListChoice>, usize) {
         let words = self.filter.words();
-        let holds = |row: &&Choice| {
+        let holds = |row: &&ListChoice| {
             let all = format!("{} {} {} {}", row.id, row.title, row.facts, row.preview).to_lowercase();
             words.iter().all(|word| all.contains(word))
         };
-        let found: Vec<&Choice> = self.rows().and_then(Result::ok).unwrap_or_default().iter().filter(holds).collect();
+        let found: Vec<&ListChoice> =
+            self.rows().and_then(Result::ok).unwrap_or_default().iter().filter(holds).collect();
         let selected = self.selected.min(found.len().saturating_sub(1));
         (found, selected)
     }

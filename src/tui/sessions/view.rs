@@ -12,7 +12,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::overlay::frame;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::switch::{Choice, ChoiceSubject};
+use crate::tui::switch::{ChoiceSubject, ListChoice};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
@@ -64,7 +64,7 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
 }
 
 fn draw_rows(
-    found: &[&Choice],
+    found: &[&ListChoice],
     selected: usize,
     theme: &Theme,
     area: Rect,
@@ -95,7 +95,7 @@ fn draw_rows(
     }
 }
 
-fn draw_preview(choice: &Choice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+fn draw_preview(choice: &ListChoice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let Some(bottom) = area.bottom().checked_sub(1).filter(|bottom| *bottom > area.y) else { return };
     let rule = "─".repeat(area.width.into());
     put(buffer, row(area, 0), &rule, theme.border);

@@ -21,7 +21,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::MEDIUM;
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
-use badge::{Room, badge};
+use badge::{BadgeWidth, badge};
 
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;
@@ -70,7 +70,8 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
 fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
     // A message needs the room more than the long words do.
     let is_scarce = view.status.message(view.facts.now).is_some() || line.width < MEDIUM;
-    let room = if is_scarce { Room::Scarce((line.width / 4).max(BADGE)) } else { Room::Ample(line.width / 2) };
+    let room =
+        if is_scarce { BadgeWidth::Scarce((line.width / 4).max(BADGE)) } else { BadgeWidth::Ample(line.width / 2) };
     let (words, style) = badge(view.facts, room);
     // Below that width there is room for hardly a word of anything.
     if line.width < 16 {

@@ -7,7 +7,7 @@ use crate::text::{clip, visible_line};
 
 /// How the user is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum AlertMethod {
     /// Not at all.
     Off,
     /// The bell, which every terminal has.
@@ -46,7 +46,7 @@ pub(super) const KEEP_TITLE: &[u8] = b"\x1b[22;0t";
 /// Puts it back.
 pub(super) const RESTORE_TITLE: &[u8] = b"\x1b[23;0t";
 
-impl Way {
+impl AlertMethod {
     /// Chooses by what the environment says of the terminal: words where it is known to show them, else the bell.
     pub fn detect(program: Option<&str>, term: Option<&str>, relay: Relay) -> Self {
         if relay != Relay::None {
@@ -62,13 +62,13 @@ impl Way {
 }
 
 /// Returns what tells the user these words.
-pub fn alert(way: Way, relay: Relay, words: &str) -> Vec<u8> {
+pub fn alert(way: AlertMethod, relay: Relay, words: &str) -> Vec<u8> {
     let words = safe(words);
     match way {
-        Way::Off => Vec::new(),
-        Way::Bell => b"\x07".to_vec(),
-        Way::Osc9 => through(relay, &format!("\x1b]9;{words}\x1b\\")),
-        Way::Osc777 => through(relay, &format!("\x1b]777;notify;Steersman;{words}\x1b\\")),
+        AlertMethod::Off => Vec::new(),
+        AlertMethod::Bell => b"\x07".to_vec(),
+        AlertMethod::Osc9 => through(relay, &format!("\x1b]9;{words}\x1b\\")),
+        AlertMethod::Osc777 => through(relay, &format!("\x1b]777;notify;Steersman;{words}\x1b\\")),
     }
 }
 
@@ -98,18 +98,18 @@ mod tests {
     #[test]
     fn each_way_has_its_sequence_and_tmux_its_wrapping() {
         let text = |way, relay| String::from_utf8(alert(way, relay, "done")).unwrap();
-        assert_eq!(text(Way::Bell, Relay::Tmux), "\x07");
-        assert_eq!(text(Way::Osc9, Relay::None), "\x1b]9;done\x1b\\");
-        assert_eq!(text(Way::Osc777, Relay::None), "\x1b]777;notify;Steersman;done\x1b\\");
-        assert_eq!(text(Way::Osc9, Relay::Tmux), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
-        assert_eq!(text(Way::Osc9, Relay::Screen), "\x1bP\x1b]9;done\x07\x1b\\");
-        assert!(alert(Way::Off, Relay::None, "done").is_empty());
+        assert_eq!(text(AlertMethod::Bell, Relay::Tmux), "\x07");
+        assert_eq!(text(AlertMethod::Osc9, Relay::None), "\x1b]9;done\x1b\\");
+        assert_eq!(text(AlertMethod::Osc777, Relay::None), "\x1b]777;notify;Steersman;done\x1b\\");
+        assert_eq!(text(AlertMethod::Osc9, Relay::Tmux), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
+        assert_eq!(text(AlertMethod::Osc9, Relay::Screen), "\x1bP\x1b]9;done\x07\x1b\\");
+        assert!(alert(AlertMethod::Off, Relay::None, "done").is_empty());
     }
 
     #[test]
     fn no_words_end_the_sequence_or_begin_another() {
         let hostile = format!("a\x1b\\\x07\x1b]0;owned\x07\u{9c}\n{}", "x".repeat(10_000));
-        for bytes in [alert(Way::Osc9, Relay::None, &hostile), title(&hostile)] {
+        for bytes in [alert(AlertMethod::Osc9, Relay::None, &hostile), title(&hostile)] {
             let text = String::from_utf8(bytes).unwrap();
             assert_eq!(
                 (text.matches('\x1b').count(), text.contains('\x07'), text.contains('\u{9c}')),
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn the_way_is_chosen_by_the_terminal() {
-        assert_eq!(Way::detect(Some("WezTerm"), None, Relay::None), Way::Osc9);
-        assert_eq!(Way::detect(Some("WezTerm"), None, Relay::Tmux), Way::Bell);
-        assert_eq!(Way::detect(None, Some("foot-extra"), Relay::None), Way::Osc777);
-        assert_eq!(Way::detect(None, Some("xterm-256color"), Relay::None), Way::Bell);
+        assert_eq!(AlertMethod::detect(Some("WezTerm"), None, Relay::None), AlertMethod::Osc9);
+        assert_eq!(AlertMethod::detect(Some("WezTerm"), None, Relay::Tmux), AlertMethod::Bell);
+        assert_eq!(AlertMethod::detect(None, Some("foot-extra"), Relay::None), AlertMethod::Osc777);
+        assert_eq!(AlertMethod::detect(None, Some("xterm-256color"), Relay::None), AlertMethod::Bell);
     }
 }

@@ -40,7 +40,7 @@ const ENDS: [Signal; 14] = [
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum SignalAction {
     /// To end, with this exit code.
     End(u8),
     /// To end, with this exit code, by a key: Ctrl+C or Ctrl+\ while the terminal makes signals of them.
@@ -56,7 +56,7 @@ pub enum Asked {
 /// Waits for signals. From its making on they no longer kill the process.
 #[derive(Debug)]
 pub struct Signals {
-    asked: UnboundedReceiver<Asked>,
+    asked: UnboundedReceiver<SignalAction>,
     handover: Arc<Handover>,
 }
 
@@ -80,12 +80,12 @@ impl Signals {
                 let number = given.give();
                 let is_heard = sender.send(asked).is_ok();
                 match asked {
-                    Asked::End(code) | Asked::EndByKey(code) if is_heard => {
+                    SignalAction::End(code) | SignalAction::EndByKey(code) if is_heard => {
                         given.insist(number, move || watchdog::end_now(code));
                     }
                     // The end is under way, and too slow for the user.
-                    Asked::End(code) | Asked::EndByKey(code) => watchdog::end_now(code),
-                    Asked::Measure | Asked::Stop | Asked::Resume => {}
+                    SignalAction::End(code) | SignalAction::EndByKey(code) => watchdog::end_now(code),
+                    SignalAction::Measure | SignalAction::Stop | SignalAction::Resume => {}
                 }
             }
         })?;
@@ -93,7 +93,7 @@ impl Signals {
     }
 
     /// Waits for the first of them.
-    pub async fn next(&mut self) -> Asked {
+    pub async fn next(&mut self) -> SignalAction {
         match self.asked.recv().await {
             Some(asked) => {
                 self.handover.take();
@@ -108,36 +108,36 @@ impl Signals {
     pub async fn end(&mut self) -> u8 {
         loop {
             match self.next().await {
-                Asked::End(code) | Asked::EndByKey(code) => return code,
+                SignalAction::End(code) | SignalAction::EndByKey(code) => return code,
                 // There is no terminal to give back.
-                Asked::Stop => {
+                SignalAction::Stop => {
                     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
                 }
-                Asked::Measure | Asked::Resume => {}
+                SignalAction::Measure | SignalAction::Resume => {}
             }
         }
     }
 
     /// Waits until the program goes on after a stop.
     pub async fn resumed(&mut self) {
-        while self.next().await != Asked::Resume {}
+        while self.next().await != SignalAction::Resume {}
     }
 }
 
-fn meaning(origin: &Origin) -> Option<Asked> {
+fn meaning(origin: &Origin) -> Option<SignalAction> {
     let signal = origin.signal;
     let is = |named: Signal| signal == named.as_raw();
     let code = u8::try_from(signal).unwrap_or_default().saturating_add(128);
     match signal {
         _ if is(Signal::XFSZ) => None,
-        _ if is(Signal::WINCH) => Some(Asked::Measure),
-        _ if is(Signal::TSTP) => Some(Asked::Stop),
-        _ if is(Signal::CONT) => Some(Asked::Resume),
+        _ if is(Signal::WINCH) => Some(SignalAction::Measure),
+        _ if is(Signal::TSTP) => Some(SignalAction::Stop),
+        _ if is(Signal::CONT) => Some(SignalAction::Resume),
         // Not sent by a process.
         _ if (is(Signal::INT) || is(Signal::QUIT)) && !matches!(origin.cause, Cause::Sent(_)) => {
-            Some(Asked::EndByKey(code))
+            Some(SignalAction::EndByKey(code))
         }
-        _ => Some(Asked::End(code)),
+        _ => Some(SignalAction::End(code)),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::words::Said;
+use super::words::ThemeStyle;
 use super::{Syntax, Theme};
 use crate::text::distance;
 
@@ -19,7 +19,7 @@ pub(super) struct Sheet {
     /// The theme beneath, with the line that names it.
     pub base: Option<(String, usize)>,
     /// What it says itself, by the keys of [`Theme::styles`].
-    pub styles: Vec<(String, Said)>,
+    pub styles: Vec<(String, ThemeStyle)>,
 }
 
 impl Sheet {
@@ -66,7 +66,7 @@ impl Sheet {
             return Err(format!("unknown key {whole:?}; the nearest known key is {nearest:?}"));
         }
         let words = value.as_str().ok_or_else(|| format!("{whole} must be a style in quotes"))?;
-        let said = Said::parse(words).map_err(|why| format!("{whole}: {why}"))?;
+        let said = ThemeStyle::parse(words).map_err(|why| format!("{whole}: {why}"))?;
         self.styles.push((whole, said));
         Ok(())
     }

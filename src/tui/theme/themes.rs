@@ -6,7 +6,7 @@
 use super::Theme;
 use super::depth::{Depth, Ground};
 use super::sheet::Sheet;
-use super::words::Said;
+use super::words::ThemeStyle;
 use crate::assets;
 
 /// The name that stands for the theme that fits the terminal's background.
@@ -129,7 +129,7 @@ impl Themes {
     }
 
     /// Returns what a theme says, that of the themes beneath it first.
-    fn styles(&self, name: &str, above: &mut Vec<String>) -> Result<Vec<(String, Said)>, String> {
+    fn styles(&self, name: &str, above: &mut Vec<String>) -> Result<Vec<(String, ThemeStyle)>, String> {
         // A theme of the user may be based on the built-in one of its own name.
         let is_own_base = above.last().is_some_and(|above| above == name);
         let user = self.users.iter().rev().find(|user| user.name == name && !is_own_base);
@@ -164,7 +164,7 @@ impl Themes {
     }
 
     /// Returns what a built-in theme says that stands on no other.
-    fn built_in(&self, name: &str) -> Result<Vec<(String, Said)>, String> {
+    fn built_in(&self, name: &str) -> Result<Vec<(String, ThemeStyle)>, String> {
         let (_, text) = assets::THEMES.iter().find(|(known, _)| *known == name).ok_or_else(|| self.unknown(name))?;
         Ok(Sheet::parse(name, text)?.styles)
     }

@@ -36,13 +36,13 @@ const COLOURS: [(&str, Color); 16] = [
 
 /// A style as a theme's file says it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ThemeStyle {
     rich: Style,
     /// For terminals with sixteen colours; the nearest of them otherwise.
     sixteen: Option<Style>,
 }
 
-impl Said {
+impl ThemeStyle {
     /// Reads it.
     ///
     /// # Errors
@@ -122,20 +122,20 @@ mod tests {
 
     #[test]
     fn a_style_is_attributes_a_colour_and_a_background() {
-        let said = Said::parse("bold italic #7aa2f7 on 236").unwrap();
+        let said = ThemeStyle::parse("bold italic #7aa2f7 on 236").unwrap();
         let expected = Style::new().fg(Color::Rgb(0x7a, 0xa2, 0xf7)).bg(Color::Indexed(236));
         assert_eq!(said.at(Depth::True), expected.add_modifier(Modifier::BOLD | Modifier::ITALIC));
-        assert_eq!(Said::parse("").unwrap().at(Depth::True), Style::new());
-        assert_eq!(Said::parse("bright-red").unwrap().at(Depth::Sixteen), Style::new().fg(Color::LightRed));
+        assert_eq!(ThemeStyle::parse("").unwrap().at(Depth::True), Style::new());
+        assert_eq!(ThemeStyle::parse("bright-red").unwrap().at(Depth::Sixteen), Style::new().fg(Color::LightRed));
     }
 
     #[test]
     fn a_terminal_shows_what_it_can() {
-        let said = Said::parse("#ff0000 on #0000ff").unwrap();
+        let said = ThemeStyle::parse("#ff0000 on #0000ff").unwrap();
         assert_eq!(said.at(Depth::Indexed), Style::new().fg(Color::Indexed(196)).bg(Color::Indexed(21)));
         assert_eq!(said.at(Depth::Sixteen), Style::new().fg(Color::LightRed).bg(Color::Blue));
         assert_eq!(said.at(Depth::None), Style::new().add_modifier(Modifier::REVERSED));
-        let said = Said::parse("#808080 | dim").unwrap();
+        let said = ThemeStyle::parse("#808080 | dim").unwrap();
         assert_eq!(said.at(Depth::Sixteen), Style::new().add_modifier(Modifier::DIM));
         assert_eq!(said.at(Depth::None), Style::new().add_modifier(Modifier::DIM));
     }
@@ -150,7 +150,7 @@ mod tests {
             ("bold on", "needs a background colour"),
             ("red | fett", "\"fett\""),
         ] {
-            let error = Said::parse(text).unwrap_err();
+            let error = ThemeStyle::parse(text).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -134,7 +134,7 @@ pub struct CallCell {
     /// The sub-agent that it started.
     pub child: Option<ChildCell>,
     /// What the user was asked before it went on, in order.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<CallQuestion>,
     /// How long it waited for the user's answers, milliseconds.
     pub waited_ms: u64,
     /// What there is to see beyond its observation.
@@ -145,7 +145,7 @@ pub struct CallCell {
 
 /// A question that a call waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct CallQuestion {
     /// The question's id, not sanitised: compared, never shown.
     pub id: String,
     /// When it was asked.

@@ -10,7 +10,7 @@ use super::search_keys as search;
 use super::selection::{Selection, SelectionRequest, Shape};
 use crate::id::AgentId;
 use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
-use crate::tui::export::{ExportRequest, Form, Subject};
+use crate::tui::export::{ExportFormat, ExportRequest, ExportSubject};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{ReadKey, Travel};
 use crate::tui::state::pane::Pane;
@@ -54,7 +54,8 @@ pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>)
         ReadKey::Copy => return copy(pane, facts.agent),
         ReadKey::Open => return open(reader),
         ReadKey::Write => {
-            let request = ExportRequest { subject: Subject::Transcript, form: Form::Markdown, path: None };
+            let request =
+                ExportRequest { subject: ExportSubject::Transcript, form: ExportFormat::Markdown, path: None };
             let text = transcript_markdown(&reader.transcript, &facts.facts.zone);
             return Outcome::one(PaneEffect::Outside(Effect::Write { request, text }));
         }

@@ -60,7 +60,7 @@ pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEf
         return first;
     }
     let subject = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
-    let Some(protocol::Subject::Form { fields, .. }) = subject else {
+    let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject else {
         return PaneEffect::Say("nothing was answered: the question is gone".to_owned());
     };
     let before = form_text(fields);

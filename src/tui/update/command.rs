@@ -6,7 +6,7 @@ use crate::session::fold::ChangedFile;
 use crate::target::ALL;
 use crate::text::visible_line;
 use crate::tui::agents::focus_details;
-use crate::tui::approval::{self, Subject};
+use crate::tui::approval::{self, QuestionSubject};
 use crate::tui::changes::ChangesPane;
 use crate::tui::commands::{self, Verb};
 use crate::tui::effect::PaneEffect;
@@ -50,8 +50,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             }
             return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
         }
-        Verb::New => return ask(app, Subject::New),
-        Verb::Reset => return ask(app, Subject::Reset),
+        Verb::New => return ask(app, QuestionSubject::New),
+        Verb::Reset => return ask(app, QuestionSubject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Hold => return hold(app, argument),
         Verb::Export => wanted = export::export(app, argument),
@@ -157,7 +157,7 @@ pub fn prefill(app: &mut App, command: &'static str) {
 }
 
 /// Asks before a conversation is given up, unless the user wants no question.
-pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
+pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
         return carry_out(app, subject.decided().into_iter().collect());
     }

@@ -3,7 +3,7 @@
 use crate::id::AgentId;
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown};
+use crate::tui::export::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::transcript_markdown;
 
@@ -18,10 +18,10 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
         None => transcript_markdown(&Transcript::new(agent.clone()), &app.facts.zone),
     };
     let text = match (request.subject, request.form) {
-        (Subject::Ledger, Form::Csv) => ledger_csv(app.facts.run.receipts.list()),
-        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.facts.run.receipts.list()),
-        (Subject::Transcript, _) => page(app.tree.selected()),
-        (Subject::All, _) => {
+        (ExportSubject::Ledger, ExportFormat::Csv) => ledger_csv(app.facts.run.receipts.list()),
+        (ExportSubject::Ledger, ExportFormat::Markdown) => ledger_markdown(app.facts.run.receipts.list()),
+        (ExportSubject::Transcript, _) => page(app.tree.selected()),
+        (ExportSubject::All, _) => {
             let pages: Vec<String> = app.facts.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
             pages.join("\n")
         }
@@ -30,17 +30,17 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
 }
 
 /// Says where the document is, or why it is nowhere.
-pub fn written(subject: Subject, outcome: Result<String, String>) -> PaneEffect {
+pub fn written(subject: ExportSubject, outcome: Result<String, String>) -> PaneEffect {
     PaneEffect::Reply(match outcome {
         Ok(path) => format!("{} written to {path}", noun(subject)),
         Err(reason) => format!("{} not exported: {reason}", noun(subject)),
     })
 }
 
-fn noun(subject: Subject) -> &'static str {
+fn noun(subject: ExportSubject) -> &'static str {
     match subject {
-        Subject::Transcript => "transcript",
-        Subject::All => "all transcripts",
-        Subject::Ledger => "ledger",
+        ExportSubject::Transcript => "transcript",
+        ExportSubject::All => "all transcripts",
+        ExportSubject::Ledger => "ledger",
     }
 }

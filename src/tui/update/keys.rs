@@ -9,7 +9,7 @@ use super::{
 };
 use crate::protocol::{ModeChoice, Request, UndoScope};
 use crate::tui::agents::{self, type_filter};
-use crate::tui::approval::Subject;
+use crate::tui::approval::QuestionSubject;
 use crate::tui::commands::Verb;
 use crate::tui::effect::Outcome;
 use crate::tui::help::Help;
@@ -136,8 +136,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::ChooseModel => return command::choose_model(app),
         Action::Prefill(words) => command::prefill(app, words.0),
         Action::NextTheme => command::next_theme(app),
-        Action::New => return command::ask(app, Subject::New),
-        Action::Reset => return command::ask(app, Subject::Reset),
+        Action::New => return command::ask(app, QuestionSubject::New),
+        Action::Reset => return command::ask(app, QuestionSubject::Reset),
         Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => {
@@ -297,7 +297,7 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
         || app.message.about_step().is_some();
     if app.message.is_empty() && !is_about {
         let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
-        return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
+        return if asks { command::ask(app, QuestionSubject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.message.edit(Edit::Delete);

@@ -13,7 +13,7 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request, TriggerChange};
 use crate::steering::TextKind;
 use crate::tui::agents::cancel_all;
-use crate::tui::approval::{self as approval_pane, Offer, Subject};
+use crate::tui::approval::{self as approval_pane, AnswerChoices, QuestionSubject};
 use crate::tui::commands::{LineVerb, Verb};
 use crate::tui::effect::Outcome;
 use crate::tui::keymap::{Answer, PauseKey, PendingKey};
@@ -45,15 +45,15 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     while let Some(asked) = app.questions.take(app.facts.now) {
         let answer = match asked.subject {
-            Subject::StillTrue(_) => Answer::Once,
+            QuestionSubject::StillTrue(_) => Answer::Once,
             // Nothing of an earlier process is sent by itself.
-            Subject::Unfinished(_) => Answer::Leave,
-            Subject::New
-            | Subject::Reset
-            | Subject::Quit
-            | Subject::Undo(_)
-            | Subject::Switch(..)
-            | Subject::Approval(..) => Answer::No,
+            QuestionSubject::Unfinished(_) => Answer::Leave,
+            QuestionSubject::New
+            | QuestionSubject::Reset
+            | QuestionSubject::Quit
+            | QuestionSubject::Undo(_)
+            | QuestionSubject::Switch(..)
+            | QuestionSubject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.facts.now);
         let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
@@ -222,9 +222,10 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
-        Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words | Offer::Plan))
-            if !words.is_empty() =>
-        {
+        Some(QuestionSubject::Approval(
+            id,
+            AnswerChoices::Always | AnswerChoices::Session | AnswerChoices::Words | AnswerChoices::Plan,
+        )) if !words.is_empty() => {
             let wanted = approval::decline(&mut app.message, id);
             carry_out(app, vec![wanted]);
             app.message.load(words);
@@ -234,7 +235,7 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             app.status.say("not answered: this question takes no words; write /no alone", app.facts.now);
             Vec::new()
         }
-        Some(Subject::Approval(..)) if answer == Answer::Leave => {
+        Some(QuestionSubject::Approval(..)) if answer == Answer::Leave => {
             app.status.say("not answered: /yes, /session or /no answers this question", app.facts.now);
             Vec::new()
         }

@@ -5,10 +5,10 @@ use crate::event::Pending;
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::message::{Known, Message, bring_back};
+use crate::tui::message::{Message, MessageContext, bring_back};
 
 /// Has the message do something, and carries out what it wants.
-pub fn with(app: &mut App, act: impl FnOnce(&mut Message, &Known<'_>) -> Vec<PaneEffect>) -> Vec<Effect> {
+pub fn with(app: &mut App, act: impl FnOnce(&mut Message, &MessageContext<'_>) -> Vec<PaneEffect>) -> Vec<Effect> {
     let (message, known) = app.for_message();
     let wanted = act(message, &known);
     carry_out(app, wanted)

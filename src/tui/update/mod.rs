@@ -46,7 +46,7 @@ use crate::tui::palette;
 use crate::tui::pause;
 use crate::tui::state::pane::Pane;
 use crate::tui::transcript::cell::Level;
-use post::Told;
+use post::PostOutcome;
 
 /// Folds one message in; returns what is to be done outside, in order.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
@@ -92,8 +92,8 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.facts.run.agents.tick(at);
         }
         Msg::Post(post) => match post::told(app, post) {
-            Told::Piece => return effects,
-            Told::Changed(more) => {
+            PostOutcome::Piece => return effects,
+            PostOutcome::Changed(more) => {
                 app.pending.follow(&app.facts.run.pending);
                 effects = more;
             }

@@ -5,7 +5,7 @@ use crate::protocol::{QueueAct, QueueOutcome};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::PendingKey;
-use crate::tui::message::{Known, Message};
+use crate::tui::message::{Message, MessageContext};
 use crate::tui::pending::{self, PendingPane, Turn};
 
 /// Carries out a key of the list.
@@ -30,7 +30,7 @@ pub fn take_back(message: &Message, facts: &Facts) -> Outcome {
 /// Tells the message what came of a change of a pending text.
 pub fn answered(
     message: &mut Message,
-    known: &Known<'_>,
+    known: &MessageContext<'_>,
     (agent, id): (&AgentId, &MessageId),
     act: &QueueAct,
     outcome: &QueueOutcome,

@@ -20,7 +20,7 @@ use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{pause, pending};
 
 /// What a post has changed.
-pub enum Told {
+pub enum PostOutcome {
     /// A piece of a stream: they come by the thousand, and change nothing about the message.
     Piece,
     /// Anything; with what is to be done.
@@ -28,7 +28,7 @@ pub enum Told {
 }
 
 /// Folds what the run says.
-pub fn told(app: &mut App, post: Post) -> Told {
+pub fn told(app: &mut App, post: Post) -> PostOutcome {
     app.facts.run.post(&post, app.facts.now);
     let App { questions, message, facts, .. } = app;
     let wanted = match post {
@@ -36,12 +36,12 @@ pub fn told(app: &mut App, post: Post) -> Told {
             let effects = happened(app, &envelope);
             with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
-                return Told::Piece;
+                return PostOutcome::Piece;
             }
-            return Told::Changed(effects);
+            return PostOutcome::Changed(effects);
         }
-        Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Notice(notice) => return Told::Changed(noticed(app, notice)),
+        Post::Reply(reply) => return PostOutcome::Changed(replied(app, reply)),
+        Post::Notice(notice) => return PostOutcome::Changed(noticed(app, notice)),
         Post::Queues { .. } => {
             question::ask_about_stale(questions, message, facts);
             Vec::new()
@@ -49,7 +49,7 @@ pub fn told(app: &mut App, post: Post) -> Told {
         Post::Approvals { .. } => approval::snapshot(questions, message, facts),
         Post::Budget(_) => Vec::new(),
     };
-    Told::Changed(carry_out(app, wanted))
+    PostOutcome::Changed(carry_out(app, wanted))
 }
 
 /// Folds an event in.

@@ -2,7 +2,7 @@
 
 use crate::id::AgentId;
 use crate::protocol::Unfinished;
-use crate::tui::approval::{self, MessageUse, Questions, Subject};
+use crate::tui::approval::{self, MessageUse, QuestionSubject, Questions};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
@@ -22,7 +22,7 @@ pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Fac
 /// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
 pub fn settle_quit(questions: &mut Questions, facts: &Facts) {
     if questions.current().is_some() && !facts.run.agents.main().running() {
-        questions.retain(facts.now, |subject| *subject != Subject::Quit);
+        questions.retain(facts.now, |subject| *subject != QuestionSubject::Quit);
     }
 }
 
@@ -86,11 +86,12 @@ pub fn begin_unfinished(
         wanted.extend(left.sentence().map(PaneEffect::Reply));
         return wanted;
     };
-    let is_about =
-        |subject: &Subject| left.pending.iter().any(|entry| *subject == Subject::StillTrue(entry.id.clone()));
+    let is_about = |subject: &QuestionSubject| {
+        left.pending.iter().any(|entry| *subject == QuestionSubject::StillTrue(entry.id.clone()))
+    };
     questions.retain(facts.now, |subject| !is_about(subject));
     for entry in &left.pending {
-        questions.leave(Subject::StillTrue(entry.id.clone()));
+        questions.leave(QuestionSubject::StillTrue(entry.id.clone()));
     }
     questions.ask_once(question);
     wanted

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::post::{self, Told};
+use super::post::{self, PostOutcome};
 use super::{carry_out, fold};
 use crate::tui::alerts::AlertWhen;
 use crate::tui::app::{App, Checkpoint, Checkpoints, Replay};
@@ -293,7 +293,7 @@ fn go(app: &mut App, position: usize) {
         for Step { at, post, .. } in steps {
             app.facts.now = at;
             // What comes back would be done outside, and was done then.
-            if let Told::Changed(_) = post::told(app, post) {
+            if let PostOutcome::Changed(_) = post::told(app, post) {
                 app.pending.follow(&app.facts.run.pending);
             }
             here += 1;

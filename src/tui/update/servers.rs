@@ -12,7 +12,7 @@ use crate::tui::message::Message;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::lines::Medium;
-use crate::tui::switch::{Choice, ChoiceSubject, EventPlace};
+use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
 
 /// Shows how the servers stand, and asks for it anew; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
@@ -68,7 +68,7 @@ pub fn prompt(message: &mut Message, name: &str, outcome: Result<String, String>
     }
 }
 
-fn rows(facts: &Facts) -> Vec<Choice> {
+fn rows(facts: &Facts) -> Vec<ListChoice> {
     facts.run.servers.iter().map(row).collect()
 }
 
@@ -82,8 +82,8 @@ fn about(server: &ServerStatus) -> String {
     about.join(" · ")
 }
 
-fn row(server: &ServerStatus) -> Choice {
-    Choice {
+fn row(server: &ServerStatus) -> ListChoice {
+    ListChoice {
         id: server.name.clone(),
         title: server.name.clone(),
         facts: about(server),

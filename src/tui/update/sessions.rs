@@ -7,7 +7,7 @@ use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
 use crate::session::fold::DetailPart;
 use crate::summary::{ComparedRow, ComparedTable};
 use crate::text::visible_line;
-use crate::tui::approval::{Question, Questions, Rewind, Subject, undo_parts};
+use crate::tui::approval::{Question, QuestionSubject, Questions, Rewind, undo_parts};
 use crate::tui::compared::ComparedPane;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
@@ -15,7 +15,7 @@ use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::switch::{BranchFiles, Choice, ChoiceSubject, SessionPlace, SessionsFor, Switch};
+use crate::tui::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
 
@@ -74,7 +74,7 @@ pub fn compared(overlays: &mut Overlays, table: ComparedTable, facts: &Facts) ->
 pub fn listed(
     overlays: &mut Overlays,
     wanted_for: &SessionsFor,
-    rows: Result<Vec<Choice>, String>,
+    rows: Result<Vec<ListChoice>, String>,
     facts: &Facts,
 ) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
@@ -117,7 +117,7 @@ pub fn listed(
 }
 
 /// Carries out a choice.
-pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: Choice, facts: &Facts) -> Vec<PaneEffect> {
+pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice, facts: &Facts) -> Vec<PaneEffect> {
     match subject {
         ChoiceSubject::Session => go_on_with(questions, &row, facts),
         // The list stays: it shows what becomes of it.
@@ -139,7 +139,7 @@ pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: Choice, fa
     }
 }
 
-fn go_on_with(questions: &mut Questions, row: &Choice, facts: &Facts) -> Vec<PaneEffect> {
+fn go_on_with(questions: &mut Questions, row: &ListChoice, facts: &Facts) -> Vec<PaneEffect> {
     let mut wanted = vec![PaneEffect::CloseOverlay];
     if facts.session.as_deref() == Some(row.id.as_str()) {
         wanted.push(PaneEffect::Say("this is the session that runs here".to_owned()));
@@ -156,7 +156,7 @@ fn go_on_with(questions: &mut Questions, row: &Choice, facts: &Facts) -> Vec<Pan
         detail: vec![DetailPart::Text(LEAVES.to_owned())],
         session: String::new(),
         rule: None,
-        subject: Subject::Switch(switch, Rewind::Nothing),
+        subject: QuestionSubject::Switch(switch, Rewind::Nothing),
     });
     wanted
 }
@@ -169,7 +169,7 @@ pub fn branch(overlays: &mut Overlays, main: Option<&Reader>) {
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();
-        Choice { id: id.to_string(), title, preview: text, ..Choice::default() }
+        ListChoice { id: id.to_string(), title, preview: text, ..ListChoice::default() }
     };
     let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
     overlays.open(Choices::of(ChoiceSubject::Message, rows.unwrap_or_default()));
@@ -220,14 +220,17 @@ pub fn ask_branch(
             ));
         }
     }
-    questions.retain(facts.now, |subject| !matches!(subject, Subject::Switch(..)));
+    questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Switch(..)));
     questions.ask_once(Question {
         agent: None,
         title: "Branch: a new session from just before this message?".to_owned(),
         detail,
         session: String::new(),
         rule: None,
-        subject: Subject::Switch(Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay }, rewind),
+        subject: QuestionSubject::Switch(
+            Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay },
+            rewind,
+        ),
     });
 }
 
@@ -246,7 +249,7 @@ pub fn unfinished(left: &Unfinished) -> Option<Question> {
     let sentence = left.sentence().filter(|_| !ids.is_empty())?;
     Some(Question {
         agent: None,
-        subject: Subject::Unfinished(ids),
+        subject: QuestionSubject::Unfinished(ids),
         title: format!("{sentence}: continue, edit or discard?"),
         detail: left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect(),
         session: String::new(),

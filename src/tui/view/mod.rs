@@ -33,8 +33,8 @@ use crate::session::fold::PendingText;
 use crate::tui::agents::AgentsDrawn;
 use crate::tui::agents::view::{self as agents, AgentsView};
 use crate::tui::alerts::{self, TitleFacts};
-use crate::tui::approval::view::{self as question, Asked, QuestionView};
-use crate::tui::approval::{MessageUse, Seen};
+use crate::tui::approval::view::{self as question, QuestionLayout, QuestionView};
+use crate::tui::approval::{MessageUse, ShownQuestion};
 use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
@@ -160,7 +160,7 @@ fn zoomed(app: &App, width: u16) -> Option<Pane> {
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
     let asked = lay_out_question(app, cache, area);
-    let panes = panes(app, area, asked.as_ref().map_or(0, Asked::rows));
+    let panes = panes(app, area, asked.as_ref().map_or(0, QuestionLayout::rows));
     let mut regions = Regions::default();
     let buffer = frame.buffer_mut();
     tabs::draw(app, panes.tabs, &mut regions, buffer);
@@ -239,12 +239,12 @@ fn way_to_question(app: &App) -> Cow<'_, str> {
 /// then the question is not on the screen.
 fn draw_lists(
     app: &App,
-    question: Option<Seen>,
+    question: Option<ShownQuestion>,
     area: Rect,
     above: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
-) -> (Option<Seen>, Option<Position>) {
+) -> (Option<ShownQuestion>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
     let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
@@ -256,10 +256,10 @@ fn draw_lists(
 
 /// Returns where the transcript is to be drawn, which is what scrolls.
 pub fn scrolling(app: &App, cache: &mut ViewCache, area: Rect) -> Rect {
-    panes(app, area, lay_out_question(app, cache, area).as_ref().map_or(0, Asked::rows)).transcript
+    panes(app, area, lay_out_question(app, cache, area).as_ref().map_or(0, QuestionLayout::rows)).transcript
 }
 
-fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Option<Asked<'a>> {
+fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Option<QuestionLayout<'a>> {
     // An overlay covers it: then it is not on the screen.
     if !app.focus.overlays.is_empty() {
         return None;

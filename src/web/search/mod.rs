@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::text::visible_line;
 use crate::web::readable::on_line;
-use crate::web::{Body, Client, ContentType, Settings, Target, WebError};
+use crate::web::{Body, Client, ContentType, Target, WebError, WebOptions};
 use cache::Cache;
 use pace::RequestPace;
 
@@ -115,7 +115,7 @@ impl Search {
     ///
     /// # Errors
     /// One sentence when a setting cannot be used.
-    pub fn new(settings: &Settings) -> Result<Self, String> {
+    pub fn new(settings: &WebOptions) -> Result<Self, String> {
         let mut client = Client::new(settings)?.within(limits::SEARCH_TIME);
         let mut services: Vec<Box<dyn SearchService>> = Vec::new();
         if let Some(url) = &settings.searxng_url {

@@ -7,7 +7,7 @@ use super::play::{Visit, families, like};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Authority, Front, Valid, self_signed, self_signed_authority};
 use steersman::provider::Http;
-use steersman::web::{Client, Settings};
+use steersman::web::{Client, WebOptions};
 
 const UNTRUSTED: &str = "cannot reach localhost:*: TLS: the certificate of the server cannot be trusted: ";
 
@@ -137,7 +137,7 @@ async fn a_self_signed_authority_that_is_given_already_is_not_asked_for_again() 
 #[tokio::test]
 async fn neither_client_changes_the_tls_of_the_process_that_uses_the_library() {
     Http::default().client(&"https://localhost:9".parse().unwrap()).unwrap();
-    let settings = Settings { allowed_hosts: vec!["127.0.0.1:9".to_owned()], ..Settings::default() };
+    let settings = WebOptions { allowed_hosts: vec!["127.0.0.1:9".to_owned()], ..WebOptions::default() };
     let client = Client::new(&settings).unwrap();
     // Nobody answers there; the client was made before that is found out.
     assert!(client.get(&client.target("https://127.0.0.1:9/").unwrap()).await.is_err());

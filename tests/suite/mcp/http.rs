@@ -9,7 +9,7 @@ use steersman::approval::Mode;
 use steersman::mcp::Servers;
 use steersman::mcp::catalog::Hints;
 use steersman::mcp::definition::{Reached, ServerDefinition};
-use steersman::mcp::instance::{Instance, Wanted};
+use steersman::mcp::instance::{Instance, ServerRequest};
 use steersman::protocol::{ServerState, ServerStatus};
 
 use crate::support::mcp::Yard;
@@ -36,7 +36,7 @@ fn begin(yard: &Yard, definition: ServerDefinition) -> (Arc<Servers>, Arc<Instan
 
 async fn call(instance: &Instance, tool: &str, hints: Hints) -> Result<String, String> {
     let arguments = Map::from_iter([("n".to_owned(), json!(1))]);
-    let wanted = Wanted::Call { tool, arguments: &arguments, hints };
+    let wanted = ServerRequest::Call { tool, arguments: &arguments, hints };
     let result = instance.ask(wanted, &|_| {}).await?;
     Ok(result["content"][0]["text"].as_str().unwrap().to_owned())
 }

@@ -11,7 +11,7 @@ use steersman::approval::Mode;
 use steersman::mcp::Servers;
 use steersman::mcp::catalog::Hints;
 use steersman::mcp::definition::{Reached, ServerDefinition};
-use steersman::mcp::instance::{Instance, Wanted};
+use steersman::mcp::instance::{Instance, ServerRequest};
 use steersman::mcp::login::log_in;
 use steersman::protocol::ServerState;
 use steersman::provider::Http;
@@ -34,7 +34,7 @@ fn begin(yard: &Yard, definition: ServerDefinition) -> (Arc<Servers>, Arc<Instan
 }
 
 async fn echo(instance: &Instance) -> Result<Value, String> {
-    let wanted = Wanted::Call { tool: "echo", arguments: &Map::new(), hints: Hints::default() };
+    let wanted = ServerRequest::Call { tool: "echo", arguments: &Map::new(), hints: Hints::default() };
     instance.ask(wanted, &|_| {}).await
 }
 

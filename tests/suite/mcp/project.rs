@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode as FileMode, mkfifoat};
 use serde_json::json;
-use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::cli::places::UserDirectories;
 use steersman::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
 use tempfile::TempDir;
@@ -49,7 +49,7 @@ impl Project {
         let questions = Arc::clone(&asked);
         approvals.watch(Arc::new(move || {
             for request in desk.open() {
-                let Subject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
+                let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
                 questions.lock().unwrap().push(format!("{title}\n{detail}"));
                 desk.answer(request.id, answer.clone());
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::approval::{Answer, Approvals, Mode, Subject};
+use steersman::approval::{Answer, ApprovalSubject, Approvals, Mode};
 use steersman::control::StepLimit;
 use steersman::event::Event;
 use steersman::mcp::ServerTools;
@@ -97,7 +97,7 @@ fn answer_everything(approvals: &Arc<Approvals>) {
         let Some(desk) = desk.upgrade() else { return };
         for request in desk.open() {
             let answer = match &request.subject {
-                Subject::Form { fields, .. } => {
+                ApprovalSubject::Form { fields, .. } => {
                     let filled = fields.iter().filter(|field| field.required).map(|field| {
                         let value = match &field.kind {
                             FieldKind::Text { .. } => json!("ann@example.org"),

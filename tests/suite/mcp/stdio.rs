@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use steersman::mcp::Servers;
 use steersman::mcp::catalog::Hints;
 use steersman::mcp::definition::ServerDefinition;
-use steersman::mcp::instance::{Instance, Wanted};
+use steersman::mcp::instance::{Instance, ServerRequest};
 use steersman::protocol::{ServerState, ServerStatus};
 
 use crate::support::mcp::Yard;
@@ -29,7 +29,7 @@ async fn call(instance: &Instance, tool: &str, arguments: Value) -> Result<Strin
 
 async fn call_hinted(instance: &Instance, tool: &str, arguments: Value, hints: Hints) -> Result<String, String> {
     let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
-    let wanted = Wanted::Call { tool, arguments: &arguments, hints };
+    let wanted = ServerRequest::Call { tool, arguments: &arguments, hints };
     let result = instance.ask(wanted, &|_| {}).await?;
     Ok(result["content"][0]["text"].as_str().unwrap().to_owned())
 }
@@ -210,7 +210,7 @@ async fn a_call_that_is_dropped_is_cancelled_and_the_server_goes_on() {
     let instance = instance(&servers);
     {
         let none = Map::new();
-        let wanted = Wanted::Call { tool: "slow", arguments: &none, hints: Hints::default() };
+        let wanted = ServerRequest::Call { tool: "slow", arguments: &none, hints: Hints::default() };
         let (seen, progress) = tokio::sync::oneshot::channel();
         let seen = std::sync::Mutex::new(Some(seen));
         let tell = |_: &steersman::mcp::Progress| {

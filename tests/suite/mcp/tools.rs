@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman::agent::Agent;
-use steersman::approval::{Act, Answer, Approvals, Mode, Subject};
+use steersman::approval::{Act, Answer, ApprovalSubject, Approvals, Mode};
 use steersman::event::Event;
 use steersman::mcp::definition::ServerDefinition;
 use steersman::mcp::{ServerTools, Servers};
@@ -78,7 +78,7 @@ async fn a_call_is_asked_about_with_server_tool_and_arguments_whole_and_what_was
     let servers = yard.servers(vec![one]);
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
     let asked = question(&yard.approvals).await;
-    let Subject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
+    let ApprovalSubject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
     assert_eq!((act.server.as_str(), act.tool.as_str()), ("one", "echo"));
     assert!(act.reached.contains("python3 -u ") && act.hints == ["changes nothing"], "{act:?}");
     assert_eq!(act.arguments, "{\n  \"text\": \"rm\u{202e} -rf\",\n  \"n\": 1\n}");
@@ -176,7 +176,7 @@ async fn a_server_asks_the_user_during_a_call_and_hears_the_form_the_no_or_that_
     let servers = yard.servers(vec![one]);
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
     let asked = question(&yard.approvals).await;
-    let Subject::Form { server, message, fields } = &asked.subject else { panic!("{asked:?}") };
+    let ApprovalSubject::Form { server, message, fields } = &asked.subject else { panic!("{asked:?}") };
     assert_eq!((server.as_str(), message.as_str(), fields.len()), ("one", "Who are you?", 2));
     // What does not fit the form goes nowhere, and a plain yes fills nothing in for the user.
     assert!(yard.approvals.try_answer(asked.id, Answer::Once).is_err());
@@ -294,7 +294,7 @@ async fn what_the_user_names_in_a_message_is_read_without_a_question_and_nothing
     let servers = yard.servers(vec![one]);
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "what is in @one:note://today, and @none:x?");
     let asked = question(&yard.approvals).await;
-    let Subject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
+    let ApprovalSubject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
     assert!(act.arguments.contains("note://other"), "{act:?}");
     yard.approvals.try_answer(asked.id, Answer::No(None)).unwrap();
     running.answered().await;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use steersman::approval::{Answer, Answerer, Mode, Policy, Subject};
+use steersman::approval::{Answer, Answerer, ApprovalSubject, Mode, Policy};
 use steersman::event::{Delivery, Event};
 use steersman::host::{self, Host, LastRun};
 use steersman::id::AgentId;
@@ -57,7 +57,7 @@ impl Ship {
             }
         };
         let request = within(PATIENCE, "the plan is asked about", asked).await;
-        assert!(matches!(&request.subject, Subject::Plan { plan } if plan.steps.len() == 1), "{request:?}");
+        assert!(matches!(&request.subject, ApprovalSubject::Plan { plan } if plan.steps.len() == 1), "{request:?}");
         assert_eq!(request.asker.unwrap().agent, AgentId::main());
         approvals.try_answer(request.id, answer).unwrap();
     }

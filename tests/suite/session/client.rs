@@ -12,7 +12,7 @@ use steersman::protocol::{
     Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
     PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
 };
-use steersman::session::{Client as _, LocalClient, Requests, Waiting};
+use steersman::session::{Client as _, LocalClient, Requests, WakeReason};
 
 use crate::support::json_client::through_json;
 
@@ -116,7 +116,7 @@ fn a_client_is_woken_by_other_threads_and_told_of_what_there_was_before() {
     let woken = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&woken);
     client.on_wake(Arc::new(move |waiting| {
-        assert_eq!(waiting, Waiting::Answers);
+        assert_eq!(waiting, WakeReason::Answers);
         count.fetch_add(1, Ordering::SeqCst);
     }));
     assert_eq!(woken.load(Ordering::SeqCst), 1, "at once: everything is new to it");

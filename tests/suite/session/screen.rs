@@ -9,7 +9,7 @@ use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::drafts::KeptDrafts;
 use steersman::tui::run::sessions::{recorded, search};
 use steersman::tui::switch::Switch;
-use steersman::tui::switch::{Choice, SessionsFor};
+use steersman::tui::switch::{ListChoice, SessionsFor};
 
 use super::journal::entry;
 use super::saved::{Saved, usual};
@@ -131,14 +131,14 @@ fn what_is_typed_is_kept_a_moment_later_and_what_came_back_at_once() {
     assert_eq!(kept.last(Vec::new()), Some(Request::KeepDrafts { drafts: Vec::new() }));
 }
 
-fn sessions() -> Vec<Choice> {
-    let choice = |id: &str, title: &str, facts: &str, preview: &str| Choice {
+fn sessions() -> Vec<ListChoice> {
+    let choice = |id: &str, title: &str, facts: &str, preview: &str| ListChoice {
         id: id.to_owned(),
         directory: "/work/project".to_owned(),
         title: title.to_owned(),
         facts: facts.to_owned(),
         preview: preview.to_owned(),
-        ..Choice::default()
+        ..ListChoice::default()
     };
     vec![
         choice(

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 use steersman::session::journal::SessionId;
-use steersman::session::search::{Hit, Words, search};
+use steersman::session::search::{Hit, SearchQuery, search};
 use tempfile::TempDir;
 
 use super::journal::header;
@@ -12,7 +12,7 @@ use crate::support::program::{Program, exit_code, stderr, stdout};
 
 fn found(saved: &Saved, words: &[&str]) -> Vec<Hit> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    search(&saved.files().list().unwrap(), &Words::new(&words).unwrap(), usize::MAX).hits
+    search(&saved.files().list().unwrap(), &SearchQuery::new(&words).unwrap(), usize::MAX).hits
 }
 
 fn kinds(hits: &[Hit]) -> Vec<(&str, &str)> {
@@ -44,7 +44,7 @@ fn only_texts_are_found_and_never_the_words_of_the_format_or_a_system_prompt() {
     for word in ["tool_result", "seq", "polite", "injection", "\\u", "Count tests"] {
         assert_eq!(found(&saved, &[word]), [] as [Hit; 0], "{word}");
     }
-    assert!(Words::new(&[" ".to_owned()]).is_err());
+    assert!(SearchQuery::new(&[" ".to_owned()]).is_err());
     // Quotation marks and line ends stand in the file as something else.
     assert_eq!(kinds(&found(&saved, &["\"tests\""])), [("", "user_turn")]);
     assert_eq!(kinds(&found(&saved, &["b.rs", "owned"])), [("", "tool_result")]);
@@ -89,7 +89,7 @@ fn a_search_ends_when_enough_is_found_and_says_that_there_is_more() {
             }
         });
     }
-    let (files, words) = (saved.files().list().unwrap(), Words::new(&["needle".to_owned()]).unwrap());
+    let (files, words) = (saved.files().list().unwrap(), SearchQuery::new(&["needle".to_owned()]).unwrap());
     let few = search(&files, &words, 3);
     assert!(few.is_cut && (3..=100).contains(&few.hits.len()), "{}", few.hits.len());
     assert!(few.hits.iter().take(3).all(|hit| Some(&hit.session) == newest.as_ref()));

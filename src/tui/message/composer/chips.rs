@@ -19,7 +19,7 @@ pub struct Chips(Vec<(String, Arc<str>)>);
 
 /// A chip on one line, from one character to before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct ChipSpan<'a> {
     /// The first character.
     pub start: usize,
     /// The character behind it.
@@ -83,7 +83,7 @@ impl Chips {
 
     /// Returns the bytes of the text with the chips in it expanded.
     pub fn expanded_len(&self, shown: &str) -> usize {
-        let more = |place: Place<'_>| {
+        let more = |place: ChipSpan<'_>| {
             let text = self.text(place.label).map_or(0, str::len);
             (text, place.bytes.1 - place.bytes.0)
         };
@@ -103,7 +103,7 @@ pub fn in_brackets(shown: &str) -> String {
 }
 
 /// Returns the chips of a text, in order; character places count from the start of the text.
-pub fn places(shown: &str) -> impl Iterator<Item = Place<'_>> {
+pub fn places(shown: &str) -> impl Iterator<Item = ChipSpan<'_>> {
     let mut byte = 0;
     let mut column = 0;
     std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ pub fn places(shown: &str) -> impl Iterator<Item = Place<'_>> {
         let end = start + label.chars().count() + 2;
         let bytes = (byte + open, byte + close + CLOSE.len_utf8());
         (byte, column) = (bytes.1, end);
-        Some(Place { start, end, bytes, label })
+        Some(ChipSpan { start, end, bytes, label })
     })
 }
 

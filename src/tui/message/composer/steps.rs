@@ -10,23 +10,23 @@ use super::{Composer, chips, narrow};
 
 /// Which way from the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WordDirection {
     Left,
     Right,
 }
 
 impl Composer {
     /// Moves by a word; a chip is one, also where letters touch it.
-    pub(super) fn move_word(&mut self, way: Way) {
+    pub(super) fn move_word(&mut self, way: WordDirection) {
         let (row, column) = self.area.cursor();
         let (towards, is_left) = match way {
-            Way::Left => (CursorMove::WordBack, true),
-            Way::Right => (CursorMove::WordForward, false),
+            WordDirection::Left => (CursorMove::WordBack, true),
+            WordDirection::Right => (CursorMove::WordForward, false),
         };
         self.area.move_cursor(towards);
         let (new_row, reached) = self.area.cursor();
         let line = self.area.lines().get(row).map_or("", String::as_str);
-        let passed = |chip: &chips::Place<'_>| {
+        let passed = |chip: &chips::ChipSpan<'_>| {
             if is_left {
                 chip.end < column && (new_row, reached) < (row, chip.end)
             } else {
@@ -44,17 +44,17 @@ impl Composer {
     }
 
     /// Deletes a word; where a chip is on the line, no more than up to that.
-    pub(super) fn delete_word(&mut self, way: Way) -> bool {
+    pub(super) fn delete_word(&mut self, way: WordDirection) -> bool {
         let (row, column) = self.area.cursor();
         let line = self.area.lines().get(row).map_or("", String::as_str);
-        let touches = |chip: chips::Place<'_>| match way {
-            Way::Left => chip.end <= column,
-            Way::Right => column <= chip.start,
+        let touches = |chip: chips::ChipSpan<'_>| match way {
+            WordDirection::Left => chip.end <= column,
+            WordDirection::Right => column <= chip.start,
         };
         if !chips::places(line).any(touches) {
             return match way {
-                Way::Left => self.area.delete_word(),
-                Way::Right => self.area.delete_next_word(),
+                WordDirection::Left => self.area.delete_word(),
+                WordDirection::Right => self.area.delete_next_word(),
             };
         }
         self.move_word(way);

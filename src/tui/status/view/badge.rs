@@ -9,7 +9,7 @@ use crate::tui::widgets::fit::columns;
 
 /// The room for the words, columns.
 #[derive(Debug, Clone, Copy)]
-pub enum Room {
+pub enum BadgeWidth {
     /// Nothing else needs it.
     Ample(u16),
     /// Something else needs it: the mode is said in one word.
@@ -17,7 +17,7 @@ pub enum Room {
 }
 
 /// Returns the longest words that fit, or the shortest, with their style.
-pub fn badge(facts: &Facts, room: Room) -> (String, Style) {
+pub fn badge(facts: &Facts, room: BadgeWidth) -> (String, Style) {
     let guards = &facts.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
         Sandbox::Unknown => &[],
@@ -27,8 +27,8 @@ pub fn badge(facts: &Facts, room: Room) -> (String, Style) {
     let mut words = Vec::new();
     let names = names(guards.mode);
     let (names, room) = match room {
-        Room::Ample(room) => (names, room),
-        Room::Scarce(room) => (names.get(1..).unwrap_or(names), room),
+        BadgeWidth::Ample(room) => (names, room),
+        BadgeWidth::Scarce(room) => (names.get(1..).unwrap_or(names), room),
     };
     for name in names {
         words.extend(sandbox.iter().map(|sandbox| format!("{name} · {sandbox}")));

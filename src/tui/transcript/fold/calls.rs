@@ -11,7 +11,7 @@ use crate::id::CallId;
 use crate::limits::PROGRESS_BYTES;
 use crate::message::Arguments;
 use crate::text::{self, CommandOutput};
-use crate::tui::transcript::cell::{Answered, Asked, Body, CallCell, CallState, Cell, CellId, Level, WentOn};
+use crate::tui::transcript::cell::{Answered, Body, CallCell, CallQuestion, CallState, Cell, CellId, Level, WentOn};
 use crate::tui::transcript::result::Shown;
 
 impl Transcript {
@@ -71,7 +71,7 @@ impl Transcript {
         let place = call.and_then(|call| self.find_call(call));
         if let Some(call) = place.and_then(|cell| self.change_call(cell)) {
             let offer = offer.map(str::to_owned);
-            call.asked.push(Asked { id: id.to_owned(), at, offer, answer: None });
+            call.asked.push(CallQuestion { id: id.to_owned(), at, offer, answer: None });
         }
         let asking = place.unwrap_or_else(|| self.notice(Level::Warning, &format!("asks: {question}")));
         self.questions.insert(id.to_owned(), asking);

@@ -7,11 +7,11 @@ use std::time::Duration;
 use steersman::event::Event;
 use steersman::protocol::{Notice, Post, Reply};
 use steersman::session::socket::{Caller, Posts, RemoteClient};
-use steersman::session::{Client, Waiting};
+use steersman::session::{Client, WakeReason};
 
 use super::{Listening, inject, said};
 
-fn attach(run: &Listening) -> (RemoteClient, Receiver<Waiting>) {
+fn attach(run: &Listening) -> (RemoteClient, Receiver<WakeReason>) {
     let mut caller = Caller::connect(&run.path).unwrap();
     caller.hello("attach", Posts::Past).unwrap();
     let client = RemoteClient::new(caller).unwrap();
@@ -23,7 +23,7 @@ fn attach(run: &Listening) -> (RemoteClient, Receiver<Waiting>) {
 }
 
 /// Takes posts until one fits; returns all.
-fn until(client: &RemoteClient, woken: &Receiver<Waiting>, fits: impl Fn(&Post) -> bool) -> Vec<Post> {
+fn until(client: &RemoteClient, woken: &Receiver<WakeReason>, fits: impl Fn(&Post) -> bool) -> Vec<Post> {
     let mut all = Vec::new();
     loop {
         all.extend(client.answers());

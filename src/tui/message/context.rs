@@ -10,7 +10,7 @@ use crate::tui::status::HostState;
 
 /// What the message reads and does not change.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct MessageContext<'a> {
     /// The size, the time, the keys, the medium.
     pub facts: &'a Facts,
     /// Where the keys go.
@@ -25,7 +25,7 @@ pub struct Known<'a> {
     pub is_typing: bool,
 }
 
-impl Known<'_> {
+impl MessageContext<'_> {
     /// Tells whether lines are written, and no frames drawn.
     pub fn in_lines(&self) -> bool {
         self.facts.medium == Medium::Lines
