@@ -19,6 +19,7 @@ use crate::event::{Event, Outcome};
 use crate::id::AgentId;
 use crate::listener::ListenerList;
 use crate::message::Arguments;
+use crate::plan::summary;
 use crate::provider::ChatTransport;
 use crate::subagent::member::{CrewMembership, RunningChild};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
@@ -166,6 +167,11 @@ impl SubAgentTool {
         // The answer may contain what taints the child, and so may an error.
         self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
         self.tree.approvals.forget(&id);
+        if let Some(untold) = self.tree.plans.take_untold(&id) {
+            let what = summary(&untold.changes);
+            let text = format!("{id} ended before it was told what you changed of its plan: {what}");
+            self.listeners.emit(Event::Notice { text });
+        }
         self.tree.plans.forget(&id);
         self.tree.context.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();

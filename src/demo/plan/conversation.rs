@@ -5,9 +5,10 @@
 //! says. A user message behind the results of a batch is steering; one behind an answer
 //! (or behind a batch that was cancelled) opens a turn.
 
+use std::cmp::Ordering;
 use std::mem;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::agent::{KEPT_HEAD, SUMMARY_HEAD, frame};
 use crate::demo::plan::results;
@@ -27,6 +28,8 @@ pub struct Conversation {
     pub tools: Vec<OfferedFunction>,
     /// How many messages there are; makes call ids unique.
     pub messages: usize,
+    /// Whether a plan is to be accepted before anything else.
+    pub plans_first: bool,
     /// The rules of the person that hold, by their ids.
     pub rules: Vec<(String, String)>,
 }
@@ -51,6 +54,8 @@ pub struct Turn {
     pub handled: Vec<String>,
     /// Information without a request.
     pub notes: Vec<String>,
+    /// Steps of the plan that the user struck out.
+    pub struck_out: Vec<String>,
     /// Its rounds with calls.
     pub rounds: Vec<Round>,
     /// Its answer; empty while it runs, or when it was cut off.
@@ -122,7 +127,43 @@ impl Conversation {
         talk
     }
 
+    /// Takes what the user changed of the plan, or that a plan is to be accepted first.
+    fn hear_of_plan(&mut self, words: &str) {
+        let struck_out = words.lines().filter_map(|line| line.strip_prefix("[-] ")?.split_once(' '));
+        self.turn.struck_out = struck_out.map(|(_, text)| text.to_owned()).collect();
+        let changes: Vec<&str> = words.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+        if changes.is_empty() {
+            self.plans_first = words.contains("`submit`");
+        } else {
+            self.turn.notes.push(format!("the plan: {}", changes.join("; ")));
+        }
+    }
+
+    /// Makes the call that writes these steps of a plan, so many of which are done; none where the tool is missing.
+    pub fn plan_call(&self, steps: &[&str], done: usize) -> Option<Call> {
+        let step = |(index, text): (usize, &&str)| {
+            let state = match index.cmp(&done) {
+                _ if self.plans_first => "pending",
+                Ordering::Less => "done",
+                Ordering::Equal => "running",
+                Ordering::Greater => "pending",
+            };
+            json!({"text": text, "state": state})
+        };
+        let mut call = self.call("plan", &[])?;
+        call.arguments.insert("steps".to_owned(), steps.iter().enumerate().map(step).collect());
+        if self.plans_first {
+            call.arguments.insert("submit".to_owned(), true.into());
+        }
+        Some(call)
+    }
+
     fn hear(&mut self, text: String) {
+        if let Some((tag, rest)) = text.strip_prefix("<steer-").and_then(|text| text.split_once(" kind=\"plan\">\n")) {
+            let words = rest.strip_suffix(&format!("\n</steer-{tag}>")).unwrap_or(rest);
+            self.hear_of_plan(words);
+            return;
+        }
         let cancelled = |round: &Round| round.calls.iter().any(|done| done.result.starts_with("Error: cancelled"));
         if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));

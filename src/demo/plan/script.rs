@@ -13,6 +13,10 @@ use crate::demo::plan::view::{Role, View};
 const FILE_PERSONA: &str = "file_miner";
 /// Parts of a tour, unless the person says another number.
 const PARTS: usize = 3;
+/// The step of a tour's plan that the sub-agents are.
+const DELEGATE: &str = "send agents into the parts";
+/// The plan of a tour.
+const PLAN: [&str; 3] = ["list the files", DELEGATE, "read the main files"];
 /// Files that are read together.
 const TOGETHER: usize = 2;
 
@@ -55,12 +59,14 @@ fn list(view: &View) -> Step {
         inline_quote(&view.request.text)
     );
     let calls = view.talk.call("glob", &[("pattern", &view.task.pattern)]).into_iter().collect();
+    let calls = with_plan(view, calls, 1);
     Step { calls, thinking, text: "I look at what is here first.".to_owned() }
 }
 
 /// Hands the parts of the project to sub-agents, once, and does what the request asks for besides.
 fn delegate(view: &View) -> Step {
-    if view.talk.turn.first_delegation().is_some() {
+    let is_struck_out = view.talk.turn.struck_out.iter().any(|step| step == DELEGATE);
+    if view.talk.turn.first_delegation().is_some() || is_struck_out {
         return Step::default();
     }
     let count = |(_, intent): (usize, &Intent)| if let Intent::Agents(count) = intent { Some(*count) } else { None };
@@ -82,7 +88,7 @@ fn delegate(view: &View) -> Step {
         and_code(&labels)
     );
     let text = format!("There are {files} here. I send {agents} into them at the same time.");
-    Step { calls: with_request(view, calls), thinking, text }
+    Step { calls: with_plan(view, with_request(view, calls), 2), thinking, text }
 }
 
 /// Sends sub-agents after a focus that came when the first ones were on their way already.
@@ -108,7 +114,7 @@ fn read(view: &View) -> Step {
         let centre = telling.get(..usize::from(view.files_read().is_empty())).unwrap_or_default();
         let named = and_code(centre);
         return Step {
-            calls: view.read(centre),
+            calls: with_plan(view, view.read(centre), 3),
             thinking: format!("The reports are data. I read {named} myself, to quote a real line or two."),
             text: format!("The agents have reported. I read {named} myself, then I answer."),
         };
@@ -117,7 +123,7 @@ fn read(view: &View) -> Step {
     Step {
         thinking: format!("{} here. I read the main ones myself.", number(view.files.len(), "file")),
         text: format!("I read the main files: {}.", and_code(&telling)),
-        calls: with_request(view, view.read(&telling)),
+        calls: with_plan(view, with_request(view, view.read(&telling)), 3),
     }
 }
 
@@ -159,6 +165,14 @@ fn read_found(view: &View) -> Step {
         thinking: "There is more to see: the lines around the hits say more.".to_owned(),
         text: format!("I read {}.", and_code(paths.get(..TOGETHER.min(paths.len())).unwrap_or_default())),
     }
+}
+
+/// Adds the plan of a tour behind the calls of a step, with so many steps done: those are over when the plan is written. In
+/// a mode that wants a plan first it is written once.
+fn with_plan(view: &View, calls: Vec<Call>, done: usize) -> Vec<Call> {
+    let keeps_one = view.role == Role::Tour && !calls.is_empty();
+    let plan = view.talk.plan_call(&PLAN, done).filter(|_| keeps_one);
+    calls.into_iter().chain(plan).collect()
 }
 
 fn has_reports(view: &View) -> bool {

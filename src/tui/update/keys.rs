@@ -174,6 +174,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::DeliverNow => return deliver_now(app),
         Action::Pending(key) => return with_pending(app, key),
         Action::NextKind => next_kind(app),
+        // Only changes of plans wait: they are looked at there.
+        Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Plan, ""),
         Action::FocusPending => {
             let outcome = pending_pane::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out_outcome(app, outcome);
@@ -208,6 +210,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
+}
+
+/// Tells whether nothing waits but what the user changed of plans.
+fn shows_plan(app: &App) -> bool {
+    let run = &app.facts.run;
+    app.facts.medium == Medium::Screen && run.pending.is_empty() && run.plans.waiting().next().is_some()
 }
 
 /// Carries out Enter: in an empty message it lets an agent that waits go one step.

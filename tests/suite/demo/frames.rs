@@ -1,8 +1,11 @@
 //! What the embedded model makes of frames around texts, and of what a compaction kept.
 
-use steersman::agent::frame::{FramedText, SentWhen, frame, wrapped};
+use serde_json::Value;
+use steersman::agent::frame::{FramedText, SentWhen, frame, plan_news, wrapped};
 use steersman::agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman::demo::PlannedReply;
 use steersman::id::MessageId;
+use steersman::plan::PlanNews;
 use steersman::steering::{RuleScope, TextKind};
 
 use super::project::{MAIN, Run};
@@ -88,4 +91,59 @@ fn behind_a_compaction_it_knows_the_task_and_does_nothing_anew_that_was_handled(
     assert_eq!(called, ["grep"], "the task alone");
     let end = &replies.last().unwrap().text;
     assert!(end.contains("main") && !end.contains("14"), "{end}");
+}
+
+/// The tools of a main agent that keeps a plan.
+const PLANNING: &[&str] = &["read", "grep", "glob", "calculator", "plan", "agent"];
+
+fn states(reply: &PlannedReply) -> Vec<String> {
+    let call = reply.calls.iter().find(|call| call.name == "plan").unwrap();
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+    let steps = arguments["steps"].as_array().unwrap().iter();
+    steps.map(|step| step["state"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_tour_keeps_a_plan_and_writes_it_behind_the_calls_that_it_is_about() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    let replies = run.finish();
+    assert_eq!(names(&replies[0]), ["glob", "plan"]);
+    assert_eq!(states(&replies[0]), ["done", "running", "pending"]);
+    assert_eq!(states(&replies[1]), ["done", "done", "running"]);
+    assert_eq!(states(&replies[2]), ["done", "done", "done"]);
+    assert_eq!(names(&replies[2]).last(), Some(&"plan"));
+}
+
+#[test]
+fn a_step_that_the_user_strikes_out_is_not_done_and_the_answer_says_what_was_noted() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    run.step();
+    let words = "The user changed the plan:\n- s2 is struck out, do not do it: send agents into the parts\n\n\
+                 The plan now:\n[x] s1 list the files\n[-] s2 send agents into the parts\n[ ] s3 read the main files";
+    run.say(&plan_news(PlanNews::Changed, 2, words));
+    let replies = run.finish();
+    assert!(replies.iter().all(|reply| !names(reply).contains(&"agent")), "{replies:?}");
+    let answer = &replies.last().unwrap().text;
+    assert!(answer.contains("noted:") && answer.contains("s2 is struck out"), "{answer}");
+}
+
+#[test]
+fn where_a_plan_is_to_be_accepted_first_it_is_submitted_once() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    run.say(&plan_news(
+        PlanNews::ModeOn,
+        0,
+        "The user wants to accept a plan: call it with `submit` when it is ready.",
+    ));
+    let reply = run.step();
+    assert_eq!((names(&reply), states(&reply)), (vec!["glob", "plan"], vec!["pending".to_owned(); 3]));
+    let submits = |reply: &PlannedReply| reply.calls.iter().any(|call| call.arguments.contains(r#""submit":true"#));
+    assert!(submits(&reply));
+    run.say(&plan_news(PlanNews::ModeOff, 0, "The mode is ask now."));
+    let replies = run.finish();
+    assert!(replies.iter().all(|reply| !submits(reply)), "{replies:?}");
+    assert!(replies.iter().any(|reply| names(reply).contains(&"agent")), "the tour goes on: {replies:?}");
 }

@@ -124,6 +124,7 @@ impl Run {
             "grep" => self.grep(&text("pattern"), arguments["path"].as_str()),
             "read" => self.read(&text("path")),
             "calculator" => "14".to_owned(),
+            "plan" => "The plan now:".to_owned(),
             "bash" => "one\ntwo\n".to_owned(),
             "write" => format!("wrote {}", text("path")),
             "agent" => {

@@ -177,6 +177,9 @@ fn what_is_not_told_waits_as_one_line_until_the_agent_is_told() {
     let screen = scene.screen();
     assert!(screen.contains("⋯ plan: 1 step added, 1 struck out"), "{screen}");
     assert!(screen.contains("→ at the next tool boundary"), "{screen}");
+    let plan = scene.keys("<f2>").screen();
+    assert!(plan.contains("not told yet: 1 step added, 1 struck out"), "{plan}");
+    scene.keys("<esc>");
     let untold = scene.stage.handle.plans().take_untold(&AgentId::main()).unwrap();
     let told = PlanTold { news: PlanNews::Changed, version: untold.version, summary: "1 step added".to_owned() };
     let screen = scene.stage.event("", Event::PlanTold(told)).screen();

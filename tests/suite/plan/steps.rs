@@ -3,7 +3,9 @@
 use steersman::control::{Plans, Shift};
 use steersman::id::AgentId;
 use steersman::limits;
-use steersman::plan::{Plan, PlanEdit, PlanRefused, StepState, WrittenStep, changes_between, reapply, summary};
+use steersman::plan::{
+    Plan, PlanChange, PlanEdit, PlanRefused, StepState, WrittenStep, changes_between, reapply, summary,
+};
 
 use super::{add, mark};
 
@@ -92,7 +94,7 @@ fn what_differs_is_said_in_a_few_words_and_leads_from_one_plan_to_the_other() {
     let changes = changes_between(&before, &now);
     assert_eq!(summary(&changes), "2 steps added, 1 reworded, 1 struck out, 1 done, 1 moved");
     assert_eq!(list(&reapply(&changes, before.clone())), list(&now));
-    let lines: Vec<String> = changes.iter().map(steersman::plan::PlanChange::line).collect();
+    let lines: Vec<String> = changes.iter().map(PlanChange::line).collect();
     assert_eq!(lines[..2], ["s5 is new, behind s1: e", "s2 is struck out, do not do it: b"]);
     assert_eq!(summary(&changes_between(&now, &now)), "");
     now.edit(&mark("s2", StepState::Pending)).unwrap();

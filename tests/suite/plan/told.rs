@@ -1,16 +1,22 @@
 //! Stories of what a model is told of the user's changes: at a boundary, as one text, and never silently.
 
-use steersman::agent::KEPT_HEAD;
-use steersman::control::Shift;
+use std::sync::Arc;
+
+use steersman::agent::{CompactionRequest, KEPT_HEAD};
+use steersman::control::{Controls, Crew, Plans, Shift};
 use steersman::event::Event;
 use steersman::id::AgentId;
 use steersman::message::Message;
 use steersman::plan::{PlanAuthor, PlanEdit, PlanNews, StepState};
 use steersman::provider::Played;
+use steersman::steering::Framing;
+use steersman::subagent::SubAgents;
+use steersman::tool::{PlanTool, Tool};
 
 use super::{add, edit, mark, planning, writes};
 use crate::steering::user_texts;
-use crate::support::doubles::{Gate, Rig, calls, gated, run};
+use crate::subagent::{child, persona, spawns};
+use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, gated, gated_beside, run, tool};
 
 /// Returns what each change of the plan says of itself.
 fn changes(rig: &Rig) -> Vec<(PlanAuthor, String)> {
@@ -169,6 +175,48 @@ async fn a_step_that_looks_like_a_frame_cannot_end_the_one_around_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_running_sub_agent_has_its_own_plan_is_told_of_it_and_what_it_never_hears_the_user_is_told() {
+    let (gate, pause) = (Gate::new(), Pause::new());
+    let rig = Rig::new([spawns(&[("s0", "digger", "Dig.")]), Played::text("Done.")]);
+    let last = Played::text("Gold.").paused(&pause);
+    rig.model.route(&child("digger"), [writes("p1", &[("running", "dig")]), calls(&[("d", "slow")]), last]);
+    let plans = Arc::new(Plans::default());
+    let tool: Arc<dyn Tool> = Arc::new(PlanTool::new(Arc::clone(&plans)));
+    let main = Controls {
+        interloper: Arc::clone(&rig.interloper),
+        cancellable: rig.cancellable.clone(),
+        gate: Arc::default(),
+    };
+    let crew = Arc::new(Crew::new(main));
+    let builder = rig.builder().framing(Framing::Framed).plans(Arc::clone(&plans));
+    let agent = rig
+        .try_build(builder, |c| {
+            c.add_tools([tool, gated_beside("slow", &gate)])?;
+            c.add_extension(Arc::new(SubAgents::new(vec![persona("digger", &["plan", "slow"])])?.crew(crew)))
+        })
+        .await
+        .unwrap();
+    let running = run(agent, "Go.");
+    gate.reached().await;
+    let digger = AgentId::new("digger 0");
+    assert_eq!((plans.of(&digger).steps.len(), plans.of(&AgentId::main()).steps.len()), (1, 0));
+    plans.edit(&digger, &add("dig deeper", None), None).unwrap();
+    gate.open();
+    pause.reached().await;
+    plans.edit(&digger, &add("fill the hole", None), None).unwrap();
+    pause.open();
+    running.answered().await;
+    let asked = rig.model.requests_of(&child("digger")).pop().unwrap().lines();
+    assert!(asked.iter().any(|line| line.contains("s2 is new, behind s1: dig deeper")), "{asked:?}");
+    let notices = rig.events().into_iter().filter_map(|event| match event {
+        Event::Notice { text } => Some(text),
+        _ => None,
+    });
+    let expected = "digger 0 ended before it was told what you changed of its plan: 1 step added";
+    assert_eq!(notices.collect::<Vec<_>>(), [expected]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_compaction_keeps_the_plan_beside_the_task() {
     let rounds = (0..6).map(|round| calls(&[(&format!("c{round}"), "work")]));
     let script = std::iter::once(writes("p1", &[("running", "read"), ("pending", "write")])).chain(rounds).chain([
@@ -177,16 +225,13 @@ async fn a_compaction_keeps_the_plan_beside_the_task() {
         Played::text("Again."),
     ]);
     let rig = Rig::new(script);
-    let work = crate::support::doubles::tool("work", &"a long result ".repeat(60));
-    let plans = std::sync::Arc::new(steersman::control::Plans::default());
-    let wish = std::sync::Arc::new(steersman::agent::CompactionRequest::default());
-    let tool = std::sync::Arc::new(steersman::tool::PlanTool::new(std::sync::Arc::clone(&plans)));
-    let builder = rig
-        .builder()
-        .framing(steersman::steering::Framing::Framed)
-        .plans(std::sync::Arc::clone(&plans))
-        .compaction_request(std::sync::Arc::clone(&wish));
-    let agent = rig.build(builder, [tool as std::sync::Arc<dyn steersman::tool::Tool>, work]).await;
+    let work = tool("work", &"a long result ".repeat(60));
+    let plans = Arc::new(Plans::default());
+    let wish = Arc::new(CompactionRequest::default());
+    let plan: Arc<dyn Tool> = Arc::new(PlanTool::new(Arc::clone(&plans)));
+    let builder =
+        rig.builder().framing(Framing::Framed).plans(Arc::clone(&plans)).compaction_request(Arc::clone(&wish));
+    let agent = rig.build(builder, [plan, work]).await;
     let mut agent = run(agent, "Go.").answered().await;
     edit(&plans, &mark("s2", StepState::StruckOut));
     wish.ask(None);
