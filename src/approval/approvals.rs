@@ -6,6 +6,7 @@
 
 mod call_permission;
 mod kept_rules;
+mod modes;
 mod questions;
 
 use std::collections::HashMap;
@@ -23,8 +24,7 @@ use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
     Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
-    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, Policy, Proposal, Refusal, RuleStore, Sandboxed,
-    Taint, Unanswered, Verdict,
+    HiddenFiles, KeptRule, Mode, NOBODY, OfferedRule, Policy, Proposal, Refusal, RuleStore, Taint, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -42,6 +42,8 @@ pub struct Approvals {
 #[derive(Default)]
 struct Inner {
     mode: Mode,
+    /// True once the mode was set; from then on no setup chooses it.
+    is_mode_set: bool,
     policy: Arc<Policy>,
     grants: Vec<Grant>,
     /// Where rules are kept for later sessions; none is offered without.
@@ -78,43 +80,19 @@ impl Approvals {
         Self { inner: Mutex::new(Inner { mode, policy: Arc::new(policy), ..Inner::default() }) }
     }
 
-    /// Sets policy and mode, once they are known. Open questions stay, unless nobody is left to answer them.
+    /// Sets the policy once it is known, and the mode unless it was set. Open questions stay, unless nobody is left to
+    /// answer them.
     pub fn configure(&self, policy: Policy, mode: Mode) {
         {
             let mut inner = self.lock();
             inner.policy = Arc::new(policy);
-            inner.mode = mode;
+            if !inner.is_mode_set {
+                inner.mode = mode;
+            }
             inner.note_absence();
             inner.changed();
         }
         self.changed();
-    }
-
-    /// Returns the mode.
-    pub fn mode(&self) -> Mode {
-        self.lock().mode
-    }
-
-    /// Returns the mode that a key switches to.
-    pub fn next_mode(&self) -> Mode {
-        let inner = self.lock();
-        inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
-    }
-
-    /// Sets the mode, for what is asked from here on. It answers no open question: those stay as they are.
-    ///
-    /// # Errors
-    /// [`ModeRefused`]; the mode is as it was.
-    pub fn set_mode(&self, mode: Mode) -> Result<(), ModeRefused> {
-        {
-            let mut inner = self.lock();
-            if mode == Mode::Auto && inner.policy.sandboxed != Some(Sandboxed::Yes) {
-                return Err(ModeRefused::NotSandboxed);
-            }
-            inner.mode = mode;
-        }
-        self.changed();
-        Ok(())
     }
 
     /// Returns the open questions, the oldest first.

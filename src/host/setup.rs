@@ -144,7 +144,7 @@ impl Setup {
         listeners.emit(started(&self.transport, self.max_steps, &root, &names));
         let sandbox = self.workbench.spawner.sandbox().name();
         approvals.configure(policy(self.policy, &self.workbench, &root), Mode::Ask);
-        if let Err(refused) = approvals.set_mode(self.mode) {
+        if let Err(refused) = approvals.start_in(self.mode) {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
         let context = self.context.as_ref().map(|places| context_files::find(places, &root)).unwrap_or_default();

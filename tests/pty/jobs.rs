@@ -5,15 +5,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::outside::Served;
-use crate::support::processes::{alive, unique};
+use crate::support::processes::{alive, unique, wait_dead};
 use crate::support::server::{Reply, Server};
-use crate::support::terminal::{Start, Terminal, keys};
+use crate::support::terminal::{Start, keys};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-fn gone(terminal: &mut Terminal, mark: &str) {
-    terminal.wait_until("every process to be gone", |_| alive(mark).is_empty());
-}
 
 #[test]
 fn a_shell_line_runs_beside_a_turn_and_esc_stops_it_with_all_that_it_started() {
@@ -26,7 +22,7 @@ fn a_shell_line_runs_beside_a_turn_and_esc_stops_it_with_all_that_it_started() {
     terminal.wait_for("Esc: stops your command j1");
     terminal.wait_until("the line", |_| alive(&mark).len() >= 2);
     terminal.send(keys::ESC);
-    gone(&mut terminal, &mark);
+    wait_dead(&mark, PATIENCE);
     terminal.wait_for("stopped");
     terminal.wait_for("I ran this in my own shell");
     assert_eq!(server.chats().len(), 0, "nothing is sent by itself");
@@ -56,7 +52,7 @@ fn a_background_command_goes_on_behind_the_turn_is_listed_and_ends_with_the_prog
     terminal.wait_gone("1 background command, 1 running");
     terminal.signal(Signal::KILL);
     let _ = terminal.wait_exit(PATIENCE);
-    gone(&mut terminal, &mark);
+    wait_dead(&mark, PATIENCE);
 }
 
 #[test]
@@ -80,7 +76,7 @@ fn a_running_command_is_sent_to_the_background_and_its_call_ends() {
     terminal.wait_for("Stop j1?");
     terminal.wait_for("● ready");
     terminal.send("\x1by");
-    gone(&mut terminal, &mark);
+    wait_dead(&mark, PATIENCE);
     terminal.wait_for("j1 ended after");
 }
 
@@ -108,5 +104,5 @@ fn a_job_of_a_served_run_stays_when_the_screen_is_detached_and_ends_with_the_run
     second.wait_gone("1 background command");
     second.send("/quit\r");
     assert_eq!(second.wait_exit(PATIENCE).exit_code(), 0);
-    gone(&mut second, &mark);
+    wait_dead(&mark, PATIENCE);
 }

@@ -7,15 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::processes::alive;
+use crate::support::processes::{alive, wait_dead};
 use crate::support::server::Server;
 use crate::support::skip::{Need, skip};
-use crate::support::terminal::{Start, Terminal, keys};
-
-/// Waits until no process with this word in its command line is left.
-fn wait_ended(terminal: &Terminal, mark: &str) {
-    terminal.wait_until("the server is gone", |_| alive(mark).is_empty());
-}
+use crate::support::terminal::{Start, keys};
 
 #[test]
 fn a_server_is_found_called_after_a_question_shown_in_the_list_and_gone_with_the_program() {
@@ -51,7 +46,7 @@ fn a_server_is_found_called_after_a_question_shown_in_the_list_and_gone_with_the
     terminal.wait_gone("MCP servers");
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
-    wait_ended(&terminal, &log);
+    wait_dead(&log, Duration::from_secs(30));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::processes::{alive, unique};
+use crate::support::processes::{unique, wait_dead};
 use crate::support::server::{Gate, Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
@@ -163,7 +163,7 @@ fn no_editor_and_nothing_of_it_outlives_the_program() {
         let (_dir, mut terminal, mark) = in_editor(script);
         terminal.signal(Signal::TERM);
         assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 143);
-        wait_dead(&mark);
+        wait_dead(&mark, PATIENCE);
     }
 }
 
@@ -173,15 +173,7 @@ fn no_editor_and_nothing_of_it_outlives_the_terminal() {
         let (_dir, mut terminal, mark) = in_editor(script);
         terminal.hang_up();
         terminal.wait_exit(PATIENCE);
-        wait_dead(&mark);
-    }
-}
-
-fn wait_dead(mark: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    while !alive(mark).is_empty() {
-        assert!(Instant::now() < deadline, "they live on: {:?}", alive(mark));
-        std::thread::park_timeout(Duration::from_millis(5));
+        wait_dead(&mark, PATIENCE);
     }
 }
 

@@ -208,6 +208,20 @@ async fn an_answer_for_the_session_answers_the_other_open_questions_that_it_cove
     assert_eq!(answers, ["approval 1: session", "approval 2: allowed", "approval 4: allowed", "approval 3: no"]);
 }
 
+// The user sees a mode while the setup is still made.
+#[test]
+fn a_mode_that_the_user_chooses_before_the_setup_is_made_stays() {
+    let desk = Approvals::new(policy(Answerer::User), Mode::Ask);
+    desk.set_mode(Mode::ReadOnly).unwrap();
+    desk.configure(policy(Answerer::User), Mode::Ask);
+    desk.start_in(Mode::AutoEdit).unwrap();
+    assert_eq!(desk.mode(), Mode::ReadOnly);
+    let desk = Approvals::new(policy(Answerer::User), Mode::Ask);
+    desk.configure(policy(Answerer::User), Mode::Ask);
+    desk.start_in(Mode::AutoEdit).unwrap();
+    assert_eq!(desk.mode(), Mode::AutoEdit);
+}
+
 // On the way to `read-only` the key passes `auto`.
 #[tokio::test(start_paused = true)]
 async fn a_change_of_the_mode_runs_no_open_question_and_denies_none() {
@@ -362,7 +376,7 @@ async fn watchers_hear_of_each_change_and_may_use_the_desk() {
     answer(&desk, Answer::Once);
     assert_eq!(heard(), 2, "its answer");
     deciding.await.unwrap().unwrap();
-    desk.set_mode(Mode::ReadOnly).unwrap();
+    desk.set_mode(Mode::Ask).unwrap();
     desk.configure(policy(Answerer::User), Mode::Ask);
     assert_eq!(heard(), 4, "mode and policy");
     let (deciding, _) = decide(&desk, change("a.rs"));

@@ -44,6 +44,16 @@ pub fn alive(mark: &str) -> Vec<String> {
     found
 }
 
+/// Waits until no such process is left; panics with those that are.
+#[track_caller]
+pub fn wait_dead(mark: &str, limit: Duration) {
+    let deadline = Instant::now() + limit;
+    while !alive(mark).is_empty() {
+        assert!(Instant::now() < deadline, "they live on: {:?}", alive(mark));
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
 /// Waits until something is so; panics with what was waited for.
 pub async fn wait_until(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();

@@ -1,0 +1,42 @@
+//! The mode at the desk: the user may switch it at any time, also while the setup is still made.
+
+use super::Approvals;
+use crate::approval::{Mode, ModeRefused, Sandboxed};
+
+impl Approvals {
+    /// Returns the mode.
+    pub fn mode(&self) -> Mode {
+        self.lock().mode
+    }
+
+    /// Returns the mode that a key switches to.
+    pub fn next_mode(&self) -> Mode {
+        let inner = self.lock();
+        inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
+    }
+
+    /// Sets the mode, for what is asked from here on. It answers no open question: those stay as they are.
+    ///
+    /// # Errors
+    /// [`ModeRefused`]; the mode is as it was.
+    pub fn set_mode(&self, mode: Mode) -> Result<(), ModeRefused> {
+        {
+            let mut inner = self.lock();
+            if mode == Mode::Auto && inner.policy.sandboxed != Some(Sandboxed::Yes) {
+                return Err(ModeRefused::NotSandboxed);
+            }
+            inner.mode = mode;
+            inner.is_mode_set = true;
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Sets the mode of a setup, unless the user has chosen one while it was made.
+    ///
+    /// # Errors
+    /// As for [`Self::set_mode`].
+    pub fn start_in(&self, mode: Mode) -> Result<(), ModeRefused> {
+        if self.lock().is_mode_set { Ok(()) } else { self.set_mode(mode) }
+    }
+}
