@@ -54,6 +54,15 @@ fn any_request_about_a_project_lists_delegates_in_one_batch_and_reports() {
 }
 
 #[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let mut run = Run::new(MAIN);
+    run.say("Review src/main.rs with care. src/main.rs");
+    let replies = run.finish();
+    assert_eq!(names(&replies[0]), ["read"]);
+    assert_eq!(replies[0].text.matches("src/main.rs").count(), 1, "{}", replies[0].text);
+}
+
+#[test]
 fn tasks_stand_by_themselves_and_name_real_files() {
     let mut run = tour(1);
     let reply = run.step();

@@ -20,6 +20,17 @@ fn says(stage: &mut Stage, words: &str) {
 }
 
 #[test]
+fn a_shell_line_says_where_it_runs_and_who_gets_its_output() {
+    let mut stage = Stage::new(160, 40);
+    stage.keys("!git log");
+    says(&mut stage, "→ runs in your own shell: main gets its output");
+    stage.keys("<c-c>!!git log");
+    says(&mut stage, "→ runs in your own shell: no agent gets its output");
+    stage.turn("").keys("<c-c>!");
+    says(&mut stage, "→ main, at the next tool boundary");
+}
+
+#[test]
 fn through_a_turn_it_says_when_the_text_enters() {
     let mut stage = Stage::new(160, 40);
     stage.app.status.host = HostState::Starting;

@@ -141,6 +141,18 @@ fn an_empty_transcript_says_what_to_do_here() {
 }
 
 #[test]
+fn what_the_program_says_at_the_start_leaves_the_words_of_an_empty_transcript() {
+    let mut stage = Stage::new(120, 36);
+    stage.event("", Event::Notice { text: "in the system prompt: AGENTS.md".to_owned() });
+    let screen = stage.screen();
+    let at = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words} in\n{screen}"));
+    assert!(at("in the system prompt") < at("Ask for work on the files of this"));
+    stage.keys("hello<enter>");
+    let taken = stage.take_turn();
+    assert!(!stage.turn("").deliver(&taken, false).screen().contains("Ask for work on the files of this"));
+}
+
+#[test]
 fn a_message_of_the_status_line_goes_when_a_text_is_sent() {
     let mut stage = Stage::new(80, 24);
     stage.paste(&"x".repeat(3_000_000)).keys("hello");

@@ -141,7 +141,12 @@ pub fn understand(text: &str) -> Vec<Intent> {
             (Intent::Survey(words), Some(_)) if words.is_empty() => {}
             (Intent::SmallTalk(_), Some(_)) => {}
             (intent, Some(Intent::SmallTalk(_))) => intents = vec![intent],
-            (intent, _) => intents.push(intent),
+            // The same thing twice, as a path that is named twice, is one.
+            (intent, _) => {
+                if !intents.contains(&intent) {
+                    intents.push(intent);
+                }
+            }
         }
     }
     if intents.is_empty() { vec![Intent::Survey(Vec::new())] } else { intents }

@@ -4,9 +4,10 @@
 //! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
 //! for it again.
 
-use super::send::called;
+use super::send::{called, shell_line};
 use super::{Message, MessageContext};
 use crate::id::AgentId;
+use crate::protocol::ShellOutput;
 use crate::session::fold::agents::AgentNode;
 use crate::steering::conditional;
 use crate::target::{self, MAIN, Target};
@@ -77,6 +78,14 @@ impl Message {
             return None;
         }
         let draft = self.shown();
+        if let Some((_, output)) = shell_line(&draft) {
+            return Some(match output {
+                ShellOutput::Deliver => {
+                    format!("→ runs in your own shell: {} gets its output", named(known.shown))
+                }
+                ShellOutput::Show => "→ runs in your own shell: no agent gets its output".to_owned(),
+            });
+        }
         if let Some((template, _)) = called(&draft, known) {
             let (command, about) = (template.command(), &template.description);
             return Some(format!("→ {}: {}", visible_line(&command), visible_line(about)));
@@ -116,11 +125,14 @@ impl Message {
 }
 
 /// Names whom a text goes to.
+fn named(agent: &AgentId) -> String {
+    if agent.is_main() { MAIN.to_owned() } else { visible_line(agent.as_str()).into_owned() }
+}
+
 fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
     match address {
         Ok(address) => match address.to.as_slice() {
-            [one] if one.is_main() => MAIN.to_owned(),
-            [one] => visible_line(one.as_str()).into_owned(),
+            [one] => named(one),
             several => format!("all {} agents that run", several.len()),
         },
         Err(Unaddressed::Ended(agent)) => format!("nobody, {} has ended", visible_line(agent.as_str())),

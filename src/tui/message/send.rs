@@ -171,7 +171,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
 
 /// Returns the shell line that a draft is: what stands behind one `!` at the very start, or behind two, whose output the
 /// agent does not get.
-fn shell_line(draft: &str) -> Option<(&str, ShellOutput)> {
+pub(super) fn shell_line(draft: &str) -> Option<(&str, ShellOutput)> {
     let line = draft.strip_prefix('!')?;
     let (line, output) = match line.strip_prefix('!') {
         Some(line) => (line, ShellOutput::Show),

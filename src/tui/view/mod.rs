@@ -49,6 +49,7 @@ use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::status::ModelSource;
 use crate::tui::status::view::{self as status, StatusView};
 use crate::tui::timeline;
+use crate::tui::transcript::cell::Body;
 use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
 use crate::tui::transcript::view::matches::MatchIndex;
@@ -319,12 +320,15 @@ fn draw_transcript(
             times: (app.transcripts.times == Times::Shown).then_some((&app.facts.zone, app.facts.now)),
         },
     };
-    if reader.transcript.cells().is_empty() {
-        draw_welcome(app, panes.transcript, buffer);
-    }
     let metrics = transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer);
     for (y, line) in &metrics.shown {
         regions.add(Rect { y: *y, height: 1, ..panes.transcript }, Region::Line(*line));
+    }
+    // What the program says at the start, such as which instructions were found, is no conversation yet.
+    if reader.transcript.cells().iter().all(|cell| matches!(cell.body(), Body::Notice { .. })) {
+        let top = metrics.shown.last().map_or(panes.transcript.y, |(y, _)| y.saturating_add(2));
+        let height = panes.transcript.bottom().saturating_sub(top);
+        draw_welcome(app, Rect { y: top, height, ..panes.transcript }, buffer);
     }
     metrics
 }
