@@ -3,7 +3,7 @@
 //! Called by the screen, the line output and `exec`. A start that cannot save its session says so and goes on.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -23,8 +23,8 @@ use crate::listener::Listener as _;
 use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
 use crate::session::journal::{
-    EarlierRun, Header, Journal, OpenFile, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId, before,
-    carried_over, restore_left,
+    EarlierRun, Header, Journal, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId,
+    before, carried_over, restore_left,
 };
 use crate::steering::TextKind;
 use crate::text::visible_line;
@@ -91,8 +91,14 @@ fn holds_a_secret(name: &str, value: &str) -> bool {
 
 fn fresh(start: &Start, files: &SessionFiles, id: Option<&SessionId>) -> Result<Journal, String> {
     let header = header(start, None, unused(files, id)?)?;
-    let opening = files.creating(&header, &TimeZone::system());
-    Ok(Journal::begin(header, opening))
+    let (path, opening) = creating(files, &header);
+    Ok(Journal::begin(header, opening).in_file(path))
+}
+
+/// Returns where the file of a new session will lie, and how it is made.
+fn creating(files: &SessionFiles, header: &Header) -> (PathBuf, Opening) {
+    let zone = TimeZone::system();
+    (files.path_of(header, &zone), files.creating(header, &zone))
 }
 
 /// Returns a name that no session has yet.
@@ -112,8 +118,8 @@ fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&Session
     let records = carried_over(&reading.records);
     let parent = Parent { session: file.session, before: None };
     let header = header(start, Some(parent), unused(files, id)?)?;
-    let opening = files.creating(&header, &TimeZone::system());
-    let journal = Journal::branch(header, reading.last, &records, opening);
+    let (path, opening) = creating(files, &header);
+    let journal = Journal::branch(header, reading.last, &records, opening).in_file(path);
     start.resumed = Some(Box::new(restore_left(records)));
     Ok(journal)
 }
@@ -143,8 +149,8 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let records = before(&reading.records, &message)
         .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
     let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
-    let opening = files.creating(&header, &TimeZone::system());
-    let journal = Journal::branch(header, reading.last, &records, opening);
+    let (path, opening) = creating(&files, &header);
+    let journal = Journal::branch(header, reading.last, &records, opening).in_file(path);
     hide_variables(&journal);
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
@@ -213,7 +219,7 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
         return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
     }
     let last = take_up(start, file)?;
-    Ok(Journal::resume(name.clone(), last, open.opening()))
+    Ok(Journal::resume(name.clone(), last, open.opening()).in_file(file.path.clone()))
 }
 
 /// Returns what a session is.

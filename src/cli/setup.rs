@@ -24,7 +24,7 @@ use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
     list_models, takes_images,
 };
-use crate::session::journal::SessionFiles;
+use crate::session::journal::Journal;
 use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 use crate::workspace::Caution;
@@ -151,12 +151,11 @@ async fn hooks(start: &mut Start, approvals: &Approvals, notes: &mut Vec<String>
         hooks = trusted_of_user(start.front, &search, approvals, notes).await;
     }
     hooks.append(&mut start.project_hooks);
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string()).unwrap_or_default();
-    let files = start.places.state.as_deref().map(SessionFiles::within);
+    let journal = start.journal.as_ref();
     HookSetup {
         hooks,
-        transcript: files.and_then(|files| files.find(&session).ok()).map(|file| file.path),
-        session,
+        transcript: journal.and_then(Journal::file).map(Path::to_path_buf),
+        session: journal.map(|journal| journal.session().to_string()).unwrap_or_default(),
         project: start.places.project.clone(),
         home: start.places.home.clone(),
     }

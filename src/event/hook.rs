@@ -131,6 +131,11 @@ pub struct HookRun {
 }
 
 impl HookRun {
+    /// Tells whether it let everything go its way and said nothing: a transcript does not show it.
+    pub fn is_silent(&self) -> bool {
+        self.outcome == HookOutcome::Done && self.words.is_none()
+    }
+
     /// Returns it in one line, made safe to show.
     pub fn line(&self) -> String {
         let Self { hook, command, outcome, words, elapsed_ms, call: _ } = self;

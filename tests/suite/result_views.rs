@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
-use steersman::event::{Event, Outcome};
+use steersman::event::{Event, HookEvent, HookOutcome, HookRun, Outcome};
 use steersman::message::Arguments;
 use steersman::tui::theme::{Depth, Theme};
 use steersman::tui::transcript::cell::CellId;
@@ -416,4 +416,21 @@ fn the_views_at_three_sizes() {
         stage.keys("<a-o><c-home>");
         insta::assert_snapshot!(format!("open_{width}x{height}"), stage.picture());
     }
+}
+
+#[test]
+fn a_hook_that_says_nothing_leaves_no_line_and_one_that_forbids_does() {
+    let run = |outcome, words: Option<&str>| HookRun {
+        hook: HookEvent::PreToolUse,
+        command: "guard.sh".to_owned(),
+        call: Some("c1".into()),
+        outcome,
+        words: words.map(str::to_owned),
+        elapsed_ms: 12,
+    };
+    let mut stage = Stage::new(100, 24);
+    stage.turn("").event("", Event::HookRan(run(HookOutcome::Done, None)));
+    assert!(!stage.screen().contains("guard.sh"));
+    stage.event("", Event::HookRan(run(HookOutcome::Blocked, Some("not here"))));
+    assert!(stage.screen().contains("guard.sh · forbids it · 12 ms: not here"), "{}", stage.screen());
 }

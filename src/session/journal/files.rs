@@ -115,7 +115,7 @@ impl SessionFiles {
     }
 
     /// Returns where the file of a session lies.
-    pub(super) fn path_of(&self, header: &Header, zone: &TimeZone) -> PathBuf {
+    pub fn path_of(&self, header: &Header, zone: &TimeZone) -> PathBuf {
         let date = header.started.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H-%M-%S");
         self.0.join(format!("{date}-{}.jsonl", header.session))
     }

@@ -4,6 +4,7 @@
 //! sender of a text waits for, a bounded time.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,6 +38,8 @@ pub struct Journal {
     has_begun: Arc<AtomicBool>,
     /// The number of the last record that another process wrote.
     earlier: u64,
+    /// The file that it is in, or will be.
+    file: Option<PathBuf>,
 }
 
 impl Journal {
@@ -85,12 +88,23 @@ impl Journal {
             let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
-        Self { session, jobs, secrets, trouble, has_begun: Arc::default(), earlier }
+        Self { session, jobs, secrets, trouble, has_begun: Arc::default(), earlier, file: None }
     }
 
     /// Returns how many records there were at most before this process wrote any, and so how many texts.
     pub fn earlier_records(&self) -> u64 {
         self.earlier
+    }
+
+    /// Names the file that it is in, or will be once there is something to write.
+    #[must_use]
+    pub fn in_file(self, file: PathBuf) -> Self {
+        Self { file: Some(file), ..self }
+    }
+
+    /// Returns that file.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Returns the session's name.

@@ -224,6 +224,7 @@ impl Transcript {
                 self.retried();
                 self.say(Level::Warning, &text::visible_line(text))
             }
+            Event::HookRan(run) if run.is_silent() => false,
             Event::HookRan(run) => {
                 let level = if run.outcome.is_failure() { Level::Warning } else { Level::Info };
                 self.say(level, &text::visible_line(&run.line()))

@@ -295,6 +295,23 @@ fn a_hostile_project_does_nothing_before_it_is_trusted_and_what_it_does_then_is_
 }
 
 #[test]
+fn a_hook_learns_where_the_session_is_saved() {
+    let server = Server::start([Reply::calls(&[("c1", "calculator", "{\"expression\":\"1+1\"}")]), Reply::text("ok")]);
+    let copy = json!([{ "hooks": [{ "type": "command", "command": "cat > \"$CLAUDE_PROJECT_DIR\"/got" }] }]);
+    let program = Program::new()
+        .args(["exec", "--base-url", &server.url(), "--model", "m", "hello"])
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.claude/settings.json", &json!({ "hooks": { "PreToolUse": copy } }).to_string());
+    let work = program.work();
+    let hash = ProjectOffer::read(&work.canonicalize().unwrap()).unwrap().hash();
+    let (output, _home) = program.args(["--trust-project", &hash]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let got: serde_json::Value = serde_json::from_str(&fs::read_to_string(work.join("got")).unwrap()).unwrap();
+    let saved = fs::read_to_string(got["transcript_path"].as_str().unwrap()).unwrap();
+    assert!(saved.contains("hello") && saved.contains(got["session_id"].as_str().unwrap()), "{saved}");
+}
+
+#[test]
 fn the_list_says_of_every_hook_whether_it_runs() {
     let server = Server::start([]);
     let program = hostile(&server)
