@@ -57,6 +57,22 @@ fn every_job_stands_there_with_its_state_its_time_and_its_last_line() {
 }
 
 #[test]
+fn quitting_asks_while_commands_run_in_the_background_and_no_longer_when_they_have_ended() {
+    let mut stage = Stage::new(100, 24);
+    starts(&mut stage, "", "j1", "npm run dev", JobOwner::Agent);
+    stage.keys("<c-d>");
+    assert!(!stage.effects.contains(&Effect::Quit));
+    assert!(stage.screen().contains("1 command runs in the background. Quitting ends it."), "{}", stage.screen());
+    starts(&mut stage, "", "j2", "npm run dev", JobOwner::Agent);
+    ends(&mut stage, "j1", 0, "");
+    assert!(stage.screen().contains("Quit?"), "the other still runs");
+    ends(&mut stage, "j2", 0, "");
+    assert!(!stage.screen().contains("Quit?"), "nothing would be lost any more");
+    stage.keys("<c-d>");
+    assert!(stage.effects.contains(&Effect::Quit));
+}
+
+#[test]
 fn enter_shows_the_output_alone_while_it_comes_and_it_can_be_scrolled() {
     let mut stage = three(80, 24);
     let lines: String = (0..100).map(|number| format!("line {number}\n")).collect();

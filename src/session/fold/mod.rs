@@ -89,6 +89,11 @@ pub struct RunState {
 }
 
 impl RunState {
+    /// Tells whether a turn or a command in the background runs: what ends with the session.
+    pub fn works(&self) -> bool {
+        self.agents.main().running() || self.jobs.running() > 0
+    }
+
     /// Folds one event in; returns the texts whose receipts say something else from now on.
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         self.agents.apply(envelope);

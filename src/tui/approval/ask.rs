@@ -5,7 +5,7 @@
 use super::{AnswerChoices, Question, QuestionSubject, Questions};
 use crate::id::MessageId;
 use crate::protocol::{self, UndoScope, UndoneFile};
-use crate::session::fold::{DetailPart, JobState, PendingText, approval_parts, approval_title};
+use crate::session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts, approval_title};
 use crate::summary::count;
 use crate::text::visible_line;
 use crate::tui::facts::Facts;
@@ -74,17 +74,15 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     }
 }
 
-/// Asks before a conversation is given up, or a turn with the program.
-pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubject) {
+/// Asks before a conversation is given up, or what runs with the program.
+pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubject, facts: &Facts) {
     let (title, detail, session) = match subject {
         QuestionSubject::New => (
             "Start a new conversation?",
-            "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
+            "The agent forgets what was said, a running turn is stopped, the screen starts empty.".to_owned(),
             "don't ask again in this session",
         ),
-        QuestionSubject::Quit => {
-            ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", "")
-        }
+        QuestionSubject::Quit => ("Quit?", ended_by_quitting(&facts.run), ""),
         QuestionSubject::Reset
         | QuestionSubject::StillTrue(_)
         | QuestionSubject::Unfinished(_)
@@ -93,7 +91,7 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
         | QuestionSubject::Switch(..)
         | QuestionSubject::Approval(..) => (
             "Reset the conversation?",
-            "The agent forgets what was said, a running turn is stopped; the transcript stays.",
+            "The agent forgets what was said, a running turn is stopped; the transcript stays.".to_owned(),
             "don't ask again in this session",
         ),
     };
@@ -101,10 +99,18 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
         agent: None,
         subject,
         title: title.to_owned(),
-        detail: vec![DetailPart::Text(detail.to_owned())],
+        detail: vec![DetailPart::Text(detail)],
         session: session.to_owned(),
         rule: None,
     });
+}
+
+fn ended_by_quitting(run: &RunState) -> String {
+    match (run.agents.main().running(), run.jobs.running()) {
+        (true, _) => "A turn is running. Quitting stops it and ends what its tools have started.".to_owned(),
+        (false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),
+        (false, jobs) => format!("{jobs} commands run in the background. Quitting ends them."),
+    }
 }
 
 /// Asks whether a command in the background is to end.

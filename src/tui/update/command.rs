@@ -208,7 +208,7 @@ pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
         return carry_out(app, subject.decided().into_iter().collect());
     }
-    approval::ask_about_conversation(&mut app.questions, subject);
+    approval::ask_about_conversation(&mut app.questions, subject, &app.facts);
     Vec::new()
 }
 

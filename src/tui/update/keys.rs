@@ -303,7 +303,7 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
         || app.message.about_question().is_some()
         || app.message.about_step().is_some();
     if app.message.is_empty() && !is_about {
-        let asks = app.facts.run.agents.main().running() && app.facts.client.is_none();
+        let asks = app.facts.run.works() && app.facts.client.is_none();
         return if asks { command::ask(app, QuestionSubject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {

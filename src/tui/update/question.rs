@@ -19,9 +19,9 @@ pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Fac
     approval::ask_about_stale(questions, edited, facts);
 }
 
-/// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
+/// Stops asking whether to quit as soon as nothing runs: nothing would be lost any more.
 pub fn settle_quit(questions: &mut Questions, facts: &Facts) {
-    if questions.current().is_some() && !facts.run.agents.main().running() {
+    if questions.current().is_some() && !facts.run.works() {
         questions.retain(facts.now, |subject| *subject != QuestionSubject::Quit);
     }
 }
