@@ -47,7 +47,7 @@ macro_rules! pages {
 pub const MANUAL: &[ManualPage] = pages!(
     "steering" "plan" "keys" "message" "commands" "transcript" "looks" "tools" "background" "approvals" "hooks" "sandbox" "personas"
     "skills" "mcp" "models" "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark"
-    "contributing"
+    "install" "security" "changelog" "contributing"
 );
 
 impl ManualPage {

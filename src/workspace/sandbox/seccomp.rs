@@ -92,8 +92,9 @@ const OF_A_PROCESS: &[c_long] = &[
 /// are never the caller alone.
 const OF_A_TARGET: [(c_long, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
 
-/// `ioctl` requests that type into a terminal or change what reads from it.
-const TERMINAL_REQUESTS: [u64; 3] = [libc::TIOCSTI, libc::TIOCSETD, libc::TIOCLINUX];
+/// `ioctl` requests that type into a terminal or change what reads from it: `TIOCSTI`, `TIOCSETD`, `TIOCLINUX` of the kernel's
+/// `asm-generic/ioctls.h`. Their type in `libc` is another one with each C library.
+const TERMINAL_REQUESTS: [u64; 3] = [0x5412, 0x5423, 0x541C];
 
 const SET_USER_ID: u64 = 0o4000;
 
