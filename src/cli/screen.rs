@@ -6,6 +6,8 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::approval::Answerer;
 use crate::cli::args::{Flags, SessionFlags};
 use crate::cli::crash;
@@ -14,7 +16,7 @@ use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
-use crate::cli::project::FrontEnd;
+use crate::cli::project::{FrontEnd, StateFile};
 use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::runtime;
 use crate::cli::setup::setup;
@@ -34,6 +36,7 @@ use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
+use crate::tui::tour::TourStart;
 use crate::tui::{self, Answers, Ending, ScreenOptions};
 use crate::{host, limits};
 
@@ -105,8 +108,10 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
     let choose_session = flags.session.resume.as_deref() == Some("");
     let session_end = std::mem::take(&mut start.session_end);
+    let tour = if prompt.is_none() { tour_start(&start) } else { TourStart::OnRequest };
     let options = ScreenOptions {
         keymap,
+        tour,
         session: session.clone(),
         session_end,
         choose_session,
@@ -126,6 +131,30 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
             After::Exit(Exit::Failed)
         }
     }
+}
+
+/// What this user was shown once.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct ShownOnce {
+    tour: bool,
+}
+
+/// Decides whether the tour begins by itself: at the first start with the embedded model, and never again.
+fn tour_start(start: &Start) -> TourStart {
+    let is_new = matches!(start.config.model, ModelSource::Embedded { .. }) && start.resumed.is_none();
+    let Some(state) = start.places.state.as_deref().filter(|_| is_new && !uses_lines(start)) else {
+        return TourStart::OnRequest;
+    };
+    let mut tour = TourStart::OnRequest;
+    let noted = StateFile::new(state, "shown").change(|shown: io::Result<ShownOnce>| {
+        if !shown?.tour {
+            tour = TourStart::AtOnce;
+        }
+        Ok(ShownOnce { tour: true })
+    });
+    // Where that cannot be kept it would begin each time.
+    if noted.is_ok() { tour } else { TourStart::OnRequest }
 }
 
 /// Shows a recorded session with a timeline, until the user leaves; nothing is run.
@@ -242,6 +271,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
     ScreenOptions {
         label,
         source,
+        tour: TourStart::OnRequest,
         prompt,
         themes,
         prices: start.config.spending.prices.clone(),

@@ -105,6 +105,8 @@ pub enum Verb {
     Compare,
     /// Replays the session as far as it has come.
     Replay,
+    /// Begins or ends the tour.
+    Tour,
     /// Branches from just before one of the user's messages.
     Branch,
     /// Sends the request again that failed.
@@ -318,6 +320,14 @@ pub const COMMANDS: &[Command] = &[
         Nothing,
         "b",
         "a new session from just before one of your messages, its text to be edited",
+    ),
+    row(
+        Verb::Tour,
+        "tour",
+        "/tour",
+        Nothing,
+        "",
+        "a tour of a minute: steer, pause, go to a sub-agent, answer; again ends it",
     ),
     row(Verb::Replay, "replay", "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
     row(

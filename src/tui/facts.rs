@@ -12,6 +12,7 @@ use ratatui::layout::Size;
 use super::keymap::{Context, Keymap};
 use super::state::lines::Medium;
 use super::theme::{Theme, Themes};
+use super::tour::Tour;
 use crate::id::ClientId;
 use crate::session::fold::RunState;
 
@@ -42,6 +43,8 @@ pub struct Facts {
     pub session: Option<String>,
     /// The name of this client; `None` where the run was started with this screen.
     pub client: Option<ClientId>,
+    /// What a newcomer is shown.
+    pub tour: Tour,
 }
 
 impl Facts {
@@ -60,6 +63,7 @@ impl Facts {
             branch: String::new(),
             session: None,
             client: None,
+            tour: Tour::default(),
         }
     }
 

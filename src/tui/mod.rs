@@ -61,6 +61,7 @@ pub mod switch;
 pub mod terminal;
 pub mod theme;
 pub mod timeline;
+pub mod tour;
 pub mod transcript;
 pub mod update;
 pub mod view;

@@ -51,6 +51,7 @@ use crate::tui::status::Status;
 use crate::tui::terminal::signals::Signals;
 use crate::tui::terminal::watchdog;
 use crate::tui::terminal::writer::Written;
+use crate::tui::tour::TourStart;
 use bell::Bell;
 use lines::Lines;
 use screen::Screen;
@@ -85,6 +86,9 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     app.pointer.mode = options.mouse;
     app.facts.keymap = options.keymap.clone();
     app.alerts.when = options.when;
+    if options.tour == TourStart::AtOnce {
+        app.facts.tour.toggle();
+    }
     app.facts.session.clone_from(&options.session);
     app.facts.client.clone_from(&options.client);
     app.facts.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

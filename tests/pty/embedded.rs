@@ -37,3 +37,19 @@ fn the_status_line_says_that_this_is_the_embedded_model_and_how_to_connect_a_rea
     let screen = terminal.wait_for("embedded model");
     assert!(screen.contains("F1 says how to connect a real one"), "{screen}");
 }
+
+#[test]
+fn the_tour_begins_at_the_first_start_alone() {
+    let (begun, later) = ("Tour, 1 of 5", "Ask for work on the files");
+    let mut first = Start::new([""; 0]).run();
+    let screen = first.wait_for(begun);
+    assert!(screen.contains("/tour ends it"), "{screen}");
+    first.send("/tour\r");
+    first.wait_gone(begun);
+    first.send(keys::CTRL_D);
+    assert_eq!(first.wait_exit(std::time::Duration::from_secs(30)).exit_code(), 0);
+    let second = Start::new([""; 0]).env("HOME", first.home().to_str().unwrap()).run();
+    second.wait_for("· idle");
+    let screen = second.wait_for(later);
+    assert!(!screen.contains(begun), "{screen}");
+}

@@ -258,7 +258,8 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" | "switch" => &[],
+            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" | "switch"
+            | "tour" => &[],
             "widgets" => &["theme", "highlight"],
             "transcript" => {
                 &["widgets", "facts", "effect", "export", "pause", "state", "theme", "keymap", "highlight", "view"]
@@ -266,7 +267,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
             // What every pane reads, and what it answers.
-            "facts" => &["state", "keymap", "theme"],
+            "facts" => &["state", "keymap", "theme", "tour"],
             "effect" => &["commands", "state", "export", "fuzzy", "highlight", "switch"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "overlay" => &["facts", "effect", "state", "keymap", "theme", "widgets"],
@@ -349,6 +350,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "widgets",
                 "compared",
                 "sessions",
+                "tour",
             ],
             "update" => &[
                 "agents",
@@ -438,6 +440,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "terminal",
                 "theme",
                 "timeline",
+                "tour",
                 "transcript",
                 "update",
                 "view",

@@ -175,6 +175,7 @@ mod text;
 mod themes;
 mod tools_parallel;
 mod touched;
+mod tour;
 mod transcript;
 mod tree;
 mod tree_filter;

@@ -15,6 +15,7 @@ use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
+use crate::tui::tour::TourStart;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub struct ScreenOptions {
     pub label: String,
     /// Whether the embedded model answers.
     pub source: ModelSource,
+    /// Whether the tour begins with the screen.
+    pub tour: TourStart,
     /// A text to send at once.
     pub prompt: Option<String>,
     /// The themes.

@@ -118,6 +118,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             sessions::branch(&mut app.focus.overlays, main);
         }
         Verb::Retry => wanted = vec![sessions::retry(&app.facts)],
+        Verb::Tour => app.facts.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
         Verb::Detach if app.facts.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => app.reply(

@@ -18,6 +18,8 @@ pub struct Demand {
     pub question: u16,
     /// Rows of the rules that hold.
     pub rules: u16,
+    /// Rows of the tour.
+    pub tour: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
     /// What the list of them is for at the moment.
@@ -97,6 +99,8 @@ pub struct Panes {
     pub transcript: Rect,
     /// The rules that hold.
     pub rules: Rect,
+    /// The tour.
+    pub tour: Rect,
     /// The texts that wait.
     pub pending: Rect,
     /// The panel of a paused agent.
@@ -137,6 +141,7 @@ impl Panes {
         panes.rule = take_bottom(&mut rest, rule);
         panes.question = take_bottom(&mut rest, demand.question);
         panes.rules = take_bottom(&mut rest, demand.rules);
+        panes.tour = take_bottom(&mut rest, demand.tour);
         panes.pending = take_bottom(&mut rest, 0);
         panes.gate = panes.pending;
         if let Some(pane) = demand.zoom {
@@ -186,6 +191,7 @@ impl Panes {
             details_divider: none,
             transcript: none,
             rules: none,
+            tour: none,
             pending: none,
             gate: none,
             question: none,

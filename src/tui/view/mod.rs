@@ -17,6 +17,7 @@ pub mod layout;
 pub(crate) mod receipt;
 mod rules;
 mod tabs;
+mod tour;
 
 pub use farewell::farewell;
 
@@ -123,6 +124,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         rules: rules::rows(&app.facts),
+        tour: tour::rows(&app.facts),
         pending: rows(app.facts.run.pending.entries().len())
             .max(u16::from(app.focus.is_on(Pane::Pending)))
             .saturating_add(rows(pending::plan_rows(&app.facts))),
@@ -175,6 +177,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     rules::draw(&app.facts, panes.rules, buffer);
+    tour::draw(&app.facts, panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let told = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(&app.pending, list_use(app), (&forecast, &told), &app.facts, panes.pending, &mut regions, buffer);

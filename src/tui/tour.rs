@@ -1,0 +1,112 @@
+//! The tour: a few lines above the message that let a newcomer steer, pause, go to a sub-agent and answer a question once.
+//!
+//! It begins by itself at the very first start with the embedded model (`src/cli/screen.rs`), and with `/tour`. It is folded
+//! from the events of the run and only looks on: a step is over when the user has done it, whatever else happens
+//! meanwhile. Drawn by `src/tui/view/tour.rs`.
+
+use crate::event::{Envelope, Event};
+use crate::session::fold::RunState;
+
+/// Whether the tour begins by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TourStart {
+    /// With the screen.
+    AtOnce,
+    /// Only when the user asks for it.
+    #[default]
+    OnRequest,
+}
+
+/// A thing that the user does once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TourStep {
+    /// To start a turn.
+    Ask,
+    /// To send a text while a turn runs.
+    Steer,
+    /// To pause an agent and let it go on.
+    Pause,
+    /// To send a text to a sub-agent.
+    Address,
+    /// To answer what an agent asks.
+    Answer,
+    /// All of it was done.
+    Over,
+}
+
+impl TourStep {
+    /// Holds what there is to do, in order.
+    pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Ask => Some(Self::Steer),
+            Self::Steer => Some(Self::Pause),
+            Self::Pause => Some(Self::Address),
+            Self::Address => Some(Self::Answer),
+            Self::Answer => Some(Self::Over),
+            Self::Over => None,
+        }
+    }
+
+    /// Returns what there is to do now, in words.
+    pub fn words(self, run: &RunState) -> &'static str {
+        let runs = run.agents.main().running();
+        let has_sub_agents = run.agents.running() > 1;
+        match (self, runs) {
+            (Self::Ask, _) => "Type a task and press Enter, such as: look at this project",
+            (Self::Steer, true) => {
+                "While it works, type more and press Enter, such as: skip the tests. It waits below and enters after the \
+                 running tool."
+            }
+            (Self::Pause, true) => {
+                "Alt+H pauses the agent before its next call. Look at the call, then Alt+H again lets the agent go on."
+            }
+            (Self::Address, true) if has_sub_agents => {
+                "F3, Down and Enter go to a sub-agent. What you type now is for it alone. Esc leads back."
+            }
+            (Self::Address, true) => "Wait until sub-agents run: then you can type to one alone.",
+            (Self::Steer | Self::Pause | Self::Address, false) => {
+                "The turn is over. Start another, such as: look at this project"
+            }
+            (Self::Answer, _) => {
+                "Ask for a command: run `date`. Before it runs you are asked; answer with a number and Enter."
+            }
+            (Self::Over, _) => "That was the tour. F1 shows all keys and commands; /tour begins it again.",
+        }
+    }
+}
+
+/// The tour, while there is one.
+#[derive(Debug, Clone, Default)]
+pub struct Tour {
+    step: Option<TourStep>,
+}
+
+impl Tour {
+    /// Returns the step that is shown.
+    pub fn step(&self) -> Option<TourStep> {
+        self.step
+    }
+
+    /// Begins it, or ends it where it is shown.
+    pub fn toggle(&mut self) {
+        self.step = if self.step.is_none() { Some(TourStep::Ask) } else { None };
+    }
+
+    /// Goes on when the user has done what the step is about.
+    pub fn apply(&mut self, envelope: &Envelope) {
+        let Some(step) = self.step else { return };
+        let is_done = match (step, &envelope.event) {
+            (TourStep::Ask | TourStep::Over, Event::TurnStarted { .. }) => envelope.agent.is_main(),
+            (TourStep::Steer, Event::UserTurn { mid_loop, .. }) => *mid_loop && envelope.agent.is_main(),
+            (TourStep::Pause, Event::Unparked { .. }) => true,
+            (TourStep::Address, Event::UserTurn { mid_loop, .. }) => *mid_loop && !envelope.agent.is_main(),
+            (TourStep::Answer, Event::Answer { .. }) => true,
+            _ => false,
+        };
+        if is_done {
+            self.step = step.next();
+        }
+    }
+}

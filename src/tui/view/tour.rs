@@ -1,0 +1,49 @@
+//! Draws the step of the tour above what waits and the message.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
+use crate::tui::tour::TourStep;
+use crate::tui::widgets::fit::{columns, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
+
+/// Fewest rows of a screen that has some for the tour.
+const LEAST: u16 = 16;
+/// What ends the tour.
+const END: &str = "/tour ends it";
+
+/// Returns the rows that the tour takes.
+pub fn rows(facts: &Facts) -> u16 {
+    let rows = lay_out(facts, usize::from(facts.size.width)).len();
+    if facts.size.height < LEAST { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
+}
+
+/// Draws it.
+pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
+    let lines = lay_out(facts, usize::from(area.width));
+    for (line, at) in lines.iter().zip(0..area.height) {
+        line.draw(buffer, area.x, area.y.saturating_add(at), area.width);
+    }
+    let last = row(area, area.height.saturating_sub(1));
+    let used = lines.last().map_or(0, |line| columns(line.text()));
+    if !last.is_empty() && used + columns(END) + 2 <= last.width {
+        put_right(buffer, last, &format!("  {END}"), facts.theme.dim);
+    }
+}
+
+fn lay_out(facts: &Facts, width: usize) -> Vec<Line> {
+    let Some(step) = facts.tour.step() else { return Vec::new() };
+    let all = TourStep::TO_DO.len();
+    let head = match TourStep::TO_DO.iter().position(|other| *other == step) {
+        Some(place) => format!("Tour, {} of {all}: ", place + 1),
+        None => String::new(),
+    };
+    let none = Line::default();
+    let words = facts.spell(Context::Composer, step.words(&facts.run));
+    let mut rows = Vec::new();
+    Wrap { width, at: Break::Words, first: &none, rest: &none }
+        .line(&Line::new(&format!("{head}{words}"), facts.theme.notice), &mut rows);
+    rows
+}

@@ -1,0 +1,57 @@
+//! The tour: what each step asks for, what ends it, and that it only looks on.
+
+use steersman::event::{Decided, Event, Outcome};
+use steersman::tui::tour::TourStep;
+
+use crate::support::stage::Stage;
+
+fn says(stage: &mut Stage, words: &str) {
+    let screen = stage.screen();
+    assert!(screen.contains(words), "{words}\n{screen}");
+}
+
+#[test]
+fn each_step_is_over_when_the_user_has_done_it() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("/tour<enter>");
+    says(&mut stage, "Tour, 1 of 5: Type a task and press Enter");
+    stage.keys("look around<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).says("", "I look.");
+    says(&mut stage, "Tour, 2 of 5: While it works, type more");
+    stage.call("", "c1", "grep").keys("skip the tests<enter>").result("", "c1", "none");
+    says(&mut stage, "Tour, 2 of 5");
+    let taken = stage.drain();
+    stage.deliver(&taken, true);
+    says(&mut stage, "Tour, 3 of 5: Alt+H pauses the agent");
+    stage.event("", Event::Parked { call: None });
+    says(&mut stage, "Tour, 3 of 5");
+    stage.event("", Event::Unparked { decision: Decided::Run });
+    says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
+    stage.spawn("", "miner 0").turn("miner 0");
+    says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent");
+    stage.deliver_after("miner 0", &taken, 1, "grep");
+    says(&mut stage, "Tour, 5 of 5: Ask for a command");
+    assert_eq!(stage.app.facts.tour.step(), Some(TourStep::Answer));
+}
+
+#[test]
+fn it_says_when_another_turn_is_needed_and_ends_when_it_is_asked_for_again() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("/tour<enter>").turn("").turn_ended("", Outcome::Completed, None);
+    says(&mut stage, "Tour, 2 of 5: The turn is over. Start another");
+    stage.keys("/tour<enter>");
+    assert!(!stage.screen().contains("Tour, "), "{}", stage.screen());
+}
+
+#[test]
+fn it_stands_above_the_message_at_each_size_and_not_on_a_low_screen() {
+    for (width, height) in [(120, 36), (80, 24), (40, 16)] {
+        let mut stage = Stage::new(width, height);
+        stage.keys("/tour<enter>").turn("");
+        insta::assert_snapshot!(format!("tour_{width}x{height}"), stage.picture());
+    }
+    let mut stage = Stage::new(80, 12);
+    stage.keys("/tour<enter>");
+    assert!(!stage.screen().contains("Tour, "), "{}", stage.screen());
+}
