@@ -1,8 +1,8 @@
 //! The tour: a few lines above the message that let a newcomer steer, pause, go to a sub-agent and answer a question once.
 //!
 //! It begins by itself at the very first start with the embedded model (`src/cli/screen.rs`), and with `/tour`. It is folded
-//! from the events of the run and only looks on: a step is over when the user has done it, whatever else happens
-//! meanwhile. Drawn by `src/tui/view/tour.rs`.
+//! from the events of the run and only looks on: a step is over when the user has done it, in any order, whatever else
+//! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
 use crate::event::{Envelope, Event};
 use crate::session::fold::RunState;
@@ -38,17 +38,6 @@ impl TourStep {
     /// Holds what there is to do, in order.
     pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
 
-    fn next(self) -> Option<Self> {
-        match self {
-            Self::Ask => Some(Self::Steer),
-            Self::Steer => Some(Self::Pause),
-            Self::Pause => Some(Self::Address),
-            Self::Address => Some(Self::Answer),
-            Self::Answer => Some(Self::Over),
-            Self::Over => None,
-        }
-    }
-
     /// Returns what there is to do now, in words.
     pub fn words(self, run: &RunState) -> &'static str {
         let runs = run.agents.main().running();
@@ -56,11 +45,12 @@ impl TourStep {
         match (self, runs) {
             (Self::Ask, _) => "Type a task and press Enter, such as: look at this project",
             (Self::Steer, true) => {
-                "While it works, type more and press Enter, such as: skip the tests. It waits below and enters after the \
+                "While it works, type more and press Enter, such as: skip the tests. It waits here and enters after the \
                  running tool."
             }
             (Self::Pause, true) => {
-                "Alt+H pauses the agent before its next call. Look at the call, then Alt+H again lets the agent go on."
+                "Your text waits above until the running tool has ended. Alt+H pauses the agent before its next call; Alt+H \
+                 again lets it go on."
             }
             (Self::Address, true) if has_sub_agents => {
                 "F3, Down and Enter go to a sub-agent. What you type now is for it alone. Esc leads back."
@@ -80,33 +70,45 @@ impl TourStep {
 /// The tour, while there is one.
 #[derive(Debug, Clone, Default)]
 pub struct Tour {
-    step: Option<TourStep>,
+    is_shown: bool,
+    done: Vec<TourStep>,
 }
 
 impl Tour {
-    /// Returns the step that is shown.
+    /// Returns the step that is shown: the first that the user has not done.
     pub fn step(&self) -> Option<TourStep> {
-        self.step
+        let next = TourStep::TO_DO.into_iter().find(|step| !self.done.contains(step));
+        self.is_shown.then(|| next.unwrap_or(TourStep::Over))
     }
 
     /// Begins it, or ends it where it is shown.
     pub fn toggle(&mut self) {
-        self.step = if self.step.is_none() { Some(TourStep::Ask) } else { None };
+        *self = Self { is_shown: !self.is_shown, done: Vec::new() };
     }
 
-    /// Goes on when the user has done what the step is about.
-    pub fn apply(&mut self, envelope: &Envelope) {
-        let Some(step) = self.step else { return };
-        let is_done = match (step, &envelope.event) {
-            (TourStep::Ask | TourStep::Over, Event::TurnStarted { .. }) => envelope.agent.is_main(),
-            (TourStep::Steer, Event::UserTurn { mid_loop, .. }) => *mid_loop && envelope.agent.is_main(),
-            (TourStep::Pause, Event::Unparked { .. }) => true,
-            (TourStep::Address, Event::UserTurn { mid_loop, .. }) => *mid_loop && !envelope.agent.is_main(),
-            (TourStep::Answer, Event::Answer { .. }) => true,
-            _ => false,
+    /// Notes what the user has done; `run` is the run with the event.
+    pub fn apply(&mut self, envelope: &Envelope, run: &RunState) {
+        let Some(step) = self.step() else { return };
+        let is_main = envelope.agent.is_main();
+        let done = match &envelope.event {
+            Event::TurnStarted { .. } if is_main && step == TourStep::Over => {
+                self.is_shown = false;
+                return;
+            }
+            Event::TurnStarted { .. } if is_main => TourStep::Ask,
+            Event::Pending { entries } if !entries.is_empty() && run.agents.main().running() => {
+                if is_main {
+                    TourStep::Steer
+                } else {
+                    TourStep::Address
+                }
+            }
+            Event::Unparked { .. } => TourStep::Pause,
+            Event::Answer { answer, .. } if answer != "withdrawn" => TourStep::Answer,
+            _ => return,
         };
-        if is_done {
-            self.step = step.next();
+        if !self.done.contains(&done) {
+            self.done.push(done);
         }
     }
 }

@@ -19,20 +19,23 @@ fn each_step_is_over_when_the_user_has_done_it() {
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).says("", "I look.");
     says(&mut stage, "Tour, 2 of 5: While it works, type more");
-    stage.call("", "c1", "grep").keys("skip the tests<enter>").result("", "c1", "none");
-    says(&mut stage, "Tour, 2 of 5");
-    let taken = stage.drain();
-    stage.deliver(&taken, true);
-    says(&mut stage, "Tour, 3 of 5: Alt+H pauses the agent");
+    stage.call("", "c1", "grep").keys("skip the tests<enter>");
+    let entries = stage.handle.interloper().peek();
+    stage.event("", Event::Pending { entries: entries.clone() });
+    says(&mut stage, "Tour, 3 of 5: Your text waits above");
     stage.event("", Event::Parked { call: None });
     says(&mut stage, "Tour, 3 of 5");
     stage.event("", Event::Unparked { decision: Decided::Run });
     says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
     stage.spawn("", "miner 0").turn("miner 0");
     says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent");
-    stage.deliver_after("miner 0", &taken, 1, "grep");
+    stage.event("miner 0", Event::Pending { entries });
     says(&mut stage, "Tour, 5 of 5: Ask for a command");
     assert_eq!(stage.app.facts.tour.step(), Some(TourStep::Answer));
+    stage.event("", Event::Answer { id: "1".to_owned(), answer: "yes".to_owned(), words: None });
+    says(&mut stage, "That was the tour.");
+    stage.turn_ended("", Outcome::Completed, None).turn("");
+    assert_eq!(stage.app.facts.tour.step(), None);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     let wanted = hold::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
     let effects = carry_out(app, wanted);
     note_model(&mut app.status, envelope);
-    app.facts.tour.apply(envelope);
+    app.facts.tour.apply(envelope, &app.facts.run);
     if let Event::Returned { entries } = &envelope.event {
         let is_own = |entry: &&Pending| entry.sender == app.facts.client;
         let own: Vec<Pending> = entries.iter().filter(is_own).cloned().collect();
