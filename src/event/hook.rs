@@ -131,7 +131,7 @@ pub struct HookRun {
 }
 
 impl HookRun {
-    /// Tells whether it let everything go its way and said nothing: a transcript does not show it.
+    /// Tells whether it let everything go its way and said nothing: transcripts do not show it.
     pub fn is_silent(&self) -> bool {
         self.outcome == HookOutcome::Done && self.words.is_none()
     }
