@@ -186,6 +186,7 @@ mod truffle;
 mod trust;
 mod tui_room;
 mod tui_shell;
+mod typed_tools;
 mod undo;
 mod untrusted;
 mod web_scrape;
