@@ -201,7 +201,6 @@ mod fault;
 pub mod front_matter;
 #[cfg(feature = "tools")]
 pub mod hooks;
-#[cfg(feature = "program")]
 pub mod host;
 pub mod id;
 pub mod image;

@@ -82,6 +82,7 @@ mod kept_rules;
 mod keymap_file;
 mod keys;
 mod layers;
+mod library;
 mod ledger;
 mod lifecycle;
 mod lines;
