@@ -215,6 +215,7 @@ pub mod mode;
 #[cfg(feature = "program")]
 pub mod packed;
 pub mod plan;
+pub mod prelude;
 pub mod price;
 pub mod protocol;
 pub mod provider;

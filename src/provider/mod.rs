@@ -158,6 +158,13 @@ pub enum Piece {
     },
 }
 
+impl Piece {
+    /// Makes a part of the answer's text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Chunk { thinking: String::new(), text: text.into() }
+    }
+}
+
 /// A request: the conversation (checked), the tools and how to answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatRequest<'a> {
@@ -277,6 +284,13 @@ pub struct Reply {
     /// Its parts as the provider wrote them, when some must go back unchanged; the assembler fills in dialect and
     /// parts, the HTTP provider the server and the model.
     pub original: Option<Original>,
+}
+
+impl Reply {
+    /// Makes a reply of text only.
+    pub fn text(content: impl Into<String>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
 }
 
 /// The requests that the usage of a reply covers.
