@@ -15,6 +15,7 @@ use crate::approval::{Act, CommandAct, KeptRule};
 
 /// What the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grant {
     /// Changes of files within the workspace.
     Edits,

@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::control::Interloper;
 use crate::error::RunError;
 use crate::event::Event;
+#[cfg(feature = "tools")]
 use crate::listener::ListenerList;
 #[cfg(feature = "tools")]
 use crate::tool::{JobNews, Jobs};
@@ -76,7 +77,7 @@ pub(super) struct TurnsOnly;
 
 impl SideWork for TurnsOnly {
     async fn attend(&mut self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn between_turns(&mut self, _: &mut Agent) -> BetweenTurns {
@@ -158,6 +159,7 @@ impl TurnLoop {
                 Err(error) => LastRun::Failed(error.to_string()),
             };
         }
+        #[cfg(feature = "tools")]
         jobs.end().await;
         agent.close();
         agent
@@ -224,8 +226,6 @@ impl JobEvents {
     }
 
     async fn next(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
-
-    async fn end(&self) {}
 }

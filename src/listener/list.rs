@@ -12,6 +12,8 @@ use crate::event::{Envelope, Event, EventFacts};
 use crate::id::AgentId;
 use crate::listener::{HistoryChange, Listener};
 
+type Listeners = Arc<[Arc<dyn Listener>]>;
+
 /// The listeners of one agent, to which it emits its events. Cheap to clone; clones emit as the same agent.
 #[derive(Clone)]
 pub struct ListenerList {
@@ -19,9 +21,9 @@ pub struct ListenerList {
     parent: Option<AgentId>,
     /// One counter for the whole tree (D12).
     seq: Arc<AtomicU64>,
-    listeners: Arc<[Arc<dyn Listener>]>,
+    listeners: Listeners,
     /// Those that came while the tree ran already.
-    attached: Arc<RwLock<Arc<[Arc<dyn Listener>]>>>,
+    attached: Arc<RwLock<Listeners>>,
 }
 
 impl ListenerList {
@@ -56,7 +58,7 @@ impl ListenerList {
     }
 
     /// Returns those that came while the tree ran already.
-    fn attached(&self) -> Arc<[Arc<dyn Listener>]> {
+    fn attached(&self) -> Listeners {
         Arc::clone(&self.attached.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -16,6 +16,7 @@ use crate::limits;
 /// One thing that a tool wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Act {
     /// Run a shell command.
     Command(CommandAct),

@@ -306,6 +306,7 @@ pub enum UsageScope {
 
 /// The reason why a reply ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Finish {
     /// The model was done, or calls its tools.
     #[default]

@@ -304,6 +304,7 @@ pub enum OnCancel {
 
 /// What a running call can use.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ToolContext {
     /// The agent and its call.
     pub asker: Asker,
@@ -322,6 +323,7 @@ pub struct ToolContext {
 
 /// One thing that a running call tells.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ToolReport {
     /// A piece of output, shown live.
     Progress(String),

@@ -128,13 +128,11 @@ impl ArgumentSchema {
             return Vec::new();
         }
         let mut meant = alternatives.iter().zip(found).filter(|(schema, _)| has_tags_of(schema, value));
-        match (meant.next(), meant.next()) {
-            (Some((_, problems)), None) => problems,
-            _ => {
-                let wanted = self.any_of(alternatives.into_iter(), levels);
-                vec![format!("{} must be {wanted}, not {}", named(at), shown(value))]
-            }
+        if let (Some((_, problems)), None) = (meant.next(), meant.next()) {
+            return problems;
         }
+        let wanted = self.any_of(alternatives.into_iter(), levels);
+        vec![format!("{} must be {wanted}, not {}", named(at), shown(value))]
     }
 
     /// Tells whether a member has a schema here or in what describes the same value.
@@ -170,7 +168,7 @@ impl ArgumentSchema {
         if let Some(target) = self.target(schema) {
             return self.wanted_of(target, levels);
         }
-        for keyword in ["oneOf", "anyOf"].into_iter().filter(|keyword| schema.contains_key(*keyword)) {
+        if let Some(keyword) = ["oneOf", "anyOf"].into_iter().find(|keyword| schema.contains_key(*keyword)) {
             return self.any_of(list(schema, keyword), levels);
         }
         let tags: Vec<String> = tags(schema).map(|(name, only)| format!("{name:?} {only}")).collect();
@@ -327,7 +325,7 @@ fn range(schema: &Map<String, Value>) -> String {
 }
 
 fn counted(number: &Value, noun: &str) -> String {
-    let noun = if *number == Value::from(1) { noun.trim_end_matches('s') } else { noun };
+    let noun = if number.as_u64() == Some(1) { noun.trim_end_matches('s') } else { noun };
     format!("{number}{noun}")
 }
 

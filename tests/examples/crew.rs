@@ -37,11 +37,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(envelope) = running.next_event().await {
         let agent = envelope.agent;
         match envelope.event {
-            Event::ToolCall { name, .. } if name == "look" => {
-                if agent == AgentId::new("scout 1") {
-                    running.send_to(&agent, "Mind the river.")?;
-                    go_on.add_permits(2);
-                }
+            Event::ToolCall { .. } if agent == AgentId::new("scout 1") => {
+                running.send_to(&agent, "Mind the river.")?;
+                go_on.add_permits(2);
             }
             Event::UserTurn { content, mid_loop: true, .. } => println!("{agent} reads: {content}"),
             Event::TurnEnded { .. } if agent.is_main() => break,
