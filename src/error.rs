@@ -9,6 +9,7 @@ use crate::event::{TurnFault, TurnFaultKind};
 /// Why a text was not taken into the queue; the caller keeps the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Refused {
     /// Nothing but white space or invisible characters.
     #[error("the message is blank")]
@@ -33,6 +34,7 @@ pub enum Refused {
 /// Why there is no agent, in one sentence, and what it is to be blamed on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StartError {
     /// A setting is wrong; the user must change it.
     #[error("{0}")]
@@ -60,6 +62,7 @@ pub struct Exceeded {
 
 /// The reason why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProviderError {
     /// The server could not be reached.
     #[error("cannot reach {host}: {reason}")]
@@ -139,6 +142,7 @@ pub(crate) fn spell(ms: u64) -> String {
 
 /// The reason why an agent could not be built.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// A value from the host is invalid.
     #[error("{0}")]
@@ -187,6 +191,7 @@ impl ProviderError {
 
 /// The reason why a turn ended without an answer.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The user message was blank; nothing happened.
     #[error("the message is blank")]

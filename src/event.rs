@@ -7,6 +7,7 @@ mod facts;
 mod hook;
 mod jobs;
 mod pending;
+mod type_name;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,7 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Event {
     /// A session starts; always the first event.
     SessionStarted {
@@ -468,6 +470,7 @@ impl Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// The model gave its final answer.
     Completed,

@@ -1,72 +1,97 @@
-//! Steersman: an agent library, and the full-screen host that steers an agent while it runs.
+//! Steersman: an agent library whose agents are steered while they run, and the full-screen host that does so.
 //!
-//! The program is `src/main.rs` and [`cli`]; everything else can be used without it.
+//! The program is `src/main.rs` and a module of its own; everything else can be used without it. Most programs begin with
+//! `use steersman::prelude::*;`. Each part of this page has an example in `tests/examples`, run with
+//! `cargo run --example NAME`.
 //!
-//! # An agent that gets a message while it works
+//! # Agent
 //!
-//! A model calls a tool, and while the tool runs a message is injected. It enters the conversation at the boundary:
-//! after the tool's result, and so in the very next request.
+//! An [`Agent`](agent::Agent) is a model, a conversation and tools. A tool is a closure and a Rust type: its fields are the
+//! parameters, its doc comments tell the model what they are; what does not fit goes back to the model, and `?` turns any
+//! error into an observation.
 //!
-//! ```
+#![cfg_attr(feature = "typed", doc = "```")]
+#![cfg_attr(not(feature = "typed"), doc = "```ignore")]
 //! use std::sync::Arc;
 //!
-//! use steersman::agent::Agent;
-//! use steersman::control::Interloper;
-//! use steersman::event::Event;
-//! use steersman::listener::InMemoryEventList;
-//! use steersman::message::Message;
-//! use steersman::provider::{ChatTransport, FixedProvider, Played, ScriptedProvider};
-//! use steersman::tool::{FnTool, Parameters};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//! use steersman::prelude::*;
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! // The model; for a real server use `HttpConnector` in place of `FixedProvider`.
-//! let model = Arc::new(ScriptedProvider::new([
-//!     Played::calls(&[("call_1", "weather", r#"{"place": "Reykjavik"}"#)]),
-//!     Played::text("Reykjavik: 4 °C. And Helsinki I look up next."),
-//! ]));
-//! let connector = Arc::new(FixedProvider::new(model.clone()));
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Forecast {
+//!     /// The place, as its inhabitants call it.
+//!     place: String,
+//! }
 //!
-//! // Messages come in here, from any thread, at any time.
-//! let interloper = Arc::new(Interloper::new());
-//!
-//! let typing = interloper.clone();
-//! let place = Parameters::build(|p| {
-//!     p.required_string("place", "The place.");
-//! });
-//! let weather = FnTool::new("weather", "Tells the weather.", place, move |_, _| {
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let controls = Controls::default();
+//! let typing = controls.interloper.clone();
+//! let forecast = typed("forecast", "Tells the weather.", move |args: Forecast, _| {
 //!     let typing = typing.clone();
 //!     async move {
 //!         // Somebody types while the tool runs.
-//!         let _ = typing.inject_user_message("And Helsinki?");
-//!         Ok("4 °C".to_owned())
+//!         typing.inject_user_message("And Helsinki?")?;
+//!         Ok(format!("{}: 4 °C", args.place))
 //!     }
 //! });
 //!
-//! let events = Arc::new(InMemoryEventList::new());
-//! let transport = ChatTransport::default().with_model("any-model");
-//! let mut agent = Agent::builder(transport, "You are helpful.", connector)
-//!     .interloper(interloper)
-//!     .build(|configurator| {
-//!         configurator.add_listener(events.clone());
-//!         configurator.add_tool(Arc::new(weather))
-//!     })
-//!     .await?;
+//! // With a real server: `Agent::over_http(transport, "You are helpful.")`.
+//! let model = Arc::new(ScriptedProvider::new([
+//!     Played::calls(&[("call_1", "forecast", r#"{"place": "Oslo"}"#)]),
+//!     Played::text("Oslo: 4 °C. Helsinki comes next."),
+//! ]));
+//! let mut agent = Agent::with_provider(model.clone(), "You are helpful.").tool(forecast).controls(controls).await?;
+//! assert_eq!(agent.ask("How is the weather in Oslo?").await?, "Oslo: 4 °C. Helsinki comes next.");
 //!
-//! agent.run_loop("How is the weather in Reykjavik?").await?;
-//!
+//! // The message entered at the boundary: behind the tool's result, in the very next request.
 //! let second_request = &model.requests()[1].messages;
 //! assert!(matches!(second_request[3], Message::Tool { .. }));
 //! assert!(matches!(&second_request[4], Message::User { content, .. } if content == "And Helsinki?"));
-//! assert!(events.events().iter().any(|event| matches!(
-//!     event,
-//!     Event::UserTurn { content, mid_loop: true, .. } if content == "And Helsinki?"
-//! )));
-//! assert_eq!(agent.last_assistant_content(), Some("Reykjavik: 4 °C. And Helsinki I look up next."));
 //! # Ok(())
-//! # })
 //! # }
 //! ```
+//!
+//! # Turn and boundary
+//!
+//! A turn is one user message up to the final answer: [`ask`](agent::Agent::ask) runs one and returns the answer,
+//! [`run_loop`](agent::Agent::run_loop) runs one, [`run_queue`](agent::Agent::run_queue) runs those that wait. It is rounds
+//! of one request and the tool calls of its reply. The boundary is the moment behind the last result of a round: only there do
+//! messages enter, never between a call and its result, so that the conversation can always be sent.
+//!
+//! A turn is one future and spawns nothing. Dropped by a time-out or a `select!`, it ends as by a cancel: the request and the
+//! tools end, what came of the answer is kept, every event that opened something has the one that closes it, and the next turn
+//! works. [`Cancellable::cancel`](control::Cancellable::cancel) does the same from any thread, within a second.
+//!
+//! # Steering
+//!
+//! [`Controls`](control::Controls) are three handles that are cloned and used from anywhere: the queue (send, look at what is
+//! pending, withdraw, change, reorder, hold), the cancel flag, and the gate that pauses. A message is a steer for the next
+//! boundary, a follow-up with a turn of its own, or one that is delivered now, which cuts the answer being written. What
+//! happens is told by events: to listeners, to functions given to [`on`](agent::Agent::on), to a host.
+//!
+//! # Sub-agents
+//!
+//! [`SubAgents`](subagent::SubAgents) is an [`Extension`](agent::Extension) that gives the model a tool which delegates a task
+//! to a fresh agent with another prompt and other tools. With a [`Crew`](control::Crew) each of them has controls of its own and
+//! is steered by its name. Extensions of your own add tools, prompt text and notes; their hooks may wait.
+//!
+//! # Hosts
+//!
+//! [`host::run()`] puts any agent on a task of its own: a stream of events, what is pending, messages to each agent, stop, end.
+//! The program is such a host with a screen. A model is anything that is a [`ChatProvider`](provider::ChatProvider).
+//!
+//! # Safety
+//!
+//! What models, servers and files say is untrusted: show it through [`text`], which makes escapes and invisible characters
+//! visible. Arguments are checked before a tool runs. A tool that acts asks first
+//! ([`ToolContext::approve`](tool::ToolContext::approve), [`CustomAct`](approval::CustomAct)); without somebody who answers it
+//! does not act. Private data and text of strangers in one agent are watched: sending is asked about then. `unsafe` is
+//! forbidden, and no outside data makes the library panic.
+//!
+//! The minimum supported Rust version is 1.95. A raise of it is a minor version; so are new variants and fields of types that
+//! are marked `#[non_exhaustive]`.
 //!
 //! # Layers
 //!
@@ -74,15 +99,15 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`packed`] [`regular_file`] [`front_matter`] [`manual`] [`steering`] [`plan`] `tls` | the standard library, serde |
+//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] `assets` `summary` `packed` `regular_file` `front_matter` `manual` [`steering`] [`plan`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
 //! | crew | [`subagent`] [`skill`] [`hooks`] | all above |
 //! | host | [`host`] | all above; nothing of the screen |
 //! | session | [`session`] | all above |
-//! | screen | [`tui`] | words; only its `run` sees `host` |
-//! | program | [`cli`] [`config`] [`demo`] | everything; only here are flags, environment and logging |
+//! | screen | `tui` | words; only its `run` sees `host` |
+//! | program | `cli` `config` `demo` | everything; only here are flags, environment and logging |
 //!
 //! # Glossary
 //!
@@ -155,12 +180,13 @@
 //!
 //! | feature | brings |
 //! |---|---|
-//! | none | agent, control, listeners, events, messages, sub-agents, the interface of tools, the scripted provider |
+//! | none | agent, control, listeners, events, messages, sub-agents, hosts, the interface of tools, the scripted provider |
+//! | `typed` (default) | tools whose arguments are a Rust type |
 //! | `http` | model servers in four dialects, the lists of their models |
 //! | `tools` | a workspace, the tools on files, commands, the sandbox |
 //! | `web` | searching and reading the web, cloning; with `http` and `tools` |
 //! | `mcp` | a client of MCP servers; with `http` and `tools` |
-//! | `program` (default) | the screen, the command line, sessions, the embedded model; with all others |
+//! | `program` (default) | the screen, the command line, sessions, the embedded model; with `web` and `mcp` |
 //!
 //! # Where things are
 //!
@@ -177,48 +203,59 @@
 //! - prices of tokens: `price.rs`; stories: `price.rs`
 //! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`
 //! - the layers of modules: `lib.rs`; stories: `layers.rs`
+//! - what most programs use: `prelude.rs`; stories: `library/examples.rs`, `tests/examples/typed_tool.rs`
 
 // Without the program some parts have no user.
 #![cfg_attr(not(feature = "program"), allow(dead_code))]
 
 pub mod agent;
 pub mod approval;
+#[doc(hidden)]
 pub mod assets;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod clock;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod config;
 pub mod control;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod demo;
+#[doc(hidden)]
 pub mod details;
 pub mod dialect;
 pub mod error;
 pub mod event;
 #[cfg(feature = "tools")]
 mod fault;
+#[doc(hidden)]
 pub mod front_matter;
 #[cfg(feature = "tools")]
 pub mod hooks;
-#[cfg(feature = "program")]
 pub mod host;
 pub mod id;
 pub mod image;
 pub mod limits;
 pub mod listener;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod manual;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod message;
 pub mod mode;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod packed;
 pub mod plan;
+pub mod prelude;
 pub mod price;
 pub mod protocol;
 pub mod provider;
+#[doc(hidden)]
 pub mod regular_file;
 #[cfg(feature = "program")]
 pub mod session;
@@ -226,6 +263,7 @@ pub mod session;
 pub mod skill;
 pub mod steering;
 pub mod subagent;
+#[doc(hidden)]
 pub mod summary;
 mod sync;
 pub mod target;
@@ -234,6 +272,7 @@ pub mod text;
 mod tls;
 pub mod tool;
 #[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod tui;
 #[cfg(feature = "web")]
 pub mod web;

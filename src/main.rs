@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use steersman::agent::finalizers;
 use steersman::cli::exit::say;
-use steersman::cli::{self, Task, hidden, logging};
+use steersman::cli::{self, Task, logging};
 use steersman::tui::terminal::signals;
+use steersman::workspace::run_hidden;
 
 fn main() -> ExitCode {
-    if let Some(exit) = hidden::run(std::env::args_os()) {
+    if let Some(exit) = run_hidden(std::env::args_os()) {
         return exit;
     }
     signals::keep_ends_of_children();

@@ -4,8 +4,10 @@
 //! prompt, make the conversation, resolve the context window and emit it, bind the extensions. On an error what was
 //! armed is cleaned up, newest first, and the same error is returned.
 
+use std::mem;
 use std::sync::{Arc, Mutex};
 
+use crate::agent::builder_parts::{BuilderPart, turns_of};
 use crate::agent::call_ids::CallIds;
 use crate::agent::conditions::ConditionWatch;
 use crate::agent::context_size::{ContextSize, guess_text};
@@ -22,13 +24,14 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
+use crate::message::Message;
 use crate::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
 use crate::steering::Framing;
 #[cfg(feature = "tools")]
 use crate::tool::Jobs;
 use crate::tool::{Tool, Toolbox};
 
-/// The inputs of an agent, which [`AgentBuilder::build`] makes.
+/// The inputs of an agent. Awaiting it makes the agent, as [`AgentBuilder::build`] does with a block.
 #[must_use]
 pub struct AgentBuilder {
     pub(crate) tree: TreeParts,
@@ -43,6 +46,8 @@ pub struct AgentBuilder {
     pub(crate) model_checked: bool,
     pub(crate) output_schema: Option<Arc<OutputSchema>>,
     pub(crate) instructions: Vec<(String, u64)>,
+    pub(super) parts: Vec<BuilderPart>,
+    pub(super) history: Vec<Message>,
 }
 
 impl AgentBuilder {
@@ -60,6 +65,8 @@ impl AgentBuilder {
             model_checked: false,
             output_schema: None,
             instructions: Vec::new(),
+            parts: Vec::new(),
+            history: Vec::new(),
         }
     }
 
@@ -236,7 +243,9 @@ impl AgentBuilder {
             self.tree.transport.model = self.tree.connector.default_model();
         }
         // An error, a panic and a dropped future all clean up through it.
+        let parts = mem::take(&mut self.parts);
         let mut configurator = Configurator::new(self, Closer::registered());
+        parts.into_iter().try_for_each(|part| part.add_to(&mut configurator))?;
         block(&mut configurator)?;
         let Configurator { inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } = configurator;
 
@@ -306,9 +315,10 @@ impl AgentBuilder {
         });
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
         for extension in agent.extensions.clone() {
-            extension.bind(&mut agent)?;
+            extension.bind(&mut agent).await?;
         }
         agent.publish_context();
+        agent.resume(&inputs.history, turns_of(&inputs.history));
         Ok(agent)
     }
 }

@@ -4,9 +4,12 @@
 //! delivered, also behind a text on which an extension failed (D5); a rule holds from its delivery on.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
 
 use crate::agent::frame::{FramedText, SentWhen, frame};
+use crate::agent::reply::stopped;
 use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
 use crate::clock;
 use crate::error::{Cancelled, RunError};
@@ -77,7 +80,8 @@ impl Agent {
                 }
             };
             if let Some(input) = waiting.inputs.pop_front() {
-                result = result.and(self.deliver(input, point));
+                let delivery = self.deliver(input, point).await;
+                result = result.and(delivery);
                 self.add_context(context);
                 delivered += 1;
             }
@@ -89,7 +93,7 @@ impl Agent {
     }
 
     /// Appends one user message, emits it, and lets the extensions append their notes.
-    pub(super) fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
+    pub(super) async fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
         let (content, about) = self.content_of(&input, point);
         let TurnInput { text, injection, kind, scope, during: _, met, sender, images } = input;
         let facts = images.iter().map(Image::facts).collect();
@@ -115,9 +119,15 @@ impl Agent {
                 context_window_cap: self.context_window_cap,
             };
             // A bug of an extension must not leave the turn open.
-            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, &text)));
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
+            // Made within, so that a panic before the first wait is contained too.
+            let hook = AssertUnwindSafe(async { extension.on_user_message(&context, &text).await }).catch_unwind();
+            let outcome = tokio::select! {
+                biased;
+                () = stopped(self.handles.cancellable.as_ref()) => Err(Cancelled.into()),
+                outcome = hook => outcome.unwrap_or_else(|_| {
+                    Err(format!("the extension '{}' broke down", extension.name()).into())
+                }),
+            };
             match outcome {
                 Ok(None) => {}
                 Ok(Some(words)) => self.history.push_system(words),
@@ -129,15 +139,20 @@ impl Agent {
     }
 
     /// Appends what the extensions have to say behind a batch of calls.
-    pub(super) fn take_boundary_notes(&mut self) {
+    pub(super) async fn take_boundary_notes(&mut self) {
         for extension in &self.extensions {
             let context = AgentContext {
                 listeners: &self.listeners,
                 extension: extension.name(),
                 context_window_cap: self.context_window_cap,
             };
-            let note = catch_unwind(AssertUnwindSafe(|| extension.at_boundary(&context)));
-            if let Some(BoundaryNote { text, said }) = note.unwrap_or_default() {
+            let hook = AssertUnwindSafe(async { extension.at_boundary(&context).await }).catch_unwind();
+            let note = tokio::select! {
+                biased;
+                () = stopped(self.handles.cancellable.as_ref()) => None,
+                note = hook => note.unwrap_or_default(),
+            };
+            if let Some(BoundaryNote { text, said }) = note {
                 self.history.push_system(text);
                 self.listeners.emit(Event::Notice { text: said });
             }

@@ -1,7 +1,11 @@
 //! Extensions: parts that add tools, prompt text and notes on each user message to an agent.
 //!
 //! `configure` runs inside `add_extension`, `bind` once at the end of the construction, `on_user_message` on each user
-//! turn and each drained injection, `at_boundary` behind each batch of calls. Sub-agents do not inherit extensions.
+//! turn and each drained injection, `at_boundary` behind each batch of calls. The last three are futures of the agent: a
+//! stop drops the two of a turn. Sub-agents do not inherit extensions.
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 
 use crate::agent::{Agent, Configurator};
 use crate::error::BuildError;
@@ -13,6 +17,28 @@ use crate::listener::ListenerList;
 pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A part that adds to an agent. Every hook does nothing by default.
+///
+/// ```
+/// use futures_util::FutureExt;
+/// use futures_util::future::BoxFuture;
+/// use steersman::agent::{AgentContext, Extension, ExtensionError};
+///
+/// struct Notebook;
+///
+/// impl Extension for Notebook {
+///     fn name(&self) -> &str {
+///         "notebook"
+///     }
+///
+///     fn on_user_message<'a>(
+///         &'a self,
+///         _: &'a AgentContext<'_>,
+///         content: &'a str,
+///     ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
+///         async move { Ok(content.contains("notebook").then(|| "The notebook is empty.".to_owned())) }.boxed()
+///     }
+/// }
+/// ```
 pub trait Extension: Send + Sync {
     /// Returns the name, for logs and for the extension's events.
     fn name(&self) -> &str;
@@ -30,24 +56,29 @@ pub trait Extension: Send + Sync {
     ///
     /// # Errors
     /// As [`Extension::configure`].
-    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+    fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
         let _ = agent;
-        Ok(())
+        ready(Ok(())).boxed()
     }
 
-    /// Looks at a user message; a returned text is appended after it as a system message.
+    /// Looks at a user message; a returned text is appended after it as a system message. A stop drops it.
     ///
     /// # Errors
     /// Ends the turn: a [`crate::error::Cancelled`] inside as cancelled, anything else as failed.
-    fn on_user_message(&self, context: &AgentContext<'_>, content: &str) -> Result<Option<String>, ExtensionError> {
+    fn on_user_message<'a>(
+        &'a self,
+        context: &'a AgentContext<'_>,
+        content: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
         let _ = (context, content);
-        Ok(None)
+        ready(Ok(None)).boxed()
     }
 
-    /// Returns what the model is to know behind the results of a batch of calls; it enters as a system message.
-    fn at_boundary(&self, context: &AgentContext<'_>) -> Option<BoundaryNote> {
+    /// Returns what the model is to know behind the results of a batch of calls; it enters as a system message. A stop
+    /// drops it.
+    fn at_boundary<'a>(&'a self, context: &'a AgentContext<'_>) -> BoxFuture<'a, Option<BoundaryNote>> {
         let _ = context;
-        None
+        ready(None).boxed()
     }
 }
 

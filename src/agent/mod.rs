@@ -30,14 +30,15 @@
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
 //! - the rescue when the steps are used up: `synthesizer.rs`, `src/control/step_limit.rs`; stories:
 //!   `synthesizer.rs`, `flag_and_budget.rs`
-//! - building and closing an agent, extensions, finalizers: `builder.rs`, `finalizers.rs`; stories:
-//!   `building.rs`, `lifecycle.rs`
+//! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; stories:
+//!   `building.rs`, `lifecycle.rs`, `library/`
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
 //! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
 mod batch;
 mod builder;
+mod builder_parts;
 mod call_ids;
 mod compaction;
 mod conditions;
@@ -78,8 +79,10 @@ use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLi
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
-use crate::listener::{HistoryChange, ListenerList};
-use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, Streaming};
+use crate::listener::{HistoryChange, Listener, ListenerList};
+#[cfg(feature = "http")]
+use crate::provider::HttpConnector;
+use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
 use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
@@ -169,6 +172,17 @@ impl Agent {
         connector: Arc<dyn Connector>,
     ) -> AgentBuilder {
         AgentBuilder::new(TreeParts::new(transport, connector), system_prompt.into())
+    }
+
+    /// Starts building an agent whose model is behind one provider.
+    pub fn with_provider(provider: Arc<dyn ChatProvider>, system_prompt: impl Into<String>) -> AgentBuilder {
+        Self::builder(ChatTransport::default(), system_prompt, Arc::new(FixedProvider::new(provider)))
+    }
+
+    /// Starts building an agent whose model is behind an HTTP server.
+    #[cfg(feature = "http")]
+    pub fn over_http(transport: ChatTransport, system_prompt: impl Into<String>) -> AgentBuilder {
+        Self::builder(transport, system_prompt, Arc::new(HttpConnector::default()))
     }
 
     /// Returns the id; empty for the main agent.
@@ -324,6 +338,11 @@ impl Agent {
         self.listeners.emit(Event::Reset {});
         self.tell_replaced();
         self.publish_context();
+    }
+
+    /// Adds a listener, which gets every event of this agent and of its sub-agents from here on.
+    pub fn add_listener(&self, listener: Arc<dyn Listener>) {
+        self.listeners.attach(listener);
     }
 
     /// Tells the listeners which messages were appended since the last time.

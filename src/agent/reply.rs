@@ -29,7 +29,7 @@ pub(super) enum RequestOutcome {
 
 impl Agent {
     /// Sends one request. On an error or a cut the text received so far is in the history.
-    pub(super) async fn ask(&mut self) -> Result<RequestOutcome, RunError> {
+    pub(super) async fn request_reply(&mut self) -> Result<RequestOutcome, RunError> {
         // Behind a reply that its server goes on with, nothing may stand.
         if !matches!(self.history.messages().last(), Some(Message::Assistant(_))) {
             self.say_schema();

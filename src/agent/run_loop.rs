@@ -39,6 +39,19 @@ impl Agent {
         self.turn(vec![TurnInput { text: user_message.to_owned(), ..TurnInput::default() }]).await
     }
 
+    /// Runs one turn with one user message and returns the answer, which is empty when the model had nothing to say.
+    ///
+    /// Messages that are injected meanwhile enter this turn; one that comes after its last boundary stays pending, until
+    /// the next turn or [`Agent::run_queue`]. Dropping the future ends the turn as a cancel does: the request is dropped,
+    /// tools are dropped or told to end, what came of the answer is kept, and the next turn works.
+    ///
+    /// # Errors
+    /// As [`Agent::run_loop`].
+    pub async fn ask(&mut self, user_message: &str) -> Result<String, RunError> {
+        self.run_loop(user_message).await?;
+        Ok(self.last_assistant_content().unwrap_or_default().to_owned())
+    }
+
     /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
     ///
     /// Steering messages that wait together start one turn; follow-ups start one turn each. Without an interloper
@@ -220,7 +233,7 @@ impl Agent {
                     } else {
                         return Ok(());
                     };
-                    self.deliver(input, &DeliveryPoint::MidLoop { after: None })?;
+                    self.deliver(input, &DeliveryPoint::MidLoop { after: None }).await?;
                     empty_before = false;
                 }
                 AfterRound::Round => empty_before = false,
@@ -298,7 +311,7 @@ impl Agent {
             // Empty when the message was withdrawn meanwhile.
             cut = self.take_now();
         }
-        self.take_boundary_notes();
+        self.take_boundary_notes().await;
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;
         // Without budget no further request is made: pending messages stay pending.
@@ -310,7 +323,7 @@ impl Agent {
 
     /// Sends a request; when the conversation does not fit, makes room and sends it once more.
     async fn ask_within_window(&mut self) -> Result<RequestOutcome, RunError> {
-        let asked = self.ask().await;
+        let asked = self.request_reply().await;
         match asked {
             Err(RunError::Provider(ProviderError::Overflow { tokens, window, .. })) => {
                 self.learn_overflow(tokens, window);
@@ -336,7 +349,7 @@ impl Agent {
         self.check_budget()?;
         self.deliver_behind_summary().await?;
         self.keep_what_was_typed().await;
-        self.ask().await
+        self.request_reply().await
     }
 
     /// Delivers what was typed while a summary was made: it need not wait for the next boundary. A reply that the

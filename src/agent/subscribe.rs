@@ -18,6 +18,7 @@ use crate::message::{Message, ToolCall};
 
 /// The seven kinds of events that a function can subscribe to, with the events behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EventKind {
     /// `agent_start`: [`Event::TurnStarted`], with its [`EventPayload::Input`]; called when all of the input is in the history.
     AgentStart,

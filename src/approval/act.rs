@@ -4,7 +4,9 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct};
+use crate::protocol::{
+    Act, CloneAct, CommandAct, CustomAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct,
+};
 
 /// A kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
@@ -129,6 +131,13 @@ impl Proposal for ServerToolAct {
 impl Proposal for InputAct {
     fn feed(&self, fields: &mut Fields) {
         fields.add("input").add(self.job.as_str()).add(&self.command).add(&self.text);
+    }
+}
+
+impl Proposal for CustomAct {
+    fn feed(&self, fields: &mut Fields) {
+        let sends = if self.sends { "sends" } else { "" };
+        fields.add("custom").add(&self.tool).add(&self.action).add(&self.detail).add(sends);
     }
 }
 

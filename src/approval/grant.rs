@@ -15,6 +15,7 @@ use crate::approval::{Act, CommandAct, KeptRule};
 
 /// What the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grant {
     /// Changes of files within the workspace.
     Edits,
@@ -38,6 +39,13 @@ pub enum Grant {
     Searches,
     /// Calls of one tool of a server: `server/tool`.
     ServerTool(String),
+    /// One action of one tool of a host.
+    Action {
+        /// The tool.
+        tool: String,
+        /// What it does.
+        action: String,
+    },
     /// What a rule covers that is kept for later sessions.
     Kept(KeptRule),
     /// What a hook allows: one call, as far as a rule could.
@@ -56,6 +64,7 @@ impl fmt::Display for Grant {
             Self::Host(origin) => write!(f, "every address of {origin}"),
             Self::Searches => f.write_str("every search"),
             Self::ServerTool(name) => write!(f, "every call of {name}"),
+            Self::Action { tool, action } => write!(f, "whenever {tool} is to {action}"),
             Self::Kept(rule) => write!(f, "the kept rule {rule}"),
             Self::Call => f.write_str("this call"),
         }
@@ -71,6 +80,7 @@ impl Grant {
             Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
             Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
+            Act::Custom(act) => Some(Self::Action { tool: act.tool.clone(), action: act.action.clone() }),
             // Each repository and each input is a new one, and only a rule asks about a use.
             Act::Clone(_) | Act::Use(_) | Act::Input(_) => None,
         }
@@ -101,13 +111,14 @@ impl Grant {
             (Self::Host(origin), Act::Fetch(_)) => act.url().as_ref().and_then(origin_of).as_ref() == Some(origin),
             (Self::Searches, Act::Search(_)) => true,
             (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
+            (Self::Action { tool, action }, Act::Custom(act)) => *tool == act.tool && *action == act.action,
             (Self::Kept(rule), act) => rule.covers(act, shape, root),
             (Self::Call, act) => match act {
                 Act::Command(act) => {
                     matches!(shape, Some(Shape::Simple(_))) && root.is_some_and(|root| act.cwd.starts_with(root))
                 }
                 Act::Write(act) => is_within(act, root),
-                Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) => true,
+                Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) | Act::Custom(_) => true,
                 // What is typed into a running command may be a command line of its own.
                 Act::Use(_) | Act::Input(_) => false,
             },

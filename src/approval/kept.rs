@@ -80,7 +80,12 @@ impl KeptRule {
             Grant::Prefix { words, .. } => format!("{} *", words.join(" ")),
             Grant::Host(origin) => format!("{origin}/*"),
             Grant::ServerTool(name) => name.clone(),
-            Grant::Edits | Grant::Command { .. } | Grant::Searches | Grant::Kept(_) | Grant::Call => return None,
+            Grant::Edits
+            | Grant::Command { .. }
+            | Grant::Searches
+            | Grant::Action { .. }
+            | Grant::Kept(_)
+            | Grant::Call => return None,
         };
         let shape = match act {
             Act::Command(act) => Some(Shape::of(&act.command)),
@@ -90,7 +95,8 @@ impl KeptRule {
             | Act::Clone(_)
             | Act::Use(_)
             | Act::ServerTool(_)
-            | Act::Input(_) => None,
+            | Act::Input(_)
+            | Act::Custom(_) => None,
         };
         let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
         rule.covers(act, shape.as_ref(), root).then_some(rule)
@@ -116,7 +122,8 @@ impl KeptRule {
             | Act::Clone(_)
             | Act::Use(_)
             | Act::ServerTool(_)
-            | Act::Input(_) => true,
+            | Act::Input(_)
+            | Act::Custom(_) => true,
         };
         is_here && self.rule.allows(act, shape, root)
     }

@@ -29,8 +29,8 @@ mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use crate::protocol::{
-    Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, FetchAct,
-    FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
+    Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,
+    FetchAct, FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
 pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::{Approvals, CallPermission, CallPermit};

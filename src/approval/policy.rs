@@ -157,9 +157,13 @@ impl Policy {
                 let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
                 Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
             }
-            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) | Act::ServerTool(_) => {
-                Study::default()
-            }
+            Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::Use(_)
+            | Act::ServerTool(_)
+            | Act::Custom(_) => Study::default(),
         };
         study.protected = self.protected(act, &study);
         study
@@ -179,7 +183,8 @@ impl Policy {
             | Act::Search(_)
             | Act::Clone(_)
             | Act::ServerTool(_)
-            | Act::Input(_) => false,
+            | Act::Input(_)
+            | Act::Custom(_) => false,
         };
         let why = match mode {
             Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
@@ -288,8 +293,8 @@ impl Policy {
                 is_free && is_within(write, self.root.as_deref())
             }
             Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
-            // No sandbox is around a server, whatever is around commands.
-            Act::ServerTool(_) => mode == Mode::AutoWithoutSandbox,
+            // No sandbox is around a server or a tool of the host, whatever is around commands.
+            Act::ServerTool(_) | Act::Custom(_) => mode == Mode::AutoWithoutSandbox,
             Act::Use(_) => true,
         }
     }
@@ -301,6 +306,7 @@ impl Policy {
             // What nothing confines has the machine's network, whatever the setting says.
             Act::Command(_) | Act::Input(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
             Act::ServerTool(act) => act.sends,
+            Act::Custom(act) => act.sends,
             Act::Write(_) | Act::Use(_) => false,
         }
     }
@@ -320,7 +326,7 @@ impl Policy {
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
-            Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) => None,
+            Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) | Act::Custom(_) => None,
         }
     }
 }

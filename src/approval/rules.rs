@@ -419,6 +419,8 @@ impl Act {
             Self::Clone(_) => "git_clone",
             Self::Use(act) => &act.tool,
             Self::ServerTool(_) => SERVER_TOOLS,
+            // Only rules for every tool are about the tools of a host, whatever their names.
+            Self::Custom(_) => "custom",
         }
     }
 
@@ -432,7 +434,8 @@ impl Act {
             | Self::Search(_)
             | Self::Use(_)
             | Self::ServerTool(_)
-            | Self::Input(_) => None,
+            | Self::Input(_)
+            | Self::Custom(_) => None,
         }
     }
 }

@@ -33,7 +33,6 @@ mod exec;
 pub mod exit;
 pub mod first_start;
 mod help;
-pub mod hidden;
 pub mod hooks;
 mod journal;
 pub mod keymap;

@@ -22,6 +22,19 @@ pub struct Controls {
     pub gate: Arc<Gate>,
 }
 
+impl Default for Controls {
+    fn default() -> Self {
+        Self { interloper: Arc::default(), cancellable: Cancellable::new(), gate: Arc::new(Gate::new()) }
+    }
+}
+
+impl From<Controls> for Arc<Crew> {
+    /// Makes a crew of the main agent alone.
+    fn from(main: Controls) -> Self {
+        Self::new(Crew::new(main))
+    }
+}
+
 /// The controls of all agents that run.
 pub struct Crew {
     inner: Mutex<Inner>,
@@ -114,6 +127,17 @@ impl Crew {
         for controls in self.all(false) {
             controls.gate.open();
         }
+    }
+
+    /// Stops the running turn and takes every pending entry back, the main agent's first and as one step with the stop,
+    /// then those of its sub-agents.
+    pub fn stop(&self) -> Vec<Pending> {
+        let main = self.main();
+        let mut back = main.interloper.stop(&main.cancellable);
+        for controls in self.ids().iter().filter(|id| !id.is_main()).filter_map(|id| self.get(id)) {
+            back.extend(controls.interloper.stop(&controls.cancellable));
+        }
+        back
     }
 
     /// Calls `watcher` after each change of any queue, now and later. It must not block.

@@ -245,13 +245,7 @@ impl Handle {
     /// Stops the running turn and takes every pending entry back, the main agent's first and as one step with the stop,
     /// then those of its sub-agents.
     pub fn stop(&self) -> Vec<Pending> {
-        let mut back = self.main.interloper.stop(&self.main.cancellable);
-        for id in self.crew.ids().iter().filter(|id| !id.is_main()) {
-            if let Some(controls) = self.crew.get(id) {
-                back.extend(controls.interloper.stop(&controls.cancellable));
-            }
-        }
-        back
+        self.crew.stop()
     }
 
     /// Sends every text that is held for its age, and lets no queue hold one for it any more.

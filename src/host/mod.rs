@@ -1,9 +1,11 @@
-//! The host: runs the agent on a worker task and hands its events to whoever shows them.
+//! The host: runs an agent on a task of its own and hands its events to whoever shows them.
 //!
-//! The queue and the cancel flag are shared handles, not commands: a busy agent reads no command channel.
+//! [`run()`] does it for any agent; everything else here is the session of the program. The queue and the cancel flag are
+//! shared handles, not commands: a busy agent reads no command channel.
 //!
 //! # Where things are
 //!
+//! - the loop of every host, a host for any agent: `turns.rs`, `run.rs`; stories: `library/host.rs`
 //! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host.rs`
 //! - a reset, another model in mid-conversation, the list of models: `command.rs`, `background.rs`,
 //!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
@@ -14,35 +16,66 @@
 //! - MCP servers of a session: `servers.rs`, `src/mcp/mod.rs`; stories: `mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
+#[cfg(feature = "program")]
 mod background;
+#[cfg(feature = "program")]
 mod command;
+#[cfg(feature = "program")]
 mod context_files;
+#[cfg(feature = "program")]
 mod guards;
+#[cfg(feature = "program")]
 mod handle;
+#[cfg(feature = "program")]
 mod hooks;
 mod mailbox;
+#[cfg(feature = "program")]
 mod resumed;
+mod run;
+#[cfg(feature = "program")]
 mod servers;
+#[cfg(feature = "program")]
 mod setup;
+#[cfg(feature = "program")]
 mod shell;
+#[cfg(feature = "program")]
 mod tools;
+#[cfg(feature = "program")]
 mod turn_marks;
+mod turns;
+#[cfg(feature = "program")]
 mod undo_notes;
+#[cfg(feature = "program")]
 mod worker;
 
+#[cfg(feature = "program")]
 pub use crate::control::Staleness;
+#[cfg(feature = "program")]
 pub use crate::error::StartError;
+#[cfg(feature = "program")]
 pub use crate::protocol::{LocalServer, Notice, Post};
+#[cfg(feature = "program")]
 pub use command::Command;
+#[cfg(feature = "program")]
 pub use context_files::{
     ContextFile, ContextFiles, ContextPlaces, find as find_context_files, snippet as context_snippet,
 };
+#[cfg(feature = "program")]
 pub use handle::{Handle, Keeper};
+#[cfg(feature = "program")]
 pub use hooks::HookSetup;
 pub use mailbox::{Mailbox, Tap};
+#[cfg(feature = "program")]
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
+pub use run::{RunningAgent, run};
+#[cfg(feature = "program")]
 pub use servers::ServerSetup;
+#[cfg(feature = "program")]
 pub use setup::Setup;
+#[cfg(feature = "program")]
 pub use shell::Shell;
+#[cfg(feature = "program")]
 pub use tools::{Pools, WebPool, Workbench};
-pub use worker::{Host, LastRun, WorkerState, start, start_with};
+pub use turns::{LastRun, WorkerState};
+#[cfg(feature = "program")]
+pub use worker::{Host, start, start_with};

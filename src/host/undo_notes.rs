@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+
 use crate::agent::{AgentContext, Extension, ExtensionError};
 use crate::workspace::Changes;
 
@@ -15,7 +18,11 @@ impl Extension for UndoNotes {
         "undo_notes"
     }
 
-    fn on_user_message(&self, context: &AgentContext<'_>, _: &str) -> Result<Option<String>, ExtensionError> {
-        Ok(context.id().is_main().then(|| self.changes.take_note()).flatten())
+    fn on_user_message<'a>(
+        &'a self,
+        context: &'a AgentContext<'_>,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
+        ready(Ok(context.id().is_main().then(|| self.changes.take_note()).flatten())).boxed()
     }
 }

@@ -1,7 +1,6 @@
-//! The worker task: builds the agent, then runs a turn whenever the queue holds something deliverable.
+//! The worker task of a session: builds the agent, then runs its turns, beside what clients ask of the worker itself.
 //!
-//! There is one way in, the queue, so there is no "idle or running?" race (D2). `pending` events are emitted here, on
-//! the agent's own task, between whatever the agent emits.
+//! The loop is that of every host, `turns.rs`. Always holds: once the agent could not be built, every text goes back.
 
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
@@ -12,8 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, ContextBook, Controls, Crew, Gate, Interloper, Plans, Rules};
-use crate::error::RunError;
+use crate::control::{Budget, ContextBook, Controls, Crew, Interloper, Plans, Rules};
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::{Command, Commands};
@@ -22,39 +20,14 @@ use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
 use crate::host::shell::Shell;
 use crate::host::turn_marks::TurnMarks;
-use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
+use crate::host::turns::{BetweenTurns, FirstWork, SideWork, TurnLoop, settled};
+use crate::host::{Handle, LastRun, LocalServer, Mailbox, Notice, Post, Setup, StartError, WorkerState};
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
-use crate::tool::{JobNews, Jobs};
+use crate::tool::Jobs;
 use crate::workspace::Changes;
-
-/// What the worker does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkerState {
-    /// The agent is being built.
-    Building,
-    /// It could not be built; nothing will run.
-    Broken(String),
-    /// It waits for a message.
-    Idle(LastRun),
-    /// A turn runs.
-    Running,
-}
-
-/// How the last run of turns ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LastRun {
-    /// No turn ran yet.
-    None,
-    /// With an answer.
-    Answered,
-    /// The user stopped it.
-    Cancelled,
-    /// It failed; the sentence says why.
-    Failed(String),
-}
 
 /// A running agent: the handle that steers it, and the task that runs it.
 pub struct Host {
@@ -75,11 +48,7 @@ pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: impl FnOnce(Arc<Ap
 where
     F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
-    let main = Controls {
-        interloper: Arc::new(Interloper::new()),
-        cancellable: Cancellable::new(),
-        gate: Arc::new(Gate::new()),
-    };
+    let main = Controls::default();
     let crew = Arc::new(Crew::new(main.clone()));
     let mailbox = Arc::new(Mailbox::new());
     let (publish, state) = watch::channel(WorkerState::Building);
@@ -135,19 +104,7 @@ impl Host {
     /// # Errors
     /// The sentence of a construction that failed.
     pub async fn settled(&mut self) -> Result<LastRun, String> {
-        loop {
-            self.state.borrow_and_update();
-            // In this order: once the queue was taken, the state says `Running` already.
-            let waiting = self.handle.interloper().deliverable();
-            match self.state() {
-                WorkerState::Broken(reason) => return Err(reason),
-                WorkerState::Idle(last) if !waiting => return Ok(last),
-                WorkerState::Building | WorkerState::Idle(_) | WorkerState::Running => {}
-            }
-            if self.state.changed().await.is_err() {
-                return Err("the worker ended".to_owned());
-            }
-        }
+        settled(&mut self.state, self.handle.interloper()).await
     }
 
     /// Stops the run, closes the agent and waits for the worker's end, at most `grace`.
@@ -316,11 +273,7 @@ impl Worker {
         }
     }
 
-    async fn take_turns(self, mut agent: Agent, mut guards: Guards, sources: Arc<Sources>) {
-        let interloper = Arc::clone(&self.main.interloper);
-        let changed = Arc::new(Notify::new());
-        let wake = Arc::clone(&changed);
-        interloper.watch(Arc::new(move || wake.notify_one()));
+    async fn take_turns(self, agent: Agent, guards: Guards, sources: Arc<Sources>) {
         let listeners = agent.listeners().clone();
         let undone = listeners.clone();
         self.changes.on_undone(move |turn, files| {
@@ -331,14 +284,7 @@ impl Worker {
             let parent = (!agent.is_main()).then(AgentId::main);
             planned.emit_as(agent.clone(), parent, Event::PlanChanged(changed));
         });
-        let say_pending = || listeners.emit(Event::Pending { entries: interloper.peek() });
-        if interloper.pending() {
-            // Typed while the agent was being built, before anybody watched.
-            say_pending();
-        }
-
         self.say_rules(&listeners);
-
         let tasks = BackgroundTasks::new(
             &agent,
             sources,
@@ -348,70 +294,19 @@ impl Worker {
             &self.commands,
             &self.approvals,
         );
-        let mut last = LastRun::None;
-        let mut due = Due::default();
-        let mut ending = false;
-        while !ending {
-            due.add(tasks.run(self.commands.take()));
-            if let Err(error) = agent.adopt_model() {
-                self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
-            }
-            if due.resets > 0 {
-                agent.reset();
-                last = LastRun::None;
-                for _ in 0..std::mem::take(&mut due).resets {
-                    interloper.unbar();
-                }
-            }
-            let retries = std::mem::take(&mut due.retry);
-            // A turn makes room itself, before its first request.
-            let compacts = self.wish.is_asked() && !interloper.deliverable();
-            if !compacts && !retries && !interloper.deliverable() {
-                self.publish.send_replace(WorkerState::Idle(last.clone()));
-                tokio::select! {
-                    () = self.end.notified() => break,
-                    () = changed.notified() => say_pending(),
-                    () = interloper.keep_time() => {}
-                    () = guards.changed() => guards.say_change(&listeners),
-                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
-                    () = self.commands.woken() => {}
-                }
-                continue;
-            }
-            self.publish.send_replace(WorkerState::Running);
-            let work = async {
-                match (compacts, retries) {
-                    (true, _) => agent.compact().await,
-                    (false, true) => self.retry(&mut agent).await,
-                    (false, false) => agent.run_queue().await.map(drop),
-                }
-            };
-            let mut work = std::pin::pin!(work);
-            let result = loop {
-                tokio::select! {
-                    biased;
-                    () = self.end.notified(), if !ending => ending = true,
-                    () = changed.notified() => say_pending(),
-                    () = interloper.keep_time() => {}
-                    () = guards.changed() => guards.say_change(&listeners),
-                    () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
-                    // A reset has stopped the turn already; it is made when that has ended.
-                    () = self.commands.woken() => due.add(tasks.run(self.commands.take())),
-                    result = &mut work => break result,
-                }
-            };
-            if compacts {
-                continue;
-            }
-            last = match result {
-                Ok(()) => LastRun::Answered,
-                Err(RunError::Cancelled(_)) => LastRun::Cancelled,
-                Err(error) => LastRun::Failed(error.to_string()),
-            };
-        }
-        self.jobs.end_all().await;
-        say_jobs(&self.jobs, &listeners);
-        agent.close();
+        let turns = TurnLoop { state: self.publish, end: self.end };
+        let queue = Arc::clone(&self.main.interloper);
+        let side = SessionWork {
+            queue: self.main.interloper,
+            mailbox: self.mailbox,
+            commands: self.commands,
+            wish: self.wish,
+            guards,
+            tasks,
+            due: Due::default(),
+            listeners,
+        };
+        turns.run(agent, queue, side).await;
     }
 
     /// Says which rules of the user hold, if any do, and from now on after each change: before whoever changes them goes on.
@@ -429,20 +324,55 @@ impl Worker {
         }
         self.rules.watch(Arc::new(say));
     }
-
-    async fn retry(&self, agent: &mut Agent) -> Result<(), RunError> {
-        if !agent.retry().await? {
-            let sentence = "nothing to send again: the conversation ends with an answer";
-            self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
-        }
-        Ok(())
-    }
 }
 
-/// Emits what happened to commands in the background, between whatever the agent emits.
-fn say_jobs(jobs: &Jobs, listeners: &ListenerList) {
-    for JobNews { agent, parent, event } in jobs.take_news() {
-        listeners.emit_as(agent, parent, event);
+/// What a session does beside the turns: it follows the mode, and does what clients ask of the worker.
+struct SessionWork {
+    queue: Arc<Interloper>,
+    mailbox: Arc<Mailbox>,
+    commands: Arc<Commands>,
+    wish: Arc<CompactionRequest>,
+    guards: Guards,
+    tasks: BackgroundTasks,
+    due: Due,
+    listeners: ListenerList,
+}
+
+impl SideWork for SessionWork {
+    async fn attend(&mut self) {
+        tokio::select! {
+            () = self.guards.changed() => self.guards.say_change(&self.listeners),
+            // A reset has stopped the turn already; it is made when that has ended.
+            () = self.commands.woken() => self.due.add(self.tasks.run(self.commands.take())),
+        }
+    }
+
+    fn between_turns(&mut self, agent: &mut Agent) -> BetweenTurns {
+        self.due.add(self.tasks.run(self.commands.take()));
+        if let Err(error) = agent.adopt_model() {
+            self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
+        }
+        let is_reset = self.due.resets > 0;
+        if is_reset {
+            agent.reset();
+            for _ in 0..std::mem::take(&mut self.due).resets {
+                self.queue.unbar();
+            }
+        }
+        let retries = std::mem::take(&mut self.due.retry);
+        // A turn makes room itself, before its first request.
+        let compacts = self.wish.is_asked() && !self.queue.deliverable();
+        let first = match (compacts, retries) {
+            (true, _) => Some(FirstWork::Compact),
+            (false, true) => Some(FirstWork::Retry),
+            (false, false) => None,
+        };
+        BetweenTurns { is_reset, first }
+    }
+
+    fn nothing_to_retry(&self) {
+        let sentence = "nothing to send again: the conversation ends with an answer";
+        self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
     }
 }
 

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::task::Poll;
 
 use crate::clock;
 use crate::event::{Envelope, Event, EventFacts};
 use crate::id::AgentId;
 use crate::listener::{HistoryChange, Listener};
+
+type Listeners = Arc<[Arc<dyn Listener>]>;
 
 /// The listeners of one agent, to which it emits its events. Cheap to clone; clones emit as the same agent.
 #[derive(Clone)]
@@ -19,13 +21,17 @@ pub struct ListenerList {
     parent: Option<AgentId>,
     /// One counter for the whole tree (D12).
     seq: Arc<AtomicU64>,
-    listeners: Arc<[Arc<dyn Listener>]>,
+    listeners: Listeners,
+    /// Those that came while the tree ran already.
+    attached: Arc<RwLock<Listeners>>,
 }
 
 impl ListenerList {
     /// Makes the list of a main agent; copies its input.
     pub fn new(listeners: &[Arc<dyn Listener>]) -> Self {
-        Self { agent: AgentId::main(), parent: None, seq: Arc::default(), listeners: Arc::from(listeners.to_vec()) }
+        let listeners = Arc::from(listeners.to_vec());
+        let attached = Arc::new(RwLock::new(Arc::from(Vec::new())));
+        Self { agent: AgentId::main(), parent: None, seq: Arc::default(), listeners, attached }
     }
 
     /// Returns a new list for a child of this agent, each listener mapped through its own hook.
@@ -41,7 +47,19 @@ impl ListenerList {
             parent: Some(self.agent.clone()),
             seq: Arc::clone(&self.seq),
             listeners: self.listeners.iter().map(derive).collect(),
+            attached: Arc::clone(&self.attached),
         }
+    }
+
+    /// Adds a listener that gets every event of the whole tree from here on, itself.
+    pub fn attach(&self, listener: Arc<dyn Listener>) {
+        let mut attached = self.attached.write().unwrap_or_else(PoisonError::into_inner);
+        *attached = attached.iter().cloned().chain([listener]).collect();
+    }
+
+    /// Returns those that came while the tree ran already.
+    fn attached(&self) -> Listeners {
+        Arc::clone(&self.attached.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the same list with more listeners appended.
@@ -85,9 +103,10 @@ impl ListenerList {
 
     /// As [`ListenerList::emit`], in the name of an agent that no longer runs.
     pub fn emit_as(&self, agent: AgentId, parent: Option<AgentId>, event: Event) {
+        let attached = self.attached();
         let envelope =
             Envelope { seq: self.seq.fetch_add(1, Ordering::SeqCst) + 1, at: clock::now(), agent, parent, event };
-        for listener in self.listeners.iter() {
+        for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_event(&envelope));
         }
     }
@@ -96,21 +115,24 @@ impl ListenerList {
 impl ListenerList {
     /// Passes a change of the agent's conversation to every listener.
     pub fn tell_history(&self, change: HistoryChange<'_>) {
-        for listener in self.listeners.iter() {
+        let attached = self.attached();
+        for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_history(&self.agent, change));
         }
     }
 
     /// Passes what the next event of the agent does not say by itself to every listener.
     pub fn tell_facts(&self, facts: &EventFacts) {
-        for listener in self.listeners.iter() {
+        let attached = self.attached();
+        for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_facts(&self.agent, facts));
         }
     }
 
     /// Waits until every listener has kept for good what it heard so far.
     pub async fn kept(&self) {
-        for listener in self.listeners.iter() {
+        let attached = self.attached();
+        for listener in self.listeners.iter().chain(attached.iter()) {
             if let Some(kept) = guarded(listener, || listener.kept()).flatten() {
                 kept.await;
             }
@@ -131,9 +153,10 @@ fn guarded<T>(listener: &Arc<dyn Listener>, ask: impl FnOnce() -> T) -> Option<T
 impl ListenerList {
     /// Polls `reading` only while every listener can take more events.
     pub async fn pace<T>(&self, reading: impl Future<Output = T>) -> T {
+        let attached = self.attached();
         let mut reading = std::pin::pin!(reading);
         poll_fn(|context| {
-            for listener in self.listeners.iter() {
+            for listener in self.listeners.iter().chain(attached.iter()) {
                 if let Some(Poll::Pending) = guarded(listener, || listener.poll_ready(context)) {
                     return Poll::Pending;
                 }

@@ -245,11 +245,8 @@ impl Terminal {
                 self.note(&format!("summarising {}", crate::summary::count(*messages, "older message")));
             }
             Event::Notice { text } => self.note(&summary::one_line(text)),
-            Event::HookRan(run) => {
-                if !run.is_silent() {
-                    self.note(&run.line());
-                }
-            }
+            Event::HookRan(run) if run.is_silent() => {}
+            Event::HookRan(run) => self.note(&run.line()),
             Event::ChangesUndone { files, .. } => {
                 for file in files {
                     self.note(&summary::one_line(&file.line()));

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+
 use crate::agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
 use crate::error::BuildError;
 use crate::mcp::Servers;
@@ -32,12 +35,16 @@ impl Extension for ServerTools {
         Ok(())
     }
 
-    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+    fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
         self.servers.attach(self.scope.clone(), None, agent.context_window_cap(), agent.additions());
-        Ok(())
+        ready(Ok(())).boxed()
     }
 
-    fn on_user_message(&self, _: &AgentContext<'_>, content: &str) -> Result<Option<String>, ExtensionError> {
-        Ok(mentions(&self.servers, content))
+    fn on_user_message<'a>(
+        &'a self,
+        _: &'a AgentContext<'_>,
+        content: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
+        ready(Ok(mentions(&self.servers, content))).boxed()
     }
 }

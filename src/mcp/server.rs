@@ -32,6 +32,13 @@ pub struct Surroundings {
     pub store: Store,
 }
 
+impl Surroundings {
+    /// Makes surroundings in which nothing is kept from one session to the next.
+    pub fn new(spawner: Arc<Spawner>, approvals: Arc<Approvals>) -> Self {
+        Self { spawner, http: Http::default(), approvals, store: Store::default() }
+    }
+}
+
 /// A configured server.
 pub struct Server {
     definition: ServerDefinition,

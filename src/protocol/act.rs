@@ -16,6 +16,7 @@ use crate::limits;
 /// One thing that a tool wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Act {
     /// Run a shell command.
     Command(CommandAct),
@@ -33,6 +34,8 @@ pub enum Act {
     ServerTool(ServerToolAct),
     /// Write to a command that runs in the background.
     Input(InputAct),
+    /// Do what a tool of a host does.
+    Custom(CustomAct),
 }
 
 /// A command for `bash -c`.
@@ -141,6 +144,35 @@ pub struct InputAct {
     pub text: String,
 }
 
+/// What a tool of a host is about to do: sending a mail, paying a bill.
+///
+/// The user sees the action and all of the detail. No mode lets it run unasked but the one that asks about nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CustomAct {
+    /// The tool.
+    pub tool: String,
+    /// What it does: `send a mail`. What the user allows for a session is this action of this tool.
+    pub action: String,
+    /// Everything that the action depends on, as the user is to see it.
+    pub detail: String,
+    /// Whether it can send something out of this machine.
+    pub sends: bool,
+}
+
+impl CustomAct {
+    /// Makes the action of a tool that can send something out of this machine; see [`CustomAct::keeps_here`].
+    pub fn new(tool: impl Into<String>, action: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { tool: tool.into(), action: action.into(), detail: detail.into(), sends: true }
+    }
+
+    /// Says that it sends nothing out of this machine.
+    #[must_use]
+    pub fn keeps_here(self) -> Self {
+        Self { sends: false, ..self }
+    }
+}
+
 impl CommandAct {
     /// Returns whether it goes on in the background: nothing that is waited for may take so long.
     pub fn is_in_background(&self) -> bool {
@@ -169,6 +201,7 @@ impl Act {
             Self::Use(_) => "Use this tool?",
             Self::ServerTool(_) => "Call this tool of a server?",
             Self::Input(_) => "Write this to a running command?",
+            Self::Custom(_) => "Let this tool do this?",
         }
     }
 
@@ -188,6 +221,7 @@ impl Act {
                 (format!("call the tool {} of the server {}?", act.tool, act.server), act.arguments)
             }
             Self::Input(act) => (format!("write this to the job {}, {}?", act.job, act.command), act.text),
+            Self::Custom(act) => (format!("let the tool {} {}?", act.tool, act.action), act.detail),
         }
     }
 }
@@ -232,7 +266,7 @@ macro_rules! into_act {
         })*
     };
 }
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct, Input InputAct);
+into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct, Input InputAct, Custom CustomAct);
 
 fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())

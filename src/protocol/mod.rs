@@ -29,7 +29,9 @@ mod template;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
-pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct};
+pub use act::{
+    Act, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct,
+};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};

@@ -158,6 +158,13 @@ pub enum Piece {
     },
 }
 
+impl Piece {
+    /// Makes a part of the answer's text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Chunk { thinking: String::new(), text: text.into() }
+    }
+}
+
 /// A request: the conversation (checked), the tools and how to answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatRequest<'a> {
@@ -279,6 +286,13 @@ pub struct Reply {
     pub original: Option<Original>,
 }
 
+impl Reply {
+    /// Makes a reply of text only.
+    pub fn text(content: impl Into<String>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
+}
+
 /// The requests that the usage of a reply covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UsageScope {
@@ -292,6 +306,7 @@ pub enum UsageScope {
 
 /// The reason why a reply ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Finish {
     /// The model was done, or calls its tools.
     #[default]

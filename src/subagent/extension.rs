@@ -4,6 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+
 use crate::agent::{Agent, Configurator, Extension};
 use crate::control::Crew;
 use crate::error::BuildError;
@@ -94,7 +97,13 @@ impl Extension for SubAgents {
         Ok(())
     }
 
-    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+    fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
+        ready(self.add_tool(agent)).boxed()
+    }
+}
+
+impl SubAgents {
+    fn add_tool(&self, agent: &mut Agent) -> Result<(), BuildError> {
         if self.personas.is_empty() {
             return Ok(());
         }

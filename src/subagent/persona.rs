@@ -54,6 +54,30 @@ struct PersonaHeader {
 }
 
 impl Persona {
+    /// Makes a persona without tools, for tasks of at most 60 calls; see the setters.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, system_prompt: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            tool_names: Vec::new(),
+            system_prompt: system_prompt.into(),
+            max_steps: limits::AGENT_FILE_STEPS,
+            temp_workspace: TempWorkspace::No,
+        }
+    }
+
+    /// Sets the tools that it may use, by their names.
+    #[must_use]
+    pub fn tools<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        Self { tool_names: names.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets the tool calls that one task may make.
+    #[must_use]
+    pub fn max_steps(self, max_steps: u32) -> Self {
+        Self { max_steps, ..self }
+    }
+
     /// Reads a persona from its file form, or from that of Claude Code.
     ///
     /// # Errors

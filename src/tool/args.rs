@@ -3,6 +3,7 @@
 //! No getter panics. A getter for a required parameter returns its type's empty value when the name was never
 //! declared, which is a slip of the tool's author, not of the model.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Holds arguments that passed [`Parameters::validate`](crate::tool::Parameters::validate).
@@ -14,6 +15,14 @@ pub struct Args {
 impl Args {
     pub(crate) fn new(map: Map<String, Value>) -> Self {
         Self { map }
+    }
+
+    /// Reads all of them into a type.
+    ///
+    /// # Errors
+    /// What the type does not take, although the check let it pass.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, serde_json::Error> {
+        serde_json::from_value(Value::Object(self.map))
     }
 
     /// Returns a required string or enum value; `""` when there is none of that name.

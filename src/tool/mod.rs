@@ -14,6 +14,7 @@
 //! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `mcp/lists.rs`
 //! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
 //!   `params.rs`
+//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; stories: `typed_tools.rs`
 //! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
 //!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
 //! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit.rs`, `change.rs`,
@@ -41,6 +42,7 @@ mod checkout;
 mod command_run;
 #[cfg(feature = "tools")]
 mod edit;
+mod error;
 #[cfg(feature = "web")]
 mod fetch;
 mod fn_tool;
@@ -65,9 +67,12 @@ mod pdf;
 mod plan;
 #[cfg(feature = "tools")]
 mod read;
+mod schema;
 mod source;
 mod spec;
 mod toolbox;
+#[cfg(feature = "typed")]
+mod typed;
 #[cfg(feature = "tools")]
 mod walk;
 #[cfg(feature = "web")]
@@ -89,7 +94,6 @@ use crate::control::Cancellable;
 use crate::details::Details;
 #[cfg(feature = "web")]
 use crate::error::BuildError;
-use crate::error::Cancelled;
 use crate::event::CallFault;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
@@ -108,6 +112,7 @@ pub use calculator::Calculator;
 pub use capture::shorten;
 #[cfg(feature = "tools")]
 pub use edit::EditTool;
+pub use error::ToolError;
 #[cfg(feature = "web")]
 pub use fetch::FetchTool;
 pub use fn_tool::FnTool;
@@ -127,6 +132,8 @@ pub use read::ReadTool;
 pub use source::{ToolScope, ToolSource};
 pub use spec::ToolSpec;
 pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
+#[cfg(feature = "typed")]
+pub use typed::typed;
 #[cfg(feature = "web")]
 pub use web_scrape::WebScrapeTool;
 #[cfg(feature = "web")]
@@ -297,6 +304,7 @@ pub enum OnCancel {
 
 /// What a running call can use.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ToolContext {
     /// The agent and its call.
     pub asker: Asker,
@@ -315,6 +323,7 @@ pub struct ToolContext {
 
 /// One thing that a running call tells.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ToolReport {
     /// A piece of output, shown live.
     Progress(String),
@@ -394,23 +403,5 @@ impl ToolContext {
             (self.tell)(ToolReport::Refused(refusal.fault));
             ToolError::Failed(refusal.words)
         })
-    }
-}
-
-/// Why a call has no ordinary result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ToolError {
-    /// A recoverable failure; the model gets `Error: ` and these words.
-    #[error("{0}")]
-    Failed(String),
-    /// The run was stopped.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
-}
-
-impl ToolError {
-    /// Makes a recoverable failure out of a sentence.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed(message.into())
     }
 }

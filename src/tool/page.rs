@@ -81,12 +81,6 @@ async fn ask(
     Ok(client.get(&target).await)
 }
 
-impl From<WebError> for ToolError {
-    fn from(error: WebError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
 /// Reads the optional first character that is wanted.
 pub(super) fn offset(args: &Args) -> Result<usize, ToolError> {
     let offset = usize::try_from(args.opt_int("offset").unwrap_or(0));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::error::BuildError;
 use crate::message::Arguments;
 use crate::tool::Args;
+use crate::tool::schema::ArgumentSchema;
 
 /// How many characters of a wrong value a message quotes.
 const QUOTED_CHARS: usize = 40;
@@ -18,6 +19,8 @@ const QUOTED_CHARS: usize = 40;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters {
     list: Vec<Parameter>,
+    /// In place of the list: a schema of nested types.
+    schema: Option<ArgumentSchema>,
 }
 
 /// One declared argument.
@@ -183,11 +186,31 @@ impl Parameters {
     pub fn build(declare: impl FnOnce(&mut ParametersBuilder)) -> Self {
         let mut builder = ParametersBuilder::default();
         declare(&mut builder);
-        Self { list: builder.list }
+        Self { list: builder.list, schema: None }
+    }
+
+    /// Takes a JSON Schema of an object: nested objects, enums, ranges, lists, alternatives. Objects take no members
+    /// but those that they list.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use steersman::message::Arguments;
+    /// use steersman::tool::Parameters;
+    ///
+    /// let days = json!({"type": "integer", "minimum": 1, "maximum": 7});
+    /// let parameters = Parameters::from_schema(json!({"type": "object", "properties": {"days": days}}));
+    /// let refused = parameters.validate(&Arguments::parse(r#"{"days": 9}"#)).unwrap_err();
+    /// assert!(refused.contains(r#""days" must be an integer, at least 1 and at most 7, not the number 9"#));
+    /// ```
+    pub fn from_schema(schema: Value) -> Self {
+        Self { list: Vec::new(), schema: Some(ArgumentSchema::new(schema)) }
     }
 
     /// Returns the JSON Schema of the arguments, in the order of declaration.
     pub fn to_schema(&self) -> Value {
+        if let Some(schema) = &self.schema {
+            return schema.value().clone();
+        }
         let properties: Map<String, Value> = self.list.iter().map(|p| (p.name.clone(), p.to_schema())).collect();
         let required: Vec<&str> =
             self.list.iter().filter(|p| p.need == Need::Required).map(|p| p.name.as_str()).collect();
@@ -218,6 +241,9 @@ impl Parameters {
 
     /// Returns what is wrong with these arguments, one sentence each.
     fn problems(&self, map: &Map<String, Value>) -> Vec<String> {
+        if let Some(schema) = &self.schema {
+            return schema.problems(map);
+        }
         let mut problems = Vec::new();
         for parameter in &self.list {
             match map.get(&parameter.name) {
@@ -239,7 +265,8 @@ impl Parameters {
         if names.is_empty() { "there are none".to_owned() } else { format!("the parameters are {}", names.join(", ")) }
     }
 
-    fn message(&self, problems: &[String]) -> String {
+    /// Returns what the model reads of these problems.
+    pub(super) fn message(&self, problems: &[String]) -> String {
         let mut text = "invalid arguments:\n".to_owned();
         for problem in problems {
             // Writing to a string cannot fail.
@@ -315,7 +342,7 @@ impl ParamType {
 }
 
 /// Names the type of a value and quotes it, shortened.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
@@ -339,7 +366,7 @@ fn nested(item: &Value) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     if text.chars().nth(QUOTED_CHARS).is_none() {
         return format!("{text:?}");
     }

@@ -13,7 +13,7 @@
 //! - undo: what the tools of the last turn changed: `changes.rs`, `src/host/turn_marks.rs`; and what they changed since a
 //!   message, for a branch: `rewind.rs`; stories: `changes.rs`
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
-//!   `children.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,
+//!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,
 //!   `spawner_streams.rs`
 //! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
 //!   `headless/permission_command.rs`
@@ -31,6 +31,7 @@ mod environment;
 mod files;
 pub mod foreground;
 pub mod guard;
+mod hidden;
 mod ignore_rules;
 mod job;
 mod job_streams;
@@ -62,6 +63,7 @@ pub use atomic::FileSnapshot;
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
+pub use hidden::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
 pub use own_command::{OwnCommand, OwnCommandError};

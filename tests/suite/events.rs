@@ -362,61 +362,6 @@ fn session() -> Vec<(Event, &'static str)> {
     ]
 }
 
-/// Names the type of an event. A new event does not compile until it is here, and the table is checked against this.
-fn type_of(event: &Event) -> &'static str {
-    match event {
-        Event::SessionStarted { .. } => "session_started",
-        Event::TurnStarted { .. } => "turn_started",
-        Event::RoundStarted { .. } => "round_started",
-        Event::RoundEnded { .. } => "round_ended",
-        Event::UserTurn { .. } => "user_turn",
-        Event::ThinkingDelta { .. } => "thinking_delta",
-        Event::AssistantDelta { .. } => "assistant_delta",
-        Event::Thinking { .. } => "thinking",
-        Event::Assistant { .. } => "assistant",
-        Event::Tokens(_) => "tokens",
-        Event::ToolCall { .. } => "tool_call",
-        Event::ToolProgress { .. } => "tool_progress",
-        Event::ToolResult { .. } => "tool_result",
-        Event::AgentSpawned { .. } => "agent_spawned",
-        Event::AgentFinished { .. } => "agent_finished",
-        Event::ContextCap { .. } => "context_cap",
-        Event::FallbackNotice { .. } => "fallback_notice",
-        Event::Retrying { .. } => "retrying",
-        Event::Cancelled {} => "cancelled",
-        Event::TurnEnded { .. } => "turn_ended",
-        Event::Pending { .. } => "pending",
-        Event::Rules { .. } => "rules",
-        Event::RuleTold { .. } => "rule_told",
-        Event::PlanChanged(_) => "plan_changed",
-        Event::PlanTold(_) => "plan_told",
-        Event::ToolDetails { .. } => "tool_details",
-        Event::Guards { .. } => "guards",
-        Event::Question { .. } => "question",
-        Event::Answer { .. } => "answer",
-        Event::StepLimit { .. } => "step_limit",
-        Event::ModelSwitched { .. } => "model_switched",
-        Event::Compacting { .. } => "compacting",
-        Event::Compacted { .. } => "compacted",
-        Event::ContextSize { .. } => "context_size",
-        Event::Notice { .. } => "notice",
-        Event::ChangesUndone { .. } => "changes_undone",
-        Event::HookRan(_) => "hook_ran",
-        Event::JobStarted(_) => "job_started",
-        Event::JobOutput { .. } => "job_output",
-        Event::JobEnded(_) => "job_ended",
-        Event::Reset {} => "reset",
-        Event::History { .. } => "history",
-        Event::Extension { .. } => "extension",
-        Event::SessionEnded { .. } => "session_ended",
-        Event::Seen { .. } => "seen",
-        Event::Returned { .. } => "returned",
-        Event::Parked { .. } => "parked",
-        Event::Unparked { .. } => "unparked",
-        Event::Unknown => "unknown",
-    }
-}
-
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
 const TYPES: [&str; 48] = [
     "session_started",
@@ -473,7 +418,7 @@ const TYPES: [&str; 48] = [
 fn every_event_is_written_exactly_as_the_wire_form_says() {
     for (event, wire) in golden() {
         assert_eq!(serde_json::to_string(&event).unwrap(), wire);
-        assert!(wire.starts_with(&format!(r#"{{"type":"{}""#, type_of(&event))), "{wire}");
+        assert!(wire.starts_with(&format!(r#"{{"type":"{}""#, event.type_name())), "{wire}");
     }
 }
 
@@ -487,9 +432,9 @@ fn every_event_is_read_back_equal() {
 #[test]
 fn the_table_holds_every_type_of_the_wire_form() {
     for name in TYPES {
-        assert!(golden().iter().any(|(event, _)| type_of(event) == name), "no golden line for {name}");
+        assert!(golden().iter().any(|(event, _)| event.type_name() == name), "no golden line for {name}");
     }
-    assert!(golden().iter().all(|(event, _)| TYPES.contains(&type_of(event))));
+    assert!(golden().iter().all(|(event, _)| TYPES.contains(&event.type_name())));
 }
 
 #[test]
@@ -565,7 +510,7 @@ fn no_field_is_ever_left_out() {
     // The nullable fields are null, not absent: a reader in any language finds every key.
     for (event, wire) in golden() {
         let written: Value = serde_json::from_str(wire).unwrap();
-        let same_type = golden().into_iter().filter(|(other, _)| type_of(other) == type_of(&event));
+        let same_type = golden().into_iter().filter(|(other, _)| other.type_name() == event.type_name());
         for (_, other) in same_type {
             let other: Value = serde_json::from_str(other).unwrap();
             let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

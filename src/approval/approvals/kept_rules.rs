@@ -24,6 +24,7 @@ impl Approvals {
             | Grant::Host(_)
             | Grant::Searches
             | Grant::ServerTool(_)
+            | Grant::Action { .. }
             | Grant::Call => None,
         };
         self.lock().grants.iter().filter_map(kept).collect()

@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use globset::{GlobBuilder, GlobSetBuilder};
 
 use super::reading::{Found, Origin, named_in};
@@ -112,7 +114,13 @@ impl Extension for NestedInstructions {
         Ok(())
     }
 
-    fn at_boundary(&self, context: &AgentContext<'_>) -> Option<BoundaryNote> {
+    fn at_boundary<'a>(&'a self, context: &'a AgentContext<'_>) -> BoxFuture<'a, Option<BoundaryNote>> {
+        ready(self.note(context)).boxed()
+    }
+}
+
+impl NestedInstructions {
+    fn note(&self, context: &AgentContext<'_>) -> Option<BoundaryNote> {
         if !context.id().is_main() {
             return None;
         }

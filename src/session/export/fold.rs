@@ -326,11 +326,8 @@ impl AgentPart {
                     self.note(at, file.line());
                 }
             }
-            Event::HookRan(run) => {
-                if !run.is_silent() {
-                    self.note(at, run.line());
-                }
-            }
+            Event::HookRan(run) if run.is_silent() => {}
+            Event::HookRan(run) => self.note(at, run.line()),
             Event::Notice { text } | Event::FallbackNotice { reason: text } => self.note(at, text),
             Event::Compacted { messages, summary, .. } if summary.is_empty() => {
                 self.note(at, format!("Results among {messages} older messages were shortened"));

@@ -127,6 +127,11 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
             parts.push(DetailPart::Fact("command", act.command.clone()));
             exact(&act.text, parts);
         }
+        Act::Custom(act) => {
+            parts.push(DetailPart::Fact("tool", act.tool.clone()));
+            parts.push(DetailPart::Fact("does", act.action.clone()));
+            exact(&act.detail, parts);
+        }
         Act::ServerTool(act) => {
             parts.push(DetailPart::Fact("server", act.server.clone()));
             parts.push(DetailPart::Fact("reached by", act.reached.clone()));

@@ -3,10 +3,13 @@
 //! A line is a JSON object that begins with its number, `"record"`, which rises over the file; `"kind"` tells the
 //! variant. Readers ignore kinds and members that they do not know.
 
+use std::io;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::clock;
 use crate::event::{Envelope, Event, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::message::Message;
@@ -97,6 +100,27 @@ pub struct Header {
     /// Where it is from, when another program wrote it; nobody goes on with such a journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Origin>,
+}
+
+impl Header {
+    /// Makes the header of a session that begins now in this directory; `program` is the program that begins it.
+    ///
+    /// # Errors
+    /// When the system has no random numbers for its name.
+    pub fn new(program: impl Into<String>, directory: impl Into<String>) -> io::Result<Self> {
+        let started = clock::now();
+        Ok(Self {
+            schema: SCHEMA,
+            program: program.into(),
+            session: SessionId::new(started)?,
+            started,
+            directory: directory.into(),
+            branch: None,
+            model: None,
+            parent: None,
+            imported: None,
+        })
+    }
 }
 
 /// The file of another program that a session was read from.

@@ -25,7 +25,7 @@ pub struct LineFields {
 pub struct QuestionFields {
     /// The number that an answer names.
     pub number: u64,
-    /// What it is about: `command`, `write`, `fetch`, `search`, `clone`, `use`, `mcp`, `form`, `program`, `more_calls`.
+    /// What it is about: `command`, `write`, `fetch`, `search`, `clone`, `use`, `mcp`, `custom`, `form`, `program`, `more_calls`.
     pub kind: String,
     /// The directory of the act; null where it has none.
     pub directory: Option<String>,

@@ -68,6 +68,7 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
             Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
             Act::ServerTool(_) => ("mcp", None),
             Act::Input(_) => ("input", None),
+            Act::Custom(_) => ("custom", None),
         },
         Some(ApprovalSubject::Form { .. }) => ("form", None),
         Some(ApprovalSubject::Plan { .. }) => ("plan", None),

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use steersman::agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
 use steersman::error::BuildError;
 use steersman::event::Envelope;
@@ -86,11 +88,15 @@ impl Extension for FnExtension {
         self.configure.as_ref().map_or(Ok(()), |f| f(configurator))
     }
 
-    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
-        self.bind.as_ref().map_or(Ok(()), |f| f(agent))
+    fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
+        ready(self.bind.as_ref().map_or(Ok(()), |f| f(agent))).boxed()
     }
 
-    fn on_user_message(&self, context: &AgentContext<'_>, words: &str) -> Result<Option<String>, ExtensionError> {
-        self.on_user_message.as_ref().map_or(Ok(None), |f| f(context, words))
+    fn on_user_message<'a>(
+        &'a self,
+        context: &'a AgentContext<'_>,
+        words: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
+        ready(self.on_user_message.as_ref().map_or(Ok(None), |f| f(context, words))).boxed()
     }
 }

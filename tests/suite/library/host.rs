@@ -1,0 +1,192 @@
+//! Stories of a host for any agent: its events, its queue, its stop, its end.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use steersman::agent::Agent;
+use steersman::control::{Controls, Crew};
+use steersman::error::{BuildError, Refused};
+use steersman::event::{Delivery, Event};
+use steersman::host::{self, LastRun, RunningAgent};
+use steersman::id::AgentId;
+use steersman::message::Message;
+use steersman::provider::{Played, ScriptedProvider};
+use steersman::subagent::{Persona, SubAgents, TempWorkspace};
+
+use crate::support::doubles::{Gate, brief, calls, gated_fn};
+
+async fn start(model: &Arc<ScriptedProvider>, gate: &Gate) -> RunningAgent {
+    let controls = Controls::default();
+    let agent = Agent::with_provider(model.clone(), "Be brief.")
+        .tool(gated_fn("slow", gate))
+        .controls(controls.clone())
+        .await
+        .unwrap();
+    host::run(agent, controls).unwrap()
+}
+
+fn scripted(script: impl IntoIterator<Item = Played>) -> Arc<ScriptedProvider> {
+    Arc::new(ScriptedProvider::new(script))
+}
+
+fn texts(running: &RunningAgent) -> Vec<String> {
+    running.pending().into_iter().flat_map(|(_, entries)| entries).map(|entry| entry.text).collect()
+}
+
+#[tokio::test]
+async fn what_is_sent_starts_a_turn_or_enters_the_one_that_runs() {
+    let (gate, model) =
+        (Gate::new(), scripted([calls(&[("c1", "slow")]), Played::text("Done."), Played::text("Bye.")]));
+    let mut running = start(&model, &gate).await;
+    assert_eq!(running.settled().await, Ok(LastRun::None));
+    running.send("Go.").unwrap();
+    gate.reached().await;
+    running.send("And this.").unwrap();
+    running.send(("Later.", Delivery::FollowUp)).unwrap();
+    assert_eq!(texts(&running), ["And this.", "Later."]);
+    gate.open();
+    assert_eq!(running.settled().await, Ok(LastRun::Answered));
+    assert_eq!(running.pending(), []);
+
+    let mut story = Vec::new();
+    while let Some(envelope) = running.next_event().await {
+        let is_last = matches!(envelope.event, Event::TurnEnded { turn: 2, .. });
+        story.extend(brief(&envelope.event).filter(|_| !matches!(envelope.event, Event::Pending { .. })));
+        if is_last {
+            break;
+        }
+    }
+    let words: Vec<&str> = story.iter().map(String::as_str).filter(|line| *line != "tokens").collect();
+    assert_eq!(
+        words,
+        [
+            "turn 1",
+            "user start m1: Go.",
+            "call c1 slow",
+            "result c1: slow done",
+            "user mid m2: And this.",
+            "assistant: Done.",
+            "ended 1 completed",
+            "turn 2",
+            "user start m3: Later.",
+            "assistant: Bye.",
+            "ended 2 completed",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_stop_gives_back_what_was_pending_and_the_next_text_starts_a_turn() {
+    let (gate, model) = (Gate::new(), scripted([calls(&[("c1", "slow")]), Played::text("Here.")]));
+    let mut running = start(&model, &gate).await;
+    running.send("Go.").unwrap();
+    gate.reached().await;
+    running.send("And this.").unwrap();
+    let back: Vec<String> = running.stop().into_iter().map(|entry| entry.text).collect();
+    assert_eq!(back, ["And this."]);
+    assert_eq!(running.settled().await, Ok(LastRun::Cancelled));
+    running.send("Still there?").unwrap();
+    assert_eq!(running.settled().await, Ok(LastRun::Answered));
+    let agent = running.close().await.unwrap();
+    assert_eq!(agent.last_assistant_content(), Some("Here."));
+}
+
+#[tokio::test]
+async fn the_end_stops_a_turn_returns_the_agent_and_ends_the_events() {
+    let (gate, model) = (Gate::new(), scripted([calls(&[("c1", "slow")])]));
+    let running = start(&model, &gate).await;
+    let crew = Arc::clone(running.crew());
+    running.send("Go.").unwrap();
+    gate.reached().await;
+    let agent = running.close().await.unwrap();
+    assert!(
+        matches!(agent.history().messages().last(), Some(Message::Tool { content, .. }) if content.contains("cancelled"))
+    );
+    drop(agent);
+    assert!(crew.peek().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_dropped_stops_its_agent() {
+    let (gate, model) = (Gate::new(), scripted([calls(&[("c1", "slow")])]));
+    let controls = Controls::default();
+    let closed = Arc::new(tokio::sync::Notify::new());
+    let tell = Arc::clone(&closed);
+    let builder = Agent::with_provider(model, "Be brief.").tool(gated_fn("slow", &gate)).controls(controls.clone());
+    let agent = builder.await.unwrap();
+    agent.on_close(move || tell.notify_one());
+    let running = host::run(agent, controls).unwrap();
+    running.send("Go.").unwrap();
+    gate.reached().await;
+    drop(running);
+    closed.notified().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_breaks_down_ends_the_stream() {
+    let model = scripted([]);
+    let mut running = start(&model, &Gate::new()).await;
+    running.send("Go.").unwrap();
+    assert!(matches!(running.settled().await, Ok(LastRun::Failed(words)) if words.contains("no further reply")));
+    let mut events: Vec<Event> = Vec::new();
+    while let Some(envelope) = running.next().await {
+        events.push(envelope.event);
+        if matches!(events.last(), Some(Event::TurnEnded { .. })) {
+            break;
+        }
+    }
+    assert!(events.contains(&Event::TurnStarted { turn: 1 }));
+}
+
+#[tokio::test]
+async fn an_agent_with_other_controls_is_not_run() {
+    let built = Agent::with_provider(scripted([]), "x").controls(Controls::default()).await.unwrap();
+    assert!(matches!(host::run(built, Controls::default()), Err(BuildError::Argument(_))));
+    let built = Agent::with_provider(scripted([]), "x").await.unwrap();
+    assert!(matches!(host::run(built, Controls::default()), Err(BuildError::Argument(_))));
+}
+
+#[tokio::test]
+async fn one_sub_agent_is_steered_by_its_name() {
+    let gate = Gate::new();
+    let spawn = r#"{"name": "scout", "task": "Look around."}"#;
+    let model = scripted([
+        Played::calls(&[("c1", "agent", spawn)]),
+        calls(&[("c2", "slow")]),
+        Played::text("Hills."),
+        Played::text("There are hills."),
+    ]);
+    let crew = Arc::new(Crew::new(Controls::default()));
+    let scout = Persona {
+        name: "scout".to_owned(),
+        description: "Looks around.".to_owned(),
+        tool_names: vec!["slow".to_owned()],
+        system_prompt: "You look around.".to_owned(),
+        max_steps: 5,
+        temp_workspace: TempWorkspace::No,
+    };
+    let agent = Agent::with_provider(model.clone(), "You lead.")
+        .tool(gated_fn("slow", &gate))
+        .extension(SubAgents::new(vec![scout]).unwrap().crew(Arc::clone(&crew)))
+        .controls(crew.main())
+        .await
+        .unwrap();
+    let mut running = host::run(agent, crew).unwrap();
+    running.send("Explore.").unwrap();
+    gate.reached().await;
+    let scout = AgentId::new("scout 0");
+    running.send_to(&scout, "Look north.").unwrap();
+    gate.open();
+    assert_eq!(running.settled().await, Ok(LastRun::Answered));
+    assert_eq!(running.send_to(&scout, "Too late."), Err(Refused::Ended));
+    let child = &model.requests()[2].messages;
+    assert!(matches!(child.last(), Some(Message::User { content, .. }) if content == "Look north."), "{child:?}");
+    let mut agents = Vec::new();
+    while let Some(envelope) = running.next_event().await {
+        agents.push(envelope.agent.to_string());
+        if matches!(envelope.event, Event::TurnEnded { .. }) && envelope.agent.is_main() {
+            break;
+        }
+    }
+    assert!(agents.contains(&"scout 0".to_owned()), "the events of sub-agents come too: {agents:?}");
+}
