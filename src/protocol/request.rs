@@ -200,6 +200,8 @@ pub enum Request {
     },
     /// Ask the server for its models; they come as a notice.
     ListModels,
+    /// Find out whether the model takes images; that comes as a notice.
+    CheckImages,
     /// Keep what this client's user is writing, everything at once, so that it is there when the session is resumed.
     KeepDrafts {
         /// The texts, none of which was sent.
@@ -289,6 +291,9 @@ pub enum QueueAct {
         /// What it waits for from now on; `None` leaves that as it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trigger: Option<TriggerChange>,
+        /// What goes with it from now on; `None` leaves that as it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<Vec<Image>>,
     },
     /// Take it out of the queue.
     Withdraw {

@@ -50,6 +50,7 @@ mod git_clone;
 mod glob;
 #[cfg(feature = "tools")]
 mod grep;
+mod images;
 #[cfg(feature = "tools")]
 mod jobs;
 #[cfg(feature = "tools")]
@@ -119,6 +120,7 @@ pub use glob::GlobTool;
 pub use grep::GrepTool;
 #[cfg(feature = "tools")]
 pub use jobs::{AgentJobs, JobNews, JobNote, Jobs, UserLine, job_tools};
+pub use images::ResultImages;
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use plan::{PLAN_TOOL, PlanTool};
@@ -308,6 +310,8 @@ pub struct ToolContext {
     pub tell: Arc<dyn Fn(ToolReport) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
+    /// Takes images that belong to the result.
+    pub images: ResultImages,
     /// The commands in the background.
     #[cfg(feature = "tools")]
     pub jobs: AgentJobs,
@@ -344,6 +348,7 @@ impl ToolContext {
             approvals,
             tell: Arc::new(|_| {}),
             additions,
+            images: ResultImages::default(),
             #[cfg(feature = "tools")]
             jobs: AgentJobs::default(),
         }

@@ -85,10 +85,12 @@ fn the_json_names_images_and_has_no_data_of_them() {
 fn an_image_that_cannot_be_sent_is_refused_before_the_run() {
     let server = Server::start([]);
     let program = with_image(exec(&server));
-    std::fs::write(program.work().join("large.gif"), [b"GIF89a".as_slice(), &vec![0; 5 << 20]].concat()).unwrap();
+    let large = program.work().join("large.gif");
+    std::fs::write(&large, "GIF89a").unwrap();
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(33 << 20).unwrap();
     let output = program.args(["--attach", "large.gif", "Look."]).output();
     assert_eq!(exit_code(&output), 2);
-    assert!(stderr(&output).contains("cannot read large.gif: it is larger than 3840000 bytes"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot read large.gif: it is larger than 33554432 bytes"), "{}", stderr(&output));
     let many = std::iter::repeat_n(["--attach", "p.png"], 11).flatten();
     let output = with_image(exec(&server)).args(many).args(["Look."]).output();
     assert_eq!(exit_code(&output), 2);

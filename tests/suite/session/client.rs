@@ -161,6 +161,7 @@ fn every_request_is_the_same_behind_json() {
             delivery: Some(Delivery::FollowUp),
             kind: None,
             trigger: None,
+            images: Some(Vec::new()),
         }),
         queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
         queue(QueueAct::Restore { entry: Box::new(entry.clone()), before: Vec::new() }),
