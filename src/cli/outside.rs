@@ -58,7 +58,14 @@ impl Programs {
             // tmux keeps the text and passes it to its terminal.
             clipboards.push(("tmux", &["load-buffer", "-w", "-"]));
         }
-        Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), writable, clipboards, pictures }
+        Self {
+            visual: named("VISUAL"),
+            editor: named("EDITOR"),
+            path: variable("PATH"),
+            writable,
+            clipboards,
+            pictures,
+        }
     }
 
     /// Finds a program on the search path.

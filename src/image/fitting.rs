@@ -119,11 +119,7 @@ fn smallest(picture: &DynamicImage) -> Result<Vec<u8>, String> {
     let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, FilterType::Adaptive);
     // Deeper colours than these no model sees.
     let is_clear = picture.color().has_alpha();
-    let plain = if is_clear {
-        DynamicImage::from(picture.to_rgba8())
-    } else {
-        DynamicImage::from(picture.to_rgb8())
-    };
+    let plain = if is_clear { DynamicImage::from(picture.to_rgba8()) } else { DynamicImage::from(picture.to_rgb8()) };
     plain.write_with_encoder(encoder).map_err(|error| unreadable(&error))?;
     if is_clear {
         return Ok(png);

@@ -242,6 +242,18 @@ pub struct DraftText {
     /// What it is to be to that agent.
     #[serde(default)]
     pub kind: TextKind,
+    /// The images in it, by the files that they were read from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<DraftImage>,
+}
+
+/// An image of a text that the user is writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftImage {
+    /// What stands for it in the text.
+    pub label: String,
+    /// The path that the user named.
+    pub path: String,
 }
 
 impl Request {

@@ -118,9 +118,9 @@ pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 #[cfg(feature = "tools")]
 pub use grep::GrepTool;
+pub use images::ResultImages;
 #[cfg(feature = "tools")]
 pub use jobs::{AgentJobs, JobNews, JobNote, Jobs, UserLine, job_tools};
-pub use images::ResultImages;
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use plan::{PLAN_TOOL, PlanTool};

@@ -122,7 +122,9 @@ fn read(
         let rest = limits::IMAGE_FILE_BYTES.saturating_sub(head.len() as u64);
         let mut whole = head;
         return match file.take(rest).read_to_end(&mut whole).map_err(|error| error.to_string()) {
-            Ok(_) if size > limits::IMAGE_FILE_BYTES => refuse(&format!("is an image that is too large ({size} bytes)")),
+            Ok(_) if size > limits::IMAGE_FILE_BYTES => {
+                refuse(&format!("is an image that is too large ({size} bytes)"))
+            }
             Ok(_) => show(&name, &whole, images)
                 .or_else(|why| refuse(&format!("is {} ({size} bytes); {why}", image_kind(&whole)))),
             Err(why) => refuse(&format!("cannot be read: {why}")),

@@ -6,10 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use steersman::event::{Event, Outcome};
+use steersman::event::{Event, Outcome, Pending};
 use steersman::image::ImageType;
 use steersman::limits;
-use steersman::protocol::{ImageSupport, Notice, Request};
+use steersman::protocol::{ImageSupport, Notice, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::images::read;
 use tempfile::TempDir;
@@ -75,7 +75,7 @@ fn label(number: u32) -> String {
 }
 
 fn names(stage: &Stage) -> Vec<Vec<String>> {
-    let names = |entry: steersman::event::Pending| entry.images.into_iter().map(|image| image.name).collect();
+    let names = |entry: Pending| entry.images.into_iter().map(|image| image.name).collect();
     entries(stage).into_iter().map(names).collect()
 }
 
@@ -187,7 +187,10 @@ fn an_edit_of_a_pending_text_keeps_its_images_takes_them_away_and_adds_some() {
     answer(&mut stage, directory.path());
     stage.keys("<enter>");
     stage.keys("<f2><enter>").keys(" well<enter>");
-    assert_eq!((queue(&stage), names(&stage)), (vec![format!("see {}  well", label(1))], vec![vec!["picture.png".to_owned()]]));
+    assert_eq!(
+        (queue(&stage), names(&stage)),
+        (vec![format!("see {}  well", label(1))], vec![vec!["picture.png".to_owned()]])
+    );
     stage.keys("<f2><enter>").keys("<c-u>no image<enter>");
     assert_eq!((queue(&stage), names(&stage)), (vec!["no image".to_owned()], vec![vec![]]));
     stage.keys("<f2><enter>").paste(directory.path().join("docs/my shot.png").to_str().unwrap());
@@ -336,4 +339,80 @@ fn an_image_whose_header_names_too_many_pixels_is_not_opened() {
     assert!(reason.contains("60000×60000 pixels, more than"), "{reason}");
     let cut = &png(3_000, 3_000)[..200];
     assert!(FittedImage::new("cut.png", cut).is_err());
+}
+
+// --- what is kept
+
+#[test]
+fn a_draft_that_is_kept_has_its_images_again_when_the_session_is_resumed() {
+    let directory = directory();
+    let mut stage = stage(&directory);
+    stage.keys("look @picture.png ");
+    answer(&mut stage, directory.path());
+    let kept = stage.app.unsent();
+    assert_eq!(kept.len(), 1);
+    assert_eq!((kept[0].images[0].label.as_str(), kept[0].images[0].path.as_str()), (&*label(1), "picture.png"));
+    let unfinished = || Unfinished { drafts: kept.clone(), ..Unfinished::default() };
+
+    let mut resumed = self::stage(&directory);
+    resumed.tell(Msg::from(Notice::Unfinished(unfinished())));
+    answer(&mut resumed, directory.path());
+    supports(&mut resumed, ImageSupport::Taken);
+    assert_eq!(text(&resumed), format!("look {} ", label(1)));
+    resumed.keys("<enter>");
+    assert_eq!(names(&resumed), [["picture.png"]]);
+
+    fs::write(directory.path().join("picture.png"), png(10, 10)).unwrap();
+    let mut changed = self::stage(&directory);
+    changed.tell(Msg::from(Notice::Unfinished(unfinished())));
+    answer(&mut changed, directory.path());
+    assert!(said(&changed).contains("is not what it was"), "{}", said(&changed));
+}
+
+#[test]
+fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
+    let directory = directory();
+    let mut stage = stage(&directory);
+    supports(&mut stage, ImageSupport::Taken);
+    let image = read("picture.png", directory.path(), None).unwrap().image;
+    let entry =
+        Pending { images: vec![image], ..Pending::new("m1".into(), format!("see {}", label(3)), stage.app.facts.now) };
+    stage.handle.interloper().take_over(vec![entry], 9);
+    stage.refresh();
+    stage.keys("<f2><enter>").keys("<bs> nothing<enter>");
+    assert_eq!((queue(&stage), names(&stage)), (vec!["see  nothing".to_owned()], vec![vec![]]));
+    stage.keys("@picture.png ");
+    answer(&mut stage, directory.path());
+    assert_eq!(text(&stage), format!("{} ", label(4)), "numbers go on");
+}
+
+#[test]
+fn the_picture_of_the_clipboard_goes_to_the_cursor() {
+    let directory = directory();
+    let mut stage = stage(&directory);
+    supports(&mut stage, ImageSupport::Taken);
+    stage.keys("a b<left><c-v>");
+    assert!(stage.effects.contains(&Effect::PasteImage));
+    let outcome = Err("there is no wl-paste".to_owned());
+    stage.tell(Msg::ImageRead { written: String::new(), outcome });
+    assert_eq!(said(&stage), "not attached: there is no wl-paste");
+    stage.keys("<c-v>");
+    let outcome = steersman::image::FittedImage::new("clipboard", &png(2, 2));
+    stage.tell(Msg::ImageRead { written: String::new(), outcome });
+    assert_eq!(text(&stage), format!("a [image 1: clipboard 2×2, {} B]b", png(2, 2).len()));
+}
+
+#[test]
+fn an_image_in_the_message_and_in_the_pending_list_looks_like_this() {
+    let directory = directory();
+    let mut stage = stage(&directory);
+    supports(&mut stage, ImageSupport::Taken);
+    stage.keys("start<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).call("", "c1", "bash");
+    stage.keys("what is @picture.png ");
+    answer(&mut stage, directory.path());
+    stage.keys("<enter>").keys("and @picture.png ");
+    answer(&mut stage, directory.path());
+    insta::assert_snapshot!("attached_80x24", stage.picture());
 }

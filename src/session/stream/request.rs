@@ -259,7 +259,11 @@ impl InputRequest {
             }
             Self::Edit { message, text, delivery, kind, when, every, agent } => {
                 let trigger = trigger(when, every)?.map(TriggerChange::Set);
-                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind, trigger, images: None } }
+                Request::Queue {
+                    agent,
+                    id: message,
+                    act: QueueAct::Commit { text, delivery, kind, trigger, images: None },
+                }
             }
             Self::Plan { edit, agent } => Request::EditPlan { agent, edit },
             Self::Pause { agent, paused } => {

@@ -14,7 +14,7 @@ use super::{Message, MessageContext, send};
 use crate::event::{Delivery, Pending};
 use crate::image::{FittedImage, Image};
 use crate::limits;
-use crate::protocol::{ImageSupport, Request};
+use crate::protocol::{DraftImage, DraftText, ImageSupport, Request};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::state::cause::Cause;
 
@@ -24,12 +24,12 @@ const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 /// The images of the texts of this screen.
 #[derive(Debug, Default)]
 pub(super) struct Attachments {
-    known: Vec<(String, Image)>,
+    known: Vec<Attached>,
     labels: Arc<[String]>,
     /// The highest number of an image in the conversation.
     last: u32,
     /// What stands in the text for each image that is being read.
-    reading: Vec<String>,
+    reading: Vec<Reading>,
     /// What could not be read: it is text.
     refused: Vec<String>,
     /// The text that is sent as soon as its images are read, and how.
@@ -40,13 +40,34 @@ pub(super) struct Attachments {
     is_pasted: bool,
 }
 
+/// An image that is being read.
+#[derive(Debug)]
+struct Reading {
+    /// What stands for it in the text; empty for the picture of the clipboard.
+    written: String,
+    path: Option<String>,
+}
+
+/// An image that is known by its label.
+#[derive(Debug)]
+struct Attached {
+    label: String,
+    image: Image,
+    /// The path that the user named; `None` for one of the clipboard, and for one that came with a text.
+    path: Option<String>,
+}
+
 impl Attachments {
-    fn keep(&mut self, label: String, image: Image) {
-        self.known.push((label, image));
+    fn keep(&mut self, attached: Attached) {
+        self.known.push(attached);
         if self.known.len() > limits::KEPT_IMAGES {
             self.known.remove(0);
         }
-        self.labels = self.known.iter().map(|(label, _)| label.clone()).collect();
+        self.labels = self.known.iter().map(|attached| attached.label.clone()).collect();
+    }
+
+    fn is_reading(&self, written: &str) -> bool {
+        self.reading.iter().any(|reading| reading.written == written)
     }
 
     /// Returns the labels, for the texts in which they stand.
@@ -63,7 +84,8 @@ impl Attachments {
 impl Message {
     /// Returns the images whose labels stand in a shown text, in their order there.
     pub(super) fn images_in(&self, shown: &str) -> Vec<Image> {
-        let places = self.images.known.iter().filter_map(|(label, image)| Some((shown.find(label)?, image)));
+        let known = self.images.known.iter();
+        let places = known.filter_map(|attached| Some((shown.find(&attached.label)?, &attached.image)));
         let mut places: Vec<(usize, &Image)> = places.collect();
         places.sort_by_key(|(place, _)| *place);
         places.into_iter().map(|(_, image)| image.clone()).collect()
@@ -77,6 +99,29 @@ impl Message {
         (images != entry.images).then_some(images)
     }
 
+    /// Returns the files of the images whose labels stand in a text, so that they can be read again. Those that came from
+    /// no file are not kept.
+    pub(super) fn files_in(&self, text: &str) -> Vec<DraftImage> {
+        let known = self.images.known.iter().filter(|attached| text.contains(&attached.label));
+        let files = known
+            .filter_map(|Attached { label, path, .. }| Some(DraftImage { label: label.clone(), path: path.clone()? }));
+        files.collect()
+    }
+
+    /// Asks for the images of drafts that an earlier process of the session kept.
+    pub fn read_again(&mut self, drafts: &[DraftText]) -> Vec<PaneEffect> {
+        let mut effects = Vec::new();
+        for DraftText { text, images, .. } in drafts {
+            self.count_images(text);
+            for DraftImage { label, path } in images {
+                self.images.reading.push(Reading { written: label.clone(), path: Some(path.clone()) });
+                let (written, path) = (label.clone(), path.clone());
+                effects.push(PaneEffect::Outside(Effect::ReadImage { written, path }));
+            }
+        }
+        effects
+    }
+
     /// Notes the images of texts that wait: those of an earlier process of the session, and of other clients.
     pub fn know_images<'a>(&mut self, entries: impl IntoIterator<Item = &'a Pending>) {
         for entry in entries {
@@ -85,7 +130,7 @@ impl Message {
                 let of_image = |label: &&str| label.contains(&format!(": {} ", image.name));
                 let Some(label) = labels.by_ref().find(of_image) else { continue };
                 if !self.images.labels.iter().any(|known| known == label) {
-                    self.images.keep(label.to_owned(), image.clone());
+                    self.images.keep(Attached { label: label.to_owned(), image: image.clone(), path: None });
                 }
             }
             self.count_images(&entry.text);
@@ -126,24 +171,24 @@ impl Message {
         if known.run.images == Some(ImageSupport::Refused) {
             return vec![self.say("not attached: the model takes no images".to_owned())];
         }
-        if self.images.reading.iter().any(String::is_empty) {
+        if self.images.is_reading("") {
             return Vec::new();
         }
-        self.images.reading.push(String::new());
+        self.images.reading.push(Reading { written: String::new(), path: None });
         let mut effects = self.ask_support(known);
         effects.push(PaneEffect::Outside(Effect::PasteImage));
         effects
     }
 
     fn read_image(&mut self, written: String, path: String, known: &MessageContext<'_>) -> Vec<PaneEffect> {
-        if !is_image(&path) || self.images.reading.contains(&written) || self.images.refused.contains(&written) {
+        if !is_image(&path) || self.images.is_reading(&written) || self.images.refused.contains(&written) {
             return Vec::new();
         }
         if known.run.images == Some(ImageSupport::Refused) {
             self.images.refused.push(written);
             return vec![self.say(format!("not attached: the model takes no images; {path} is sent as text"))];
         }
-        self.images.reading.push(written.clone());
+        self.images.reading.push(Reading { written: written.clone(), path: Some(path.clone()) });
         let mut effects = self.ask_support(known);
         effects.push(PaneEffect::Outside(Effect::ReadImage { written, path }));
         effects
@@ -156,14 +201,24 @@ impl Message {
         outcome: Result<FittedImage, String>,
         known: &MessageContext<'_>,
     ) -> Vec<PaneEffect> {
-        self.images.reading.retain(|reading| reading != written);
+        let read = self.images.reading.iter().position(|reading| reading.written == written);
+        let path = read.and_then(|place| self.images.reading.remove(place).path);
         let is_waited_for = self.images.waiting.as_ref().is_some_and(|(_, text)| *text == self.shown());
         match outcome {
             Ok(fitted) => {
-                let label = self.label(&fitted);
+                if let Some(number) = number(written) {
+                    // One of a draft that was kept: it stands in its text already.
+                    if label(number, &fitted) != written {
+                        return vec![self.say(format!("not attached: {written} is not what it was"))];
+                    }
+                    self.images.keep(Attached { label: written.to_owned(), image: fitted.image, path });
+                    self.top_mut();
+                    return Vec::new();
+                }
+                let label = label(self.images.last + 1, &fitted);
                 if self.top_mut().swap_first(written, &label) {
                     self.images.last += 1;
-                    self.images.keep(label, fitted.image);
+                    self.images.keep(Attached { label, image: fitted.image, path });
                     self.top_mut();
                 }
             }
@@ -194,11 +249,7 @@ impl Message {
     }
 
     /// Returns what is done before a text is sent: an image of it is waited for or refused. `None` where nothing is.
-    pub(super) fn before_sending(
-        &mut self,
-        delivery: Delivery,
-        known: &MessageContext<'_>,
-    ) -> Option<Vec<PaneEffect>> {
+    pub(super) fn before_sending(&mut self, delivery: Delivery, known: &MessageContext<'_>) -> Option<Vec<PaneEffect>> {
         let (row, before) = self.before_cursor();
         let at_cursor = path_at_end(row, before).filter(|_| !self.images.is_pasted && self.is_draft());
         let mut effects = match at_cursor {
@@ -206,7 +257,7 @@ impl Message {
             None => Vec::new(),
         };
         let shown = self.shown();
-        let is_reading = self.images.reading.iter().any(|written| shown.contains(written));
+        let is_reading = self.images.reading.iter().any(|reading| shown.contains(&reading.written));
         let count = self.images_in(&shown).len();
         if is_reading || (count > 0 && known.run.images.is_none()) {
             effects.extend(self.ask_support(known));
@@ -236,15 +287,14 @@ impl Message {
         (known.run.images == Some(ImageSupport::Refused)).then(|| self.say(sentence.to_owned()))
     }
 
-    fn label(&self, fitted: &FittedImage) -> String {
-        let FittedImage { image, width, height } = fitted;
-        let bytes = size(image.facts().bytes);
-        format!("[image {}: {} {width}×{height}, {bytes}]", self.images.last + 1, image.name)
-    }
-
     fn say(&self, sentence: String) -> PaneEffect {
         PaneEffect::SayWhile(Some(Cause::Message(self.text())), sentence)
     }
+}
+
+fn label(number: u32, fitted: &FittedImage) -> String {
+    let FittedImage { image, width, height } = fitted;
+    format!("[image {number}: {} {width}×{height}, {}]", image.name, size(image.facts().bytes))
 }
 
 /// Finds the path that a line ends with, and how it is written there; also one whose closing quote has just been typed.

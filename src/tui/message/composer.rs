@@ -83,7 +83,14 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
-        Self { area, rows: 1, chips: Chips::default(), labels: Arc::default(), kind: TextKind::default(), halves: HashSet::new() }
+        Self {
+            area,
+            rows: 1,
+            chips: Chips::default(),
+            labels: Arc::default(),
+            kind: TextKind::default(),
+            halves: HashSet::new(),
+        }
     }
 }
 

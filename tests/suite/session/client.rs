@@ -185,6 +185,7 @@ fn every_request_is_the_same_behind_json() {
         Request::Compact { words: None },
         Request::SwitchModel { name: "m".to_owned() },
         Request::ListModels,
+        Request::CheckImages,
         Request::Retry,
         Request::PreviewRewind { to: "m1".into() },
         Request::KeepDrafts {
@@ -192,6 +193,7 @@ fn every_request_is_the_same_behind_json() {
                 to: "a 0".into(),
                 text: "half".to_owned(),
                 kind: steersman::steering::TextKind::Add,
+                images: Vec::new(),
             }],
         },
     ];

@@ -71,7 +71,8 @@ impl Composer {
         if line.is_ascii() {
             return;
         }
-        let chips: Vec<(usize, usize)> = chips::places_with(line, &self.labels).into_iter().map(|place| (place.start, place.end)).collect();
+        let chips: Vec<(usize, usize)> =
+            chips::places_with(line, &self.labels).into_iter().map(|place| (place.start, place.end)).collect();
         let mut column = 0;
         let mut ranges = Vec::new();
         for grapheme in line.graphemes(true) {
@@ -89,7 +90,11 @@ impl Composer {
     pub(super) fn mark_chips(&mut self) {
         let lines = self.area.lines().iter().enumerate();
         let marks: Vec<_> = lines
-            .flat_map(|(row, line)| chips::places_with(line, &self.labels).into_iter().map(move |place| ((row, place.bytes.0), (row, place.bytes.1))))
+            .flat_map(|(row, line)| {
+                chips::places_with(line, &self.labels)
+                    .into_iter()
+                    .map(move |place| ((row, place.bytes.0), (row, place.bytes.1)))
+            })
             .collect();
         self.area.clear_custom_highlight();
         for mark in marks {
