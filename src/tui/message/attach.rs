@@ -181,7 +181,9 @@ impl Message {
     }
 
     fn read_image(&mut self, written: String, path: String, known: &MessageContext<'_>) -> Vec<PaneEffect> {
-        if !is_image(&path) || self.images.is_reading(&written) || self.images.refused.contains(&written) {
+        // A shell reads its paths itself.
+        let is_shell_line = send::shell_line(&self.shown()).is_some();
+        if is_shell_line || !is_image(&path) || self.images.is_reading(&written) || self.images.refused.contains(&written) {
             return Vec::new();
         }
         if known.run.images == Some(ImageSupport::Refused) {
@@ -240,6 +242,10 @@ impl Message {
     /// Takes the answer whether the model takes images.
     pub fn images_checked(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         self.images.is_asked = false;
+        if known.run.images != Some(ImageSupport::Refused) {
+            // An earlier model may have refused them.
+            self.images.refused.clear();
+        }
         let shown = self.shown();
         match self.images.waiting.take() {
             Some((delivery, text)) if text == shown => send::submit(self, delivery, known),

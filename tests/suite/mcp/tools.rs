@@ -141,7 +141,8 @@ async fn long_results_are_cut_and_images_are_kept_as_files_of_the_session() {
     assert!(std::fs::read(path).unwrap().starts_with(b"\x89PNG"));
     let request = rig.last_request();
     let Some(Message::User { content, images, .. }) = request.messages.last() else { panic!("{request:?}") };
-    assert!(content.starts_with("[Images of the tool results above: image 1 of mcp__one__image."), "{content}");
+    let name = "image 1 of mcp__one__image";
+    assert_eq!(content, &format!("<images-results from=\"tools, not the user\">\n{name}\n</images-results>"));
     assert_eq!(images.len(), 1, "the model sees it behind the result");
 }
 
