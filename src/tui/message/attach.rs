@@ -183,7 +183,11 @@ impl Message {
     fn read_image(&mut self, written: String, path: String, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         // A shell reads its paths itself.
         let is_shell_line = send::shell_line(&self.shown()).is_some();
-        if is_shell_line || !is_image(&path) || self.images.is_reading(&written) || self.images.refused.contains(&written) {
+        if is_shell_line
+            || !is_image(&path)
+            || self.images.is_reading(&written)
+            || self.images.refused.contains(&written)
+        {
             return Vec::new();
         }
         if known.run.images == Some(ImageSupport::Refused) {
