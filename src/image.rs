@@ -1,7 +1,11 @@
 //! Images of the user: what a message has beside its text.
 //!
-//! Plain values, shared and never decoded: the kind is read from the first bytes, and the model's server opens the rest.
-//! They are kept as base64, the form in which every server and the journal of a session take them.
+//! Plain values, shared: the kind is read from the first bytes, and the model's server opens the rest. Only what is too
+//! large to be sent is opened here, in `image/fitting.rs`. They are kept as base64, the form in which every server and the
+//! journal of a session take them.
+
+#[cfg(feature = "tools")]
+mod fitting;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +15,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+
+#[cfg(feature = "tools")]
+pub use fitting::{FittedImage, attach_file};
 
 /// An image.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 mod commands;
 mod hooks;
+mod images;
 mod jobs;
 mod journal;
 mod lines;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 pub use commands::*;
 pub use hooks::*;
+pub use images::*;
 pub use jobs::*;
 pub use journal::*;
 pub use lines::*;
@@ -24,10 +26,6 @@ pub use snapshot::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
-/// Largest image that is sent, bytes: what the strictest server takes, in base64.
-pub const IMAGE_BYTES: u64 = 3_750 * 1024;
-/// Most images of one message.
-pub const IMAGES: usize = 10;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
 /// Most steps of a plan.

@@ -310,6 +310,7 @@ impl Agent {
                 let _ = sender.send(told);
             }),
             additions: self.toolbox.additions().clone(),
+            images: self.toolbox.images().clone(),
             #[cfg(feature = "tools")]
             jobs: AgentJobs::new(Arc::clone(&self.tree.jobs), self.listeners.parent().cloned()),
         };

@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
-use crate::agent::frame::{FramedText, SentWhen, frame};
+use crate::agent::frame::{FramedText, SentWhen, frame, images_note};
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
 use crate::clock;
@@ -136,6 +136,17 @@ impl Agent {
             }
         }
         Ok(())
+    }
+
+    /// Appends the images of the results of a batch, in a message that says whose they are.
+    pub(super) fn show_result_images(&mut self) {
+        let images = self.toolbox.images().take();
+        if images.is_empty() {
+            return;
+        }
+        let content = images_note(images.iter().map(|image| image.name.as_str()));
+        self.history.push_user_about(content, images, UserAbout::Images);
+        self.tell_history();
     }
 
     /// Appends what the extensions have to say behind a batch of calls.

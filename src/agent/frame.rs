@@ -23,8 +23,10 @@ const TOOL: usize = 32;
 const STEER: &str = "steer";
 /// How the tag of a note on a command in the background begins; its id follows.
 const JOB: &str = "job";
+/// How the tag of a message with the images of tool results begins.
+const IMAGES: &str = "images";
 /// How all tags begin, those of a compaction too.
-const TAGS: [&str; 6] = [STEER, JOB, "rule", "text", "task", "plan"];
+const TAGS: [&str; 7] = [STEER, JOB, IMAGES, "rule", "text", "task", "plan"];
 
 /// When a text was sent, told by what its agent did then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +146,12 @@ pub fn job_note(note: &JobNote) -> String {
     let last = if last.is_empty() { "[no output]" } else { last };
     let words: Vec<&str> = std::iter::once(last).chain(end.notes.iter().map(String::as_str)).collect();
     wrapped(JOB, end.id.as_str(), &head, &words.join("\n"))
+}
+
+/// Returns what stands beside the images of tool results: their names, one a line.
+pub fn images_note<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| clip(&visible_line(name), TASK).into_owned()).collect();
+    wrapped(IMAGES, "results", " from=\"tools, not the user\"", &names.join("\n"))
 }
 
 const CHANGED: &str = "in these words from now on";

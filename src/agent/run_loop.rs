@@ -311,6 +311,7 @@ impl Agent {
             // Empty when the message was withdrawn meanwhile.
             cut = self.take_now();
         }
+        self.show_result_images();
         self.take_boundary_notes().await;
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;

@@ -154,7 +154,7 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     hide_variables(&journal);
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
-        drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default() }],
+        drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default(), images: Vec::new() }],
         ..Unfinished::default()
     };
     start.places.notes.extend(notes);

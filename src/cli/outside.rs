@@ -25,6 +25,8 @@ pub struct Programs {
     path: Option<OsString>,
     writable: Vec<PathBuf>,
     clipboards: Vec<(&'static str, &'static [&'static str])>,
+    /// What writes the picture of the clipboard to its output.
+    pictures: Vec<(&'static str, &'static [&'static str])>,
 }
 
 impl Programs {
@@ -36,23 +38,34 @@ impl Programs {
         // Over ssh the clipboard of this machine is not the user's.
         let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"].into_iter().any(is_set);
         let mut clipboards: Vec<(&str, &[&str])> = Vec::new();
+        let mut pictures: Vec<(&str, &[&str])> = Vec::new();
         if !is_remote {
             if is_set("WAYLAND_DISPLAY") {
                 clipboards.push(("wl-copy", &[]));
+                pictures.push(("wl-paste", &["--no-newline", "--type", "image/png"]));
             }
             if is_set("DISPLAY") {
                 clipboards.push(("xclip", &["-selection", "clipboard"]));
+                pictures.push(("xclip", &["-selection", "clipboard", "-t", "image/png", "-o"]));
                 clipboards.push(("xsel", &["--clipboard", "--input"]));
             }
             if cfg!(target_os = "macos") {
                 clipboards.push(("pbcopy", &[]));
+                pictures.push(("pngpaste", &["-"]));
             }
         }
         if is_set("TMUX") {
             // tmux keeps the text and passes it to its terminal.
             clipboards.push(("tmux", &["load-buffer", "-w", "-"]));
         }
-        Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), writable, clipboards }
+        Self {
+            visual: named("VISUAL"),
+            editor: named("EDITOR"),
+            path: variable("PATH"),
+            writable,
+            clipboards,
+            pictures,
+        }
     }
 
     /// Finds a program on the search path.
@@ -89,5 +102,17 @@ impl Outside for Programs {
             }
         }
         answer
+    }
+
+    fn clipboard_image(&self) -> Result<Vec<u8>, String> {
+        let mut why = "there is no wl-paste, xclip or pngpaste that reaches a clipboard of this machine".to_owned();
+        for &(name, args) in &self.pictures {
+            let Some(program) = self.find(name) else { continue };
+            match foreground::collect(&program, args, limits::IMAGE_FILE_BYTES, limits::COPY_TIME) {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) => why = format!("the clipboard holds no picture ({name}: {error})"),
+            }
+        }
+        Err(why)
     }
 }

@@ -17,6 +17,7 @@ use crate::host::{Mailbox, Notice, Post};
 use crate::limits;
 use crate::provider::{
     ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
+    takes_images,
 };
 
 /// Carries out commands with what is known of the agent since it was built.
@@ -105,6 +106,7 @@ impl BackgroundTasks {
                 Command::Compact(words) => self.wish.ask(words),
                 Command::SwitchModel(name) => self.switch(&name),
                 Command::ListModels => self.list_models(),
+                Command::CheckImages => self.check_images(),
             }
         }
         due
@@ -237,6 +239,15 @@ impl BackgroundTasks {
             }
             *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = models;
         }
+    }
+
+    /// Finds out whether the model that answers takes images.
+    fn check_images(&self) {
+        let tasks = self.clone();
+        tokio::spawn(async move {
+            let takes = takes_images(&tasks.http, &tasks.current(), &tasks.registry).await;
+            tasks.mailbox.push(Post::Notice(Notice::Images(takes.into())));
+        });
     }
 
     /// Asks every source for its models, side by side: those of the server that answers come first.

@@ -18,6 +18,8 @@ pub enum Command {
     Retry,
     /// Ask the server for its models; the answer is [`crate::host::Notice::Models`].
     ListModels,
+    /// Find out whether the model takes images; the answer is [`crate::host::Notice::Images`].
+    CheckImages,
 }
 
 /// What the worker has not looked at yet.

@@ -269,7 +269,11 @@ impl Handle {
                 back.extend(self.stop());
                 back
             }
-            Command::SwitchModel(_) | Command::Compact(_) | Command::Retry | Command::ListModels => Vec::new(),
+            Command::SwitchModel(_)
+            | Command::Compact(_)
+            | Command::Retry
+            | Command::ListModels
+            | Command::CheckImages => Vec::new(),
         };
         self.commands.push(command);
         returned

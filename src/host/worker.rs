@@ -263,7 +263,7 @@ impl Worker {
                         let outcome = Err(reason.clone());
                         self.mailbox.push(Post::Notice(Notice::ModelSwitch { name, outcome }));
                     }
-                    Command::Reset | Command::Retry | Command::Compact(_) => {}
+                    Command::Reset | Command::Retry | Command::Compact(_) | Command::CheckImages => {}
                 }
             }
             tokio::select! {

@@ -7,10 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use crate::image::FittedImage;
 use crate::limits;
 use crate::summary::bytes;
 use crate::text::{clip, visible_line};
-use crate::tool::{Outputs, ToolError, shorten};
+use crate::tool::{Outputs, ResultImages, ToolError, shorten};
 
 /// Makes the observation of a call's result.
 ///
@@ -38,6 +39,35 @@ pub async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<St
     let text = shorten(text.replace('\0', "␀"), outputs).await;
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
     if is_error { Err(ToolError::Failed(text)) } else { Ok(text) }
+}
+
+/// Leaves the images of a result for the model, made smaller where they are too large, away from the run. What cannot be
+/// shown stays named in the text.
+pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) {
+    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+    let is_image = |block: &&Value| block.get("type").and_then(Value::as_str) == Some("image");
+    let data = blocks.filter(is_image).filter_map(|block| block.get("data").and_then(Value::as_str));
+    let found: Vec<(String, String)> = data
+        .take(limits::IMAGES)
+        .enumerate()
+        .map(|(place, data)| (format!("image {} of {}", place + 1, visible_line(tool)), data.to_owned()))
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    let images = images.clone();
+    let shown = tokio::task::spawn_blocking(move || {
+        for (name, data) in found {
+            let decoded = STANDARD.decode(data.trim()).map_err(|error| error.to_string());
+            let fitted = decoded.and_then(|bytes| FittedImage::new(name, &bytes));
+            if let Err(error) = fitted.and_then(|fitted| images.add(fitted.image)) {
+                tracing::debug!(%error, "an image of a server is not shown");
+            }
+        }
+    });
+    if shown.await.is_err() {
+        tracing::warn!("an image of a server could not be opened");
+    }
 }
 
 /// Makes the text of a resource that was read.

@@ -78,7 +78,9 @@ impl ServerTool {
         let wanted = ServerRequest::Call { tool: &act.tool, arguments: &arguments, hints: now.hints };
         let progress = |made: &crate::mcp::Progress| context.progress(format!("{}\n", made.line()));
         let result = self.instance.ask(wanted, &progress).await.map_err(ToolError::Failed)?;
-        results::observation(&result, self.outputs.as_deref()).await
+        let observation = results::observation(&result, self.outputs.as_deref()).await;
+        results::show_images(&result, &self.offered.name, &context.images).await;
+        observation
     }
 }
 

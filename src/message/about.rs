@@ -23,6 +23,8 @@ pub enum UserAbout {
     Kept(KeptTexts),
     /// The program tells something of a command in the background; no word of it is the user's.
     Job(JobReport),
+    /// It has the images of tool results; no word of it is the user's.
+    Images,
 }
 
 /// What a message tells of a command in the background.

@@ -35,10 +35,10 @@ pub use act::{
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
-pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
+pub use post::{Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
-    BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, ServerRequest,
-    ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
+    BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest,
+    ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
 };
 
 pub use servers::{ServerState, ServerStatus};

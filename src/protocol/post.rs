@@ -334,6 +334,30 @@ pub enum Notice {
     Templates(Vec<PromptTemplate>),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
+    /// Whether the model takes images, as far as anybody knows.
+    Images(ImageSupport),
+}
+
+/// Whether a model takes images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageSupport {
+    /// It does.
+    Taken,
+    /// It does not.
+    Refused,
+    /// Nobody knows: the server's answer says it.
+    Unknown,
+}
+
+impl From<Option<bool>> for ImageSupport {
+    fn from(takes: Option<bool>) -> Self {
+        match takes {
+            Some(true) => Self::Taken,
+            Some(false) => Self::Refused,
+            None => Self::Unknown,
+        }
+    }
 }
 
 /// What an earlier process of a session left: nothing of it is sent by itself.

@@ -200,6 +200,8 @@ pub enum Request {
     },
     /// Ask the server for its models; they come as a notice.
     ListModels,
+    /// Find out whether the model takes images; that comes as a notice.
+    CheckImages,
     /// Keep what this client's user is writing, everything at once, so that it is there when the session is resumed.
     KeepDrafts {
         /// The texts, none of which was sent.
@@ -240,6 +242,18 @@ pub struct DraftText {
     /// What it is to be to that agent.
     #[serde(default)]
     pub kind: TextKind,
+    /// The images in it, by the files that they were read from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<DraftImage>,
+}
+
+/// An image of a text that the user is writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftImage {
+    /// What stands for it in the text.
+    pub label: String,
+    /// The path that the user named.
+    pub path: String,
 }
 
 impl Request {
@@ -289,6 +303,9 @@ pub enum QueueAct {
         /// What it waits for from now on; `None` leaves that as it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trigger: Option<TriggerChange>,
+        /// What goes with it from now on; `None` leaves that as it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<Vec<Image>>,
     },
     /// Take it out of the queue.
     Withdraw {

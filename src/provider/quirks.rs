@@ -91,6 +91,8 @@ pub(super) enum Want {
     FormatAlone,
     /// No form of the answer.
     NoFormat,
+    /// No images.
+    NoImages,
 }
 
 impl Want {

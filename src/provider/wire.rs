@@ -13,7 +13,7 @@ use crate::dialect::Dialect;
 use crate::image::Image;
 use crate::message::{Arguments, AssistantMessage, Part};
 use crate::provider::endpoint::Endpoint;
-use crate::provider::quirks::Quirks;
+use crate::provider::quirks::{Quirks, Want};
 use crate::provider::registry::Card;
 use crate::provider::sse::Frame;
 use crate::provider::{ChatRequest, Piece, ProviderError, Reply};
@@ -64,7 +64,8 @@ impl<'a> Outgoing<'a> {
     /// Returns the images of a message that are sent, and the words in the place of those that the model does not take:
     /// another one did, earlier in the conversation.
     pub fn images(&self, images: &'a [Image]) -> (&'a [Image], Option<&'static str>) {
-        let refuses = self.card.and_then(|card| card.images) == Some(false);
+        let is_known = self.card.and_then(|card| card.images) == Some(false);
+        let refuses = is_known || self.quirks.wants(Want::NoImages);
         if refuses && !images.is_empty() { (&[], Some(LEFT_OUT)) } else { (images, None) }
     }
 }

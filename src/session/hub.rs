@@ -193,7 +193,8 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::SetBudget { .. }
         | Request::Compact { .. }
         | Request::SwitchModel { .. }
-        | Request::ListModels => |_| {},
+        | Request::ListModels
+        | Request::CheckImages => |_| {},
     }
 }
 

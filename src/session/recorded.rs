@@ -86,7 +86,7 @@ impl RecordedClient {
                 lock(&self.answers).push(Post::Notice(Notice::Info(why)));
                 return None;
             }
-            Request::UserLeft | Request::KeepDrafts { .. } => return None,
+            Request::UserLeft | Request::CheckImages | Request::KeepDrafts { .. } => return None,
         })
     }
 }

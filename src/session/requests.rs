@@ -159,6 +159,7 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
         Request::Retry => return ask_worker(handle, Command::Retry),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
+        Request::CheckImages => return ask_worker(handle, Command::CheckImages),
         Request::KeepDrafts { drafts } => {
             handle.keep_drafts(drafts);
             return None;
@@ -218,8 +219,10 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     let outcome = match act {
         QueueAct::Hold { .. } => was_there(queue.hold(id)),
         QueueAct::Release => was_there(queue.release(id)),
-        QueueAct::Commit { text, delivery: None, kind: None, trigger: None } => accepted(queue.commit(id, text)),
-        QueueAct::Commit { text, delivery, kind, trigger } => match queue.replace(id, text) {
+        QueueAct::Commit { text, delivery: None, kind: None, trigger: None, images: None } => {
+            accepted(queue.commit(id, text))
+        }
+        QueueAct::Commit { text, delivery, kind, trigger, images } => match queue.replace(id, text) {
             // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
             Ok(true) => {
                 if let Some(kind) = kind {
@@ -227,6 +230,9 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
                 }
                 if let Some(delivery) = delivery {
                     queue.set_delivery(id, *delivery);
+                }
+                if let Some(images) = images {
+                    queue.set_images(id, images);
                 }
                 match trigger {
                     None => {}

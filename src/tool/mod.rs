@@ -52,6 +52,7 @@ mod git_clone;
 mod glob;
 #[cfg(feature = "tools")]
 mod grep;
+mod images;
 #[cfg(feature = "tools")]
 mod jobs;
 #[cfg(feature = "tools")]
@@ -122,6 +123,7 @@ pub use git_clone::{CloneBounds, GitCloneTool};
 pub use glob::GlobTool;
 #[cfg(feature = "tools")]
 pub use grep::GrepTool;
+pub use images::ResultImages;
 #[cfg(feature = "tools")]
 pub use jobs::{AgentJobs, JobNews, JobNote, Jobs, UserLine, job_tools};
 pub use outputs::{Outputs, SavedOutput};
@@ -316,6 +318,8 @@ pub struct ToolContext {
     pub tell: Arc<dyn Fn(ToolReport) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
+    /// Takes images that belong to the result.
+    pub images: ResultImages,
     /// The commands in the background.
     #[cfg(feature = "tools")]
     pub jobs: AgentJobs,
@@ -353,6 +357,7 @@ impl ToolContext {
             approvals,
             tell: Arc::new(|_| {}),
             additions,
+            images: ResultImages::default(),
             #[cfg(feature = "tools")]
             jobs: AgentJobs::default(),
         }

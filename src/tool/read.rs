@@ -11,11 +11,12 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::image::{FittedImage, ImageType};
 use crate::limits;
-use crate::text::distance;
+use crate::text::{distance, visible_line};
 use crate::tool::blocking::{self, Stop};
 use crate::tool::kind;
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::tool::{Args, Concurrency, Parameters, ResultImages, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::Workspace;
 
 /// How many entries of a directory are compared with a name that is missing, and how many are suggested.
@@ -38,8 +39,8 @@ impl ReadTool {
         });
         let description = format!(
             "Shows a text file as numbered lines (number, tab, line). At most {} lines and {} KiB per call; lines over {} \
-             characters are cut. To go on, call again with the offset that the last line names. Not for directories (use \
-             glob), images, PDFs and binary files.",
+             characters are cut. To go on, call again with the offset that the last line names. An image (PNG, JPEG, GIF, WebP) \
+             follows the results. Not for directories (use glob), PDFs and binary files.",
             limits::READ_LINES,
             limits::READ_BYTES / 1024,
             limits::READ_LINE_CHARS,
@@ -61,7 +62,8 @@ impl Tool for ReadTool {
         async move {
             let window = Window::new(&args)?;
             let path = context.approve_reading(&workspace, "read", args.str("path")).await?;
-            blocking::run(context, move |stop| read(&workspace, &path, &window, stop)).await
+            let images = context.images.clone();
+            blocking::run(context, move |stop| read(&workspace, &path, &window, &images, stop)).await
         }
         .boxed()
     }
@@ -91,7 +93,13 @@ impl Window {
     }
 }
 
-fn read(workspace: &Workspace, path: &Path, window: &Window, stop: &Stop) -> Result<String, ToolError> {
+fn read(
+    workspace: &Workspace,
+    path: &Path,
+    window: &Window,
+    images: &ResultImages,
+    stop: &Stop,
+) -> Result<String, ToolError> {
     let name = workspace.display(path);
     let refuse = |what: &str| Err(ToolError::Failed(format!("{name} {what}")));
     match path.symlink_metadata() {
@@ -110,6 +118,18 @@ fn read(workspace: &Workspace, path: &Path, window: &Window, stop: &Stop) -> Res
         Ok(opened) => opened,
         Err(error) => return refuse(&format!("cannot be read: {error}")),
     };
+    if ImageType::of(&head).is_some() {
+        let rest = limits::IMAGE_FILE_BYTES.saturating_sub(head.len() as u64);
+        let mut whole = head;
+        return match file.take(rest).read_to_end(&mut whole).map_err(|error| error.to_string()) {
+            Ok(_) if size > limits::IMAGE_FILE_BYTES => {
+                refuse(&format!("is an image that is too large ({size} bytes)"))
+            }
+            Ok(_) => show(&name, &whole, images)
+                .or_else(|why| refuse(&format!("is {} ({size} bytes); {why}", image_kind(&whole)))),
+            Err(why) => refuse(&format!("cannot be read: {why}")),
+        };
+    }
     if let Some(kind) = kind::not_text(head.get(..kind::SAMPLE_BYTES).unwrap_or(&head)) {
         return refuse(&format!("is {} ({size} bytes); read shows text only{}", kind.name(), kind.advice()));
     }
@@ -127,6 +147,17 @@ fn read(workspace: &Workspace, path: &Path, window: &Window, stop: &Stop) -> Res
         Err(Fault::Io(error)) => refuse(&format!("cannot be read: {error}")),
         Err(Fault::Tool(error)) => Err(error),
     }
+}
+
+/// Leaves an image for the model, made smaller where it is too large, and says so.
+fn show(name: &str, bytes: &[u8], images: &ResultImages) -> Result<String, String> {
+    let FittedImage { image, width, height } = FittedImage::new(visible_line(name), bytes)?;
+    images.add(image)?;
+    Ok(format!("[{name} is an image; it follows the results, {width}×{height} pixels]"))
+}
+
+fn image_kind(bytes: &[u8]) -> &'static str {
+    kind::not_text(bytes.get(..kind::SAMPLE_BYTES).unwrap_or(bytes)).map_or("an image", kind::FileKind::name)
 }
 
 /// Returns how much of a file is read at once: all of it when it can be edited, else what shows its kind.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::BuildError;
 use crate::provider::ToolSchema;
-use crate::tool::{Concurrency, OnCancel, RawTool, Tool, Traits};
+use crate::tool::{Concurrency, OnCancel, RawTool, ResultImages, Tool, Traits};
 
 /// An agent's tools.
 #[derive(Default)]
@@ -19,6 +19,7 @@ pub struct Toolbox {
     /// Made once for each tool: they go along with every request and count towards its size.
     schemas: Vec<ToolSchema>,
     additions: Additions,
+    images: ResultImages,
 }
 
 /// The way by which an agent gets more tools while it runs, and loses them. Clones lead to the same agent.
@@ -163,6 +164,11 @@ impl Toolbox {
         self.additions.add(tool)?;
         self.take_additions();
         Ok(())
+    }
+
+    /// Returns where running tools leave the images of their results.
+    pub fn images(&self) -> &ResultImages {
+        &self.images
     }
 
     /// Returns the way by which running tools add more; what they add waits for [`Self::take_additions`].

@@ -166,6 +166,15 @@ pub enum Effect {
     Mouse(MouseMode),
     /// Write what was sent into the history of all sessions.
     Remember(String),
+    /// Read an image that the user names; answered with `Msg::ImageRead`.
+    ReadImage {
+        /// What stands for it in the message.
+        written: String,
+        /// Its path.
+        path: String,
+    },
+    /// Take the picture out of the clipboard; answered with `Msg::ImageRead` for an empty text.
+    PasteImage,
     /// List the paths of the working directory; answered with `Msg::Paths`.
     ListPaths,
     /// Search a list of texts; answered with `Msg::Matched`, unless a newer search was begun meanwhile.

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::event::Envelope;
+use crate::image::FittedImage;
 use crate::protocol::{Notice, Post};
 use crate::summary::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
@@ -62,6 +63,13 @@ pub enum Msg {
     History(Result<Vec<Sent>, String>),
     /// Answers [`Effect::Remember`] when that did not succeed, with the reason.
     NotRemembered(String),
+    /// Answers [`Effect::ReadImage`] and [`Effect::PasteImage`].
+    ImageRead {
+        /// What stands for it in the message; empty for one that goes to the cursor.
+        written: String,
+        /// The image, or why there is none.
+        outcome: Result<FittedImage, String>,
+    },
     /// Answers [`Effect::ListPaths`].
     Paths(PathList),
     /// Answers [`Effect::Match`].

@@ -31,4 +31,11 @@ pub trait Outside: Debug + Send + Sync {
     /// # Errors
     /// A sentence that says why the program did not take it.
     fn copy(&self, text: &str) -> Option<Result<String, String>>;
+
+    /// Returns the picture in the clipboard of this machine, as a PNG of bounded size; waits for the program that knows it,
+    /// not longer than [`crate::limits::COPY_TIME`].
+    ///
+    /// # Errors
+    /// A sentence that says why there is none.
+    fn clipboard_image(&self) -> Result<Vec<u8>, String>;
 }

@@ -19,6 +19,7 @@ pub mod branch;
 mod copy;
 pub mod drafts;
 mod edit;
+pub mod images;
 mod lines;
 mod memory;
 mod options;

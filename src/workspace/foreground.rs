@@ -2,10 +2,10 @@
 //!
 //! They are not jobs: no model chooses them, they get the whole environment, and no sandbox confines them.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,6 +105,46 @@ pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io
     };
     let written = writing.join().unwrap_or(Ok(()));
     ended_well(status).and(written)
+}
+
+/// Starts a program and returns what it prints, not longer than `most` bytes; waits for its end, not longer than `patience`.
+///
+/// # Errors
+/// When it does not start, does not end in time, prints more, or ends badly.
+pub fn collect(program: &Path, args: &[&str], most: u64, patience: Duration) -> io::Result<Vec<u8>> {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = with_spawn_lock(|| command.spawn())?;
+    let pipe = child.stdout.take();
+    let (sender, printed) = mpsc::channel();
+    // A program that goes on must not block the caller: its end closes the pipe.
+    thread::Builder::new().name("paste".to_owned()).spawn(move || {
+        let mut bytes = Vec::new();
+        let read = pipe.map_or(Ok(0), |pipe| pipe.take(most + 1).read_to_end(&mut bytes));
+        // Nobody waits any more after the time.
+        let _ = sender.send(read.map(|_| bytes));
+    })?;
+    let until = Instant::now() + patience;
+    let printed = printed.recv_timeout(patience).map_err(|_| io::Error::from(io::ErrorKind::TimedOut));
+    let bytes = match printed.and_then(|read| read) {
+        Ok(bytes) if bytes.len() as u64 <= most => bytes,
+        ended => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return ended.and(Err(io::ErrorKind::FileTooLarge.into()));
+        }
+    };
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return ended_well(status).map(|()| bytes);
+        }
+        if Instant::now() >= until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        thread::sleep(LOOK);
+    }
 }
 
 fn ended_well(status: ExitStatus) -> io::Result<()> {

@@ -116,6 +116,34 @@ async fn messages_that_a_strict_template_joins_keep_their_images() {
     assert_eq!(sent[0]["content"], json!([{"type": "text", "text": "One.\n\nTwo."}, url, url]));
 }
 
+#[tokio::test]
+async fn a_model_that_turns_out_to_take_no_images_gets_the_request_without_them() {
+    for refusal in [
+        "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+        "m is not a multimodal model",
+        "Invalid content type. image_url is only supported by certain models.",
+        "messages[0]: unknown variant `image_url`, expected `text`",
+    ] {
+        let server = Server::start([
+            Reply::json(400, json!({"error": {"message": refusal}})),
+            Reply::text("I see nothing"),
+            Reply::text("still nothing"),
+        ]);
+        let messages = [message("What is it?")];
+        let provider = HttpProvider::new(Http::default(), &transport("openai", &server.url(), "m")).unwrap();
+        for answer in ["I see nothing", "still nothing"] {
+            let request = ChatRequest::new("m", &messages, &[], Streaming::Off).unwrap();
+            assert_eq!(provider.complete(request, &mut |_| Ok(())).await.unwrap().content, answer, "{refusal}");
+        }
+        let sent = server.chats();
+        assert!(sent[0].messages()[0].to_string().contains(BASE64));
+        for later in &sent[1..] {
+            let text = later.messages()[0]["content"].to_string();
+            assert!(text.contains("The images of this message are left out"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn only_what_is_an_image_by_its_first_bytes_and_not_too_large_is_one() {
     for (head, kind) in [

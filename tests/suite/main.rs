@@ -15,6 +15,7 @@ mod approvals;
 mod assemble;
 mod assemble_calls;
 mod atomic;
+mod attachments;
 mod bash;
 mod branch;
 mod bring_back;

@@ -14,6 +14,8 @@ use steersman::tool::{Concurrency, ReadTool, Tool, ToolContext, ToolError, file_
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
+use super::attachments::png;
+
 struct Site {
     dir: TempDir,
     tool: ReadTool,
@@ -32,9 +34,13 @@ impl Site {
     }
 
     async fn read(&self, arguments: Value) -> Result<String, String> {
+        self.read_with(arguments, &ToolContext::detached()).await
+    }
+
+    async fn read_with(&self, arguments: Value, context: &ToolContext) -> Result<String, String> {
         let Value::Object(map) = arguments else { panic!("not an object") };
         let args = self.tool.spec().parameters.validate(&Arguments::Object(map))?;
-        match self.tool.execute(args, &ToolContext::detached()).await {
+        match self.tool.execute(args, context).await {
             Ok(text) => Ok(text),
             Err(ToolError::Failed(text)) => Err(text),
             Err(ToolError::Cancelled(cancelled)) => panic!("{cancelled}"),
@@ -133,6 +139,24 @@ async fn an_empty_file_says_so_and_other_oddities_are_shown() {
 }
 
 #[tokio::test]
+async fn an_image_is_left_for_the_model_and_one_that_is_too_large_becomes_smaller() {
+    let site = Site::new();
+    site.file("a.png", png(3, 2)).file("wide.png", png(4_000, 100));
+    let context = ToolContext::detached();
+    let said = site.read_with(json!({"path": "a.png"}), &context).await.unwrap();
+    assert_eq!(said, "[a.png is an image; it follows the results, 3×2 pixels]");
+    let said = site.read_with(json!({"path": "wide.png"}), &context).await.unwrap();
+    assert_eq!(said, "[wide.png is an image; it follows the results, 1568×39 pixels]");
+    let names: Vec<String> = context.images.take().into_iter().map(|image| image.name).collect();
+    assert_eq!(names, ["a.png", "wide.png"]);
+    for _ in 0..limits::IMAGES {
+        site.read_with(json!({"path": "a.png"}), &context).await.unwrap();
+    }
+    let refusal = site.read_with(json!({"path": "a.png"}), &context).await.unwrap_err();
+    assert!(refusal.contains("at most 10 images are shown at once"), "{refusal}");
+}
+
+#[tokio::test]
 async fn what_is_not_text_is_named_and_refused() {
     let site = Site::new();
     let mut tar = vec![b'x'; 512];
@@ -164,6 +188,11 @@ async fn what_is_not_text_is_named_and_refused() {
         site.file(name, content);
         let refusal = site.read(json!({"path": name})).await.unwrap_err();
         let refusal = refusal.strip_suffix("; the command `pdftotext FILE -` prints its text").unwrap_or(&refusal);
+        if kind.starts_with("a ") && kind.ends_with(" image") {
+            let named = format!("{name} is {kind} ({} bytes); it cannot be read as an image", content.len());
+            assert!(refusal.starts_with(&named), "{refusal}");
+            continue;
+        }
         assert_eq!(refusal, format!("{name} is {kind} ({} bytes); read shows text only", content.len()));
     }
     for plain in ["MZ is how it begins", "BZh", "BMW", "PK", "RIFF", "OggS is a name\n", "!<arch>\n"] {

@@ -70,6 +70,9 @@ pub struct ExecArgs {
     /// Add this text file to the prompt, as a fenced block, or send this image with it; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Send this image with the prompt: PNG, JPEG, GIF or WebP; a large one is made smaller. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// Add this file to the system prompt.
     #[arg(long, value_name = "FILE")]
     pub append_system_prompt: Option<PathBuf>,

@@ -11,9 +11,9 @@ use rustix::fs::{FileType, fstat};
 use super::args::ExecArgs;
 use crate::agent::output_schema::OutputSchema;
 use crate::cli::exit::say;
-use crate::image::{Image, ImageType};
+use crate::image::{Image, ImageType, attach_file};
 use crate::limits;
-use crate::regular_file::{Links, head, open, read_own, read_own_text};
+use crate::regular_file::{Links, head, open, read_own_text};
 use crate::text::is_blank;
 
 /// The first message.
@@ -21,21 +21,6 @@ use crate::text::is_blank;
 pub(super) struct Prompt {
     pub text: String,
     pub images: Vec<Image>,
-}
-
-impl Prompt {
-    /// Adds an image; the text names it, for whoever reads that alone.
-    fn add_image(&mut self, path: &Path) -> Result<(), String> {
-        let name = path.display().to_string();
-        if self.images.len() >= limits::IMAGES {
-            return Err(format!("cannot attach {name}: a message has at most {} images", limits::IMAGES));
-        }
-        let bytes = read_own(path, limits::IMAGE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
-        let image = Image::new(&*name, &bytes).map_err(|why| format!("cannot attach {name}: {why}"))?;
-        self.text = format!("{}\n\nImage: {name}", self.text);
-        self.images.push(image);
-        Ok(())
-    }
 }
 
 /// Reads the prompt and what belongs to it; `None` where requests come as JSON and none was given.
@@ -51,8 +36,9 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
         (Some("-"), _) => standard_input()?,
         (Some(prompt), _) => prompt.to_owned(),
         (None, Some(path)) => trimmed(&read(path)?),
-        (None, None) if args.attach.is_empty() => return Ok(None),
-        (None, None) => return Err("--attach needs a prompt".to_owned()),
+        (None, None) if !args.attach.is_empty() => return Err("--attach needs a prompt".to_owned()),
+        (None, None) if !args.image.is_empty() => return Err("--image needs a prompt".to_owned()),
+        (None, None) => return Ok(None),
     };
     if is_blank(&text) {
         return Err("the prompt is blank".to_owned());
@@ -60,10 +46,13 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
     let mut prompt = Prompt { text, images: Vec::new() };
     for path in &args.attach {
         if is_image(path) {
-            prompt.add_image(path)?;
+            attach_file(&mut prompt.text, &mut prompt.images, path)?;
         } else {
             add_block(&mut prompt.text, &format!("{}:", path.display()), &read(path)?);
         }
+    }
+    for path in &args.image {
+        attach_file(&mut prompt.text, &mut prompt.images, path)?;
     }
     if args.prompt.as_deref() != Some("-") && !is_taken && is_fed()? {
         let text = standard_input()?;

@@ -427,6 +427,7 @@ impl<'a> ExecRun<'a> {
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
                 | Notice::Servers(_)
+                | Notice::Images(_)
                 | Notice::Templates(_),
             )
             | Post::Budget(_) => {}

@@ -1,5 +1,7 @@
 //! The flags of the commands for sessions that run, as clap parses them.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use crate::steering::{Condition, ConditionError, RuleScope, TextKind};
@@ -48,6 +50,9 @@ pub struct InjectArgs {
     /// As --when, but send it each time.
     #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "when")]
     pub every: Option<Condition>,
+    /// Send this image with it: PNG, JPEG, GIF or WebP; a large one is made smaller. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// Wait until the text has come that far, and print its receipt; for `answered` the answer too.
     #[arg(long, value_enum, value_name = "STAGE")]
     pub wait: Option<Stage>,

@@ -8,6 +8,7 @@ use crate::cli::running::args::{InjectArgs, Stage};
 use crate::cli::running::choose::connect;
 use crate::event::{Delivery, Envelope, Event, Outcome};
 use crate::id::{AgentId, MessageId};
+use crate::image::attach_file;
 use crate::limits;
 use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::socket::{Caller, Posts};
@@ -58,7 +59,11 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
     let (kind, scope) = (args.kind, args.scope.unwrap_or_default());
     let once = args.when.clone().map(Trigger::once);
     let trigger = once.or_else(|| args.every.clone().map(Trigger::every));
-    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger, images: Vec::new() };
+    let (mut text, mut images) = (text, Vec::new());
+    for file in &args.image {
+        attach_file(&mut text, &mut images, file)?;
+    }
+    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger, images };
     let reply = caller.request(inject).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,

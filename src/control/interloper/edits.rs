@@ -8,6 +8,7 @@ use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
+use crate::image::Image;
 use crate::limits;
 use crate::protocol::Shift;
 use crate::steering::{RuleScope, TextKind, Trigger};
@@ -144,6 +145,11 @@ impl Interloper {
                 entry.scope = scope;
             })
         })
+    }
+
+    /// Changes what goes with the text of an entry; false when it is no longer pending.
+    pub fn set_images(&self, id: &MessageId, images: &[Image]) -> bool {
+        self.edit(|queue| queue.change(id, |entry| entry.images = images.to_vec()))
     }
 
     /// Changes what an entry waits for, from now on; false when it is no longer pending.

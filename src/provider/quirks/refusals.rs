@@ -18,6 +18,13 @@ const SENTENCES: &[(&[&str], Quirk)] = &[
     (&["response_json_schema"], Quirk::Wants(Want::NoFormat)),
     (&["response_schema"], Quirk::Wants(Want::NoFormat)),
     (&["json_schema"], Quirk::Wants(Want::NoFormat)),
+    // llama.cpp, OpenRouter, Ollama, vLLM, OpenAI, DeepSeek, in this order.
+    (&["image input is not supported"], Quirk::Wants(Want::NoImages)),
+    (&["support image input"], Quirk::Wants(Want::NoImages)),
+    (&["does not support image"], Quirk::Wants(Want::NoImages)),
+    (&["not a multimodal model"], Quirk::Wants(Want::NoImages)),
+    (&["image_url is only supported by certain models"], Quirk::Wants(Want::NoImages)),
+    (&["unknown variant `image_url`"], Quirk::Wants(Want::NoImages)),
     (&["roles", "must", "alternate"], Quirk::Wants(Want::StrictRoles)),
     (&["should alternate"], Quirk::Wants(Want::StrictRoles)),
     (&["unexpected role", "after role"], Quirk::Wants(Want::StrictRoles)),

@@ -56,7 +56,7 @@ use jiff::Timestamp;
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{
-    Accepted, BudgetStatus, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
+    Accepted, BudgetStatus, ImageSupport, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
 };
 
 /// What is known of a run.
@@ -82,6 +82,8 @@ pub struct RunState {
     pub servers: Vec<ServerStatus>,
     /// The custom commands and skills that the user can call.
     pub templates: Vec<PromptTemplate>,
+    /// Whether the model takes images; `None` until that was asked.
+    pub images: Option<ImageSupport>,
     /// The rules of the user that hold.
     pub rules: RuleList,
     /// The plans of the agents.
@@ -107,6 +109,7 @@ impl RunState {
         }
         match &envelope.event {
             Event::UserTurn { injection: Some(id), .. } => self.pending.remove(id),
+            Event::ModelSwitched { .. } if envelope.agent.is_main() => self.images = None,
             Event::Returned { entries } => entries.iter().for_each(|entry| self.pending.remove(&entry.id)),
             _ => {}
         }
@@ -139,6 +142,9 @@ impl RunState {
             }
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
+            // Another model will answer.
+            Post::Notice(Notice::ModelSwitch { outcome: Ok(_), .. }) => self.images = None,
+            Post::Notice(Notice::Images(support)) => self.images = Some(*support),
             Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {

@@ -3,11 +3,14 @@
 //! Each is one [`Request`] of the protocol in shorter words, with an id that the reply repeats. Members have the names that
 //! the events have; the earlier ones (`to`, `words`) are read too.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::Delivery;
 use crate::id::{AgentId, CallId, MessageId};
+use crate::image::attach_file;
 use crate::message::Arguments;
 use crate::plan::PlanEdit;
 use crate::price::Money;
@@ -55,6 +58,9 @@ pub enum InputRequest {
         /// The agent; the main agent without one.
         #[serde(default, alias = "to")]
         agent: AgentId,
+        /// The paths of images to send with it.
+        #[serde(default)]
+        images: Vec<PathBuf>,
     },
     /// Answer a question. A yes counts only when the line was sent after the question was written.
     Answer {
@@ -231,9 +237,13 @@ impl InputRequest {
     /// One sentence, when a member is missing.
     pub fn request(self) -> Result<Option<Request>, String> {
         Ok(Some(match self {
-            Self::Send { text, delivery, kind, scope, when, every, agent } => {
+            Self::Send { mut text, delivery, kind, scope, when, every, agent, images: files } => {
                 let trigger = trigger(when, every)?;
-                Request::Inject { to: agent, text, delivery, kind, scope, trigger, images: Vec::new() }
+                let mut images = Vec::new();
+                for file in files {
+                    attach_file(&mut text, &mut images, &file)?;
+                }
+                Request::Inject { to: agent, text, delivery, kind, scope, trigger, images }
             }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),
@@ -249,7 +259,11 @@ impl InputRequest {
             }
             Self::Edit { message, text, delivery, kind, when, every, agent } => {
                 let trigger = trigger(when, every)?.map(TriggerChange::Set);
-                Request::Queue { agent, id: message, act: QueueAct::Commit { text, delivery, kind, trigger } }
+                Request::Queue {
+                    agent,
+                    id: message,
+                    act: QueueAct::Commit { text, delivery, kind, trigger, images: None },
+                }
             }
             Self::Plan { edit, agent } => Request::EditPlan { agent, edit },
             Self::Pause { agent, paused } => {

@@ -70,6 +70,8 @@ named_keys! {
         NextMode = "next-mode",
         /// Write the whole screen again.
         Redraw = "redraw",
+        /// Put the picture of the clipboard into the message.
+        PasteImage = "paste-image",
         /// Open the message in the user's editor.
         Editor = "editor",
         /// Go to the shell.
@@ -147,6 +149,7 @@ impl Action {
             | Self::UndoChanges
             | Self::Retry
             | Self::NextMode
+            | Self::PasteImage
             | Self::Editor
             | Self::Suspend
             | Self::Mouse

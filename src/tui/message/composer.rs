@@ -11,6 +11,7 @@ mod steps;
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -22,6 +23,8 @@ use crate::limits;
 use crate::steering::TextKind;
 use crate::text::is_blank;
 use crate::tui::keymap::Edit;
+pub use chips::size;
+
 use chips::Chips;
 use clean::clean;
 use steps::WordDirection;
@@ -41,6 +44,8 @@ pub struct Composer {
     area: TextArea<'static>,
     rows: u16,
     chips: Chips,
+    /// The images that stand in texts as these words.
+    labels: Arc<[String]>,
     /// What the text is to be to its agent.
     kind: TextKind,
     /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
@@ -78,7 +83,14 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
-        Self { area, rows: 1, chips: Chips::default(), kind: TextKind::default(), halves: HashSet::new() }
+        Self {
+            area,
+            rows: 1,
+            chips: Chips::default(),
+            labels: Arc::default(),
+            kind: TextKind::default(),
+            halves: HashSet::new(),
+        }
     }
 }
 
@@ -179,6 +191,34 @@ impl Composer {
         let (row, column) = self.area.cursor();
         let chars = chars.min(column);
         self.swap(row, column - chars, chars, &clean(with).0);
+    }
+
+    /// Notes which words of a text stand for images.
+    pub fn know_labels(&mut self, labels: &Arc<[String]>) {
+        if !Arc::ptr_eq(&self.labels, labels) {
+            self.labels = Arc::clone(labels);
+        }
+    }
+
+    /// Puts a text in the first place of another that stands on one line, as one undo step; the cursor stays where it is
+    /// in the text. An empty one stands at the cursor. False when it does not stand there.
+    pub fn swap_first(&mut self, from: &str, to: &str) -> bool {
+        let (row, column) = self.area.cursor();
+        if from.is_empty() {
+            self.swap(row, column, 0, to);
+            return true;
+        }
+        let lines = self.area.lines().iter().enumerate();
+        let Some((at, line, byte)) = lines.filter_map(|(at, line)| Some((at, line, line.find(from)?))).next() else {
+            return false;
+        };
+        let start = line.get(..byte).unwrap_or_default().chars().count();
+        let (old, new) = (from.chars().count(), to.chars().count());
+        self.swap(at, start, old, to);
+        let column = if at == row && column >= start { (column.max(start + old) - old) + new } else { column };
+        self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
+        self.keep_steps();
+        true
     }
 
     /// Moves the cursor or deletes; tells whether anything changed.
@@ -334,7 +374,7 @@ impl Composer {
         let rows = self.area.measure(width).content_rows.max(1);
         self.scroll_back(self.rows.saturating_sub(rows));
         self.rows = rows;
-        if !self.chips.is_empty() {
+        if !self.chips.is_empty() || !self.labels.is_empty() {
             self.mark_chips();
         }
     }

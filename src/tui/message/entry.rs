@@ -64,7 +64,8 @@ impl Message {
             }
             Err(why) => return vec![PaneEffect::SayWhile(Some(Cause::Message(written.clone())), why)],
         };
-        let act = QueueAct::Commit { text: text.to_owned(), delivery, kind, trigger };
+        let images = self.images_after_edit(&editing.entry);
+        let act = QueueAct::Commit { text: text.to_owned(), delivery, kind, trigger, images };
         vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
     }
 

@@ -35,7 +35,8 @@ impl Message {
         let others = self.drafts.each().map(|(agent, text, kind)| (agent.clone(), text, kind));
         let lines = self.lines.texts().map(|text| (main(), text, TextKind::default()));
         let all = std::iter::once(draft).chain(above).chain(others).chain(lines);
-        all.filter(|(_, text, _)| !is_blank(text)).map(|(to, text, kind)| DraftText { to, text, kind }).collect()
+        let typed = all.filter(|(_, text, _)| !is_blank(text));
+        typed.map(|(to, text, kind)| DraftText { to, kind, images: self.files_in(&text), text }).collect()
     }
 
     /// Puts back what an earlier process of the session kept: into the message what was for the main agent, the rest to
@@ -47,7 +48,7 @@ impl Message {
         }
         let main: Vec<String> = main.into_iter().map(|draft| draft.text.clone()).collect();
         self.put_before_draft(&main);
-        for DraftText { to, text, kind } in others {
+        for DraftText { to, text, kind, .. } in others {
             let mut composer = Composer::default();
             composer.load(text);
             composer.set_kind(*kind);

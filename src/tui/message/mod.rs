@@ -18,12 +18,14 @@
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
 //! - what is kept of it in the session's journal, and put back: `kept.rs`; stories: `session/screen.rs`
 //! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
+//! - images: `attach.rs`, `src/tui/run/images.rs`; stories: `attachments.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
 //! - the external editor: `give_back.rs`; stories: `composer.rs`,
 //!   `tests/pty/composer.rs`
 //! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; stories: `lines.rs`, `lines_lives.rs`
 
 mod address;
+mod attach;
 pub mod bring_back;
 mod composer;
 mod context;
@@ -48,6 +50,7 @@ use crate::id::AgentId;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
 pub use address::{Address, Unaddressed};
+use attach::Attachments;
 use composer::Composer;
 pub use composer::{Expanded, Pasted};
 pub use context::MessageContext;
@@ -72,6 +75,7 @@ pub struct Message {
     bound: Option<AgentId>,
     drafts: Drafts,
     removed: RemovedTexts,
+    images: Attachments,
     lines: Lines,
     /// What the external editor was given, while that is open.
     opened: Option<String>,
@@ -144,6 +148,10 @@ impl Message {
         let token = if is_drafting { Token::of(row, before) } else { None };
         let is_new = self.paths.token() != token.as_ref();
         let mut effects = Vec::new();
+        if token.is_none() && is_drafting {
+            let began = self.paths.token().cloned();
+            effects.extend(self.finish_path(began.as_ref(), known));
+        }
         if self.paths.type_token(token, known.facts.now) {
             effects.push(PaneEffect::Outside(Effect::ListPaths));
         }

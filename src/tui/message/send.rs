@@ -78,6 +78,9 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
 
 /// Carries the draft out as a command, or sends it, or says why not: then it stays.
 pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+    if let Some(effects) = message.before_sending(delivery, known) {
+        return effects;
+    }
     // A chip is text, whatever stands in it: a paste is no command and names nobody.
     let draft = message.shown();
     if let Some((line, output)) = shell_line(&draft) {
@@ -236,9 +239,11 @@ fn send(
             }
             message.goes_out(draft.to_owned());
             let text = filled.unwrap_or_else(|| message.whole(address.text));
+            let images = message.images_in(draft);
             let inject = |to| {
-                let (text, scope, trigger) = (text.clone(), RuleScope::default(), trigger.clone());
-                Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() }
+                let (text, scope, trigger, images) =
+                    (text.clone(), RuleScope::default(), trigger.clone(), images.clone());
+                Request::Inject { to, text, delivery, kind, scope, trigger, images }
             };
             address.to.into_iter().map(|to| inject(to).into()).collect()
         }

@@ -27,10 +27,12 @@ impl Message {
     }
 
     pub(super) fn top_mut(&mut self) -> &mut Composer {
-        match self.above.last_mut() {
+        let composer = match self.above.last_mut() {
             Some((_, composer)) => composer,
             None => &mut self.draft,
-        }
+        };
+        composer.know_labels(self.images.labels());
+        composer
     }
 
     /// Begins a text that is written first. A text of the history gives way to the draft, unless it was changed.

@@ -53,6 +53,7 @@ impl Message {
 
     /// Types one character; a control character is passed over.
     pub fn type_char(&mut self, c: char) {
+        self.images.note_paste(false);
         self.top_mut().type_char(c);
     }
 
@@ -68,6 +69,7 @@ impl Message {
 
     /// Inserts what came at once; never sends, whatever it contains.
     pub fn paste(&mut self, text: &str) -> Pasted {
+        self.images.note_paste(true);
         self.top_mut().paste(text)
     }
 
@@ -83,6 +85,7 @@ impl Message {
 
     /// Replaces so many characters before the cursor as one undo step.
     pub fn complete(&mut self, chars: usize, with: &str) {
+        self.images.note_paste(false);
         self.top_mut().complete(chars, with);
     }
 

@@ -16,6 +16,7 @@ use crate::tui::message::history::Sent;
 use crate::tui::msg::Msg;
 use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
+use crate::tui::run::images;
 use crate::tui::run::path_walk::walk;
 use crate::tui::run::sessions;
 use crate::tui::switch::{SessionPlace, SessionsFor};
@@ -28,6 +29,7 @@ pub struct Memory {
     /// The name of the session that runs.
     session: Option<String>,
     cwd: PathBuf,
+    home: Option<PathBuf>,
     unwritten: Arc<Mutex<VecDeque<Record>>>,
     newest: Arc<AtomicU64>,
 }
@@ -40,6 +42,7 @@ impl Memory {
             state: options.state.clone(),
             session: options.session.clone(),
             cwd: options.cwd.clone(),
+            home: options.home.clone(),
             unwritten: Arc::default(),
             newest: Arc::default(),
         }
@@ -69,6 +72,15 @@ impl Memory {
                 }
             }
             Vec::new()
+        });
+    }
+
+    /// Reads an image that the user names.
+    pub fn read_image(&self, written: String, path: String, files: &Files) {
+        let (cwd, home) = (self.cwd.clone(), self.home.clone());
+        files.aside(move || {
+            let outcome = images::read(&path, &cwd, home.as_deref());
+            vec![Msg::ImageRead { written, outcome }]
         });
     }
 

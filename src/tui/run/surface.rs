@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::drafts::KeptDrafts;
 use super::memory::Memory;
 use super::suspend::Stop;
-use super::{Ending, ScreenOptions, copy};
+use super::{Ending, ScreenOptions, copy, images};
 use crate::event::{Envelope, Event};
 use crate::limits;
 use crate::protocol::Post;
@@ -199,6 +199,14 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Compare(sessions) => core.memory.compare(sessions, &core.files),
             Effect::ListSessions(wanted_for) => core.memory.list_sessions(wanted_for, &core.files),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
+            Effect::ReadImage { written, path } => core.memory.read_image(written, path, &core.files),
+            Effect::PasteImage => {
+                let outside = core.outside.clone();
+                core.files.aside(move || {
+                    let outcome = images::of_clipboard(outside.as_deref());
+                    vec![Msg::ImageRead { written: String::new(), outcome }]
+                });
+            }
             Effect::ListPaths => core.memory.list(&core.files),
             Effect::Match(quest) => core.memory.find(quest, &core.files),
             Effect::Write { request, text } => core.files.write(request, text),

@@ -15,7 +15,7 @@ use crate::tui::effect::Outcome;
 use crate::tui::help::Help;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey};
 use crate::tui::ledger::LedgerPane;
-use crate::tui::message::{Expanded, bring_back, history_search, send};
+use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::palette;
 use crate::tui::pause;
@@ -150,6 +150,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return carry_out(app, vec![wanted]);
         }
         Action::Redraw => return vec![Effect::Redraw],
+        Action::PasteImage => return message::with(app, Message::paste_image),
         Action::Editor => {
             let text = app.message.open();
             return vec![Effect::Edit { subject: EditorSubject::Draft, text }];

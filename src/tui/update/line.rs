@@ -202,7 +202,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
             }
         };
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: words.to_owned(), delivery: None, kind: None, trigger };
+        let commit = QueueAct::Commit { text: words.to_owned(), delivery: None, kind: None, trigger, images: None };
         let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }

@@ -32,6 +32,11 @@ pub fn leave(app: &mut App) -> Vec<Effect> {
     with(app, |message, _| bring_back::abandon(message))
 }
 
+/// Takes the answer whether the model takes images.
+pub fn images_checked(app: &mut App) -> Vec<Effect> {
+    with(app, Message::images_checked)
+}
+
 /// Takes what a stop gave back.
 pub fn stopped(app: &mut App, entries: &[Pending]) {
     with(app, |message, known| bring_back::stopped(message, entries, known));

@@ -105,6 +105,9 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = message::with(app, |message, _| send::not_remembered(message, &reason));
         }
         Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
+        Msg::ImageRead { written, outcome } => {
+            effects = message::with(app, |message, known| message.image_read(&written, outcome, known));
+        }
         Msg::Matched(found) => app.message.take_hits(found),
         Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
         Msg::Sessions(wanted_for, rows) => {
@@ -367,7 +370,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     }
     app.focus.go(Pane::Composer);
     insert(app, text);
-    Vec::new()
+    message::with(app, |message, known| message.attach_pasted(text, known))
 }
 
 /// Puts a text into the message that came at once.

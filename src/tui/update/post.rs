@@ -45,6 +45,7 @@ pub fn told(app: &mut App, post: Post) -> PostOutcome {
         Post::Reply(reply) => return PostOutcome::Changed(replied(app, reply)),
         Post::Notice(notice) => return PostOutcome::Changed(noticed(app, notice)),
         Post::Queues { .. } => {
+            message.know_images(facts.run.pending.entries().iter().map(|text| &text.message));
             question::ask_about_stale(questions, message, facts);
             Vec::new()
         }
@@ -69,6 +70,9 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     let effects = carry_out(app, wanted);
     note_model(&mut app.status, envelope);
     app.facts.tour.apply(envelope, &app.facts.run);
+    if let Event::UserTurn { content, .. } = &envelope.event {
+        app.message.count_images(content);
+    }
     if let Event::Returned { entries } = &envelope.event {
         let is_own = |entry: &&Pending| entry.sender == app.facts.client;
         let own: Vec<Pending> = entries.iter().filter(is_own).cloned().collect();
@@ -193,6 +197,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
         // The event says the same when the agent takes it over; the fold has the templates.
         Notice::ModelSwitch { outcome: Ok(_), .. } | Notice::Templates(_) => {}
+        Notice::Images(_) => return message::images_checked(app),
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);
             message::given_back(app, &entries);

@@ -72,7 +72,10 @@ pub fn begin_unfinished(
 ) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
     match facts.medium {
-        Medium::Screen => message.restore_drafts(&left.drafts),
+        Medium::Screen => {
+            message.restore_drafts(&left.drafts);
+            wanted.extend(message.read_again(&left.drafts));
+        }
         // Nothing gets into a line that is being typed; `/back` brings it there.
         Medium::Lines => {
             for draft in &left.drafts {

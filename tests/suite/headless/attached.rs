@@ -85,12 +85,31 @@ fn the_json_names_images_and_has_no_data_of_them() {
 fn an_image_that_cannot_be_sent_is_refused_before_the_run() {
     let server = Server::start([]);
     let program = with_image(exec(&server));
-    std::fs::write(program.work().join("large.gif"), [b"GIF89a".as_slice(), &vec![0; 5 << 20]].concat()).unwrap();
+    let large = program.work().join("large.gif");
+    std::fs::write(&large, "GIF89a").unwrap();
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(33 << 20).unwrap();
     let output = program.args(["--attach", "large.gif", "Look."]).output();
     assert_eq!(exit_code(&output), 2);
-    assert!(stderr(&output).contains("cannot read large.gif: it is larger than 3840000 bytes"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot read large.gif: it is larger than 33554432 bytes"), "{}", stderr(&output));
     let many = std::iter::repeat_n(["--attach", "p.png"], 11).flatten();
     let output = with_image(exec(&server)).args(many).args(["Look."]).output();
     assert_eq!(exit_code(&output), 2);
     assert!(stderr(&output).contains("at most 10 images"), "{}", stderr(&output));
+}
+
+#[test]
+fn images_go_with_an_argument_of_their_own_and_with_requests_in_json() {
+    let server = Server::start([Reply::text("one"), Reply::text("two")]);
+    let program = with_image(exec(&server)).args(["--image", "p.png", "--input", "json", "Look."]);
+    let mut run = program.piped().run();
+    let send = json!({"type": "send", "text": "And this?", "delivery": "follow_up", "images": ["p.png"]});
+    let gone = json!({"type": "send", "text": "Not this.", "images": ["gone.png"]});
+    run.write(&format!("{send}\n{gone}\n"));
+    run.close_stdin();
+    let end = run.end();
+    let bodies: Vec<String> = server.chats().iter().map(|chat| chat.body.to_string()).collect();
+    assert_eq!(bodies.len(), 2, "{}", end.stderr);
+    assert_eq!(bodies.iter().map(|body| body.matches(BASE64).count()).collect::<Vec<_>>(), [1, 2]);
+    assert!(bodies[1].contains("And this?\\n\\nImage: p.png") && !bodies[1].contains("Not this."), "{}", bodies[1]);
+    assert!(format!("{}{}", end.stdout, end.stderr).contains("cannot read gone.png"), "{}", end.stdout);
 }

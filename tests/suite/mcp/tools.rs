@@ -8,6 +8,7 @@ use steersman::approval::{Act, Answer, ApprovalSubject, Approvals, Mode};
 use steersman::event::Event;
 use steersman::mcp::definition::ServerDefinition;
 use steersman::mcp::{ServerTools, Servers};
+use steersman::message::Message;
 use steersman::protocol::ServerState;
 use steersman::provider::Played;
 use steersman::tool::ToolScope;
@@ -138,6 +139,11 @@ async fn long_results_are_cut_and_images_are_kept_as_files_of_the_session() {
     assert!(image.starts_with("one pixel\n[image image/png, 70 B, kept as "), "{image}");
     let path = image.split("kept as ").nth(1).unwrap().trim_end_matches(']');
     assert!(std::fs::read(path).unwrap().starts_with(b"\x89PNG"));
+    let request = rig.last_request();
+    let Some(Message::User { content, images, .. }) = request.messages.last() else { panic!("{request:?}") };
+    let name = "image 1 of mcp__one__image";
+    assert_eq!(content, &format!("<images-results from=\"tools, not the user\">\n{name}\n</images-results>"));
+    assert_eq!(images.len(), 1, "the model sees it behind the result");
 }
 
 #[tokio::test]

@@ -161,6 +161,7 @@ fn every_request_is_the_same_behind_json() {
             delivery: Some(Delivery::FollowUp),
             kind: None,
             trigger: None,
+            images: Some(Vec::new()),
         }),
         queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
         queue(QueueAct::Restore { entry: Box::new(entry.clone()), before: Vec::new() }),
@@ -184,6 +185,7 @@ fn every_request_is_the_same_behind_json() {
         Request::Compact { words: None },
         Request::SwitchModel { name: "m".to_owned() },
         Request::ListModels,
+        Request::CheckImages,
         Request::Retry,
         Request::PreviewRewind { to: "m1".into() },
         Request::KeepDrafts {
@@ -191,6 +193,7 @@ fn every_request_is_the_same_behind_json() {
                 to: "a 0".into(),
                 text: "half".to_owned(),
                 kind: steersman::steering::TextKind::Add,
+                images: Vec::new(),
             }],
         },
     ];

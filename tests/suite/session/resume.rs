@@ -164,6 +164,7 @@ fn what_was_being_written_comes_back_unless_it_was_sent_since() {
         to: to.into(),
         text: text.to_owned(),
         kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
     };
     let left = |disk: &Disk| {
         let unfinished = restored(&disk.bytes()).unfinished;

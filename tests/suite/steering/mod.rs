@@ -211,7 +211,11 @@ async fn the_history_keeps_what_was_sent_and_the_plain_words_and_the_request_nev
         .filter_map(|message| match message {
             Message::User { content, about: Some(about), .. } => match about.as_ref() {
                 UserAbout::Text(text) => Some((content.clone(), text.words.clone()?)),
-                UserAbout::Rule(_) | UserAbout::Plan(_) | UserAbout::Kept(_) | UserAbout::Job(_) => None,
+                UserAbout::Rule(_)
+                | UserAbout::Plan(_)
+                | UserAbout::Kept(_)
+                | UserAbout::Job(_)
+                | UserAbout::Images => None,
             },
             _ => None,
         })

@@ -18,6 +18,7 @@ pub const ROWS: &[Binding] = &[
     ),
     row(ALT, K::Char('v'), A::NextKind, "Alt+V", "what the text is: add to the task, instead of it, a note, a rule"),
     row(CTRL, K::Char('g'), A::Editor, "Ctrl+G", "write the message in your editor"),
+    row(CTRL, K::Char('v'), A::PasteImage, "Ctrl+V", "put the picture of the clipboard into the message"),
     row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
     row(ALT, K::Char('r'), A::Write(WriteKey::Redo), "Alt+R", "redo what was undone"),
     row(CTRL, K::Char('r'), A::Write(WriteKey::Search), "Ctrl+R", "search what was sent before, in all sessions"),

@@ -97,6 +97,20 @@ impl Chips {
     }
 }
 
+/// Returns the chips of a text and the places where one of these labels stands, in order.
+pub fn places_with<'a>(shown: &'a str, labels: &'a [String]) -> Vec<ChipSpan<'a>> {
+    let mut all: Vec<ChipSpan<'a>> = places(shown).collect();
+    for label in labels {
+        for (at, label) in shown.match_indices(label.as_str()) {
+            let start = shown.get(..at).unwrap_or_default().chars().count();
+            let end = start + label.chars().count();
+            all.push(ChipSpan { start, end, bytes: (at, at + label.len()), label });
+        }
+    }
+    all.sort_by_key(|place| place.start);
+    all
+}
+
 /// Writes a shown text for people: each chip in brackets.
 pub fn in_brackets(shown: &str) -> String {
     shown.replace(OPEN, "[").replace(CLOSE, "]")
@@ -124,7 +138,8 @@ fn lines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.strip_suffix('\n').unwrap_or(text).as_bytes()).count() + 1
 }
 
-fn size(bytes: usize) -> String {
+/// Writes a number of bytes for people.
+pub fn size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),

@@ -34,9 +34,9 @@ impl Composer {
             }
         };
         let edge = if is_left {
-            chips::places(line).filter(passed).last().map(|chip| chip.end)
+            chips::places_with(line, &self.labels).into_iter().filter(passed).last().map(|chip| chip.end)
         } else {
-            chips::places(line).find(passed).map(|chip| chip.start)
+            chips::places_with(line, &self.labels).into_iter().find(passed).map(|chip| chip.start)
         };
         if let Some(edge) = edge {
             self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(edge)));
@@ -51,7 +51,7 @@ impl Composer {
             WordDirection::Left => chip.end <= column,
             WordDirection::Right => column <= chip.start,
         };
-        if !chips::places(line).any(touches) {
+        if !chips::places_with(line, &self.labels).into_iter().any(touches) {
             return match way {
                 WordDirection::Left => self.area.delete_word(),
                 WordDirection::Right => self.area.delete_next_word(),
@@ -71,7 +71,8 @@ impl Composer {
         if line.is_ascii() {
             return;
         }
-        let chips: Vec<(usize, usize)> = chips::places(line).map(|place| (place.start, place.end)).collect();
+        let chips: Vec<(usize, usize)> =
+            chips::places_with(line, &self.labels).into_iter().map(|place| (place.start, place.end)).collect();
         let mut column = 0;
         let mut ranges = Vec::new();
         for grapheme in line.graphemes(true) {
@@ -89,7 +90,11 @@ impl Composer {
     pub(super) fn mark_chips(&mut self) {
         let lines = self.area.lines().iter().enumerate();
         let marks: Vec<_> = lines
-            .flat_map(|(row, line)| chips::places(line).map(move |place| ((row, place.bytes.0), (row, place.bytes.1))))
+            .flat_map(|(row, line)| {
+                chips::places_with(line, &self.labels)
+                    .into_iter()
+                    .map(move |place| ((row, place.bytes.0), (row, place.bytes.1)))
+            })
             .collect();
         self.area.clear_custom_highlight();
         for mark in marks {

@@ -60,7 +60,12 @@ fn a_session_in_which_nobody_said_anything_touches_no_disk() {
     let journal = journal(&disk);
     journal.on_event(&event(1, Event::Reset {}));
     let text = "half a thought".to_owned();
-    journal.drafts(vec![DraftText { to: AgentId::main(), text, kind: steersman::steering::TextKind::Add }]);
+    journal.drafts(vec![DraftText {
+        to: AgentId::main(),
+        text,
+        kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
+    }]);
     journal.keep();
     assert_eq!((journal.has_begun(), journal.close(), disk.calls()), (false, None, 0));
 }

@@ -1,0 +1,33 @@
+//! Images that calls return beside their text: collected while a batch of calls runs, shown to the model behind its results.
+//!
+//! No dialect but one takes images within a result, so each gets them the same way: in a message of their own, which the
+//! agent appends at the boundary. Always holds: they are bounded in number, and each has been made to fit.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::image::Image;
+use crate::limits;
+
+/// The images of the calls that run. Clones lead to the same agent.
+#[derive(Debug, Clone, Default)]
+pub struct ResultImages(Arc<Mutex<Vec<Image>>>);
+
+impl ResultImages {
+    /// Adds one.
+    ///
+    /// # Errors
+    /// A sentence when there are as many as one message has.
+    pub fn add(&self, image: Image) -> Result<(), String> {
+        let mut images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if images.len() >= limits::IMAGES {
+            return Err(format!("at most {} images are shown at once; ask for it again on its own", limits::IMAGES));
+        }
+        images.push(image);
+        Ok(())
+    }
+
+    /// Takes all.
+    pub fn take(&self) -> Vec<Image> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
