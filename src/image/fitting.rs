@@ -110,7 +110,7 @@ fn is_animated(media_type: ImageType, bytes: &[u8]) -> bool {
         return false;
     }
     let Ok(mut decoder) = GifDecoder::new(Cursor::new(bytes)) else { return false };
-    decoder.set_limits(bounds()).is_ok() && decoder.into_frames().take(2).filter(Result::is_ok).count() > 1
+    decoder.set_limits(bounds()).is_ok() && decoder.into_frames().take(2).flatten().count() > 1
 }
 
 /// Writes a picture as PNG or as JPEG, whichever is smaller; one that can be looked through only as PNG.

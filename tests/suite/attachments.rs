@@ -37,10 +37,9 @@ pub fn png(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-fn stage(directory: &TempDir) -> Stage {
+fn stage() -> Stage {
     let mut stage = Stage::new(80, 24);
     list(&mut stage, &["picture.png", "docs/", "docs/my shot.png", "notes.txt"]);
-    let _ = directory;
     stage
 }
 
@@ -84,7 +83,7 @@ fn names(stage: &Stage) -> Vec<Vec<String>> {
 #[test]
 fn a_path_that_is_taken_from_the_list_becomes_an_image_and_is_sent_with_the_text() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.keys("look at @pictu<tab>");
     assert_eq!(text(&stage), "look at @picture.png ");
     answer(&mut stage, directory.path());
@@ -99,7 +98,7 @@ fn a_path_that_is_taken_from_the_list_becomes_an_image_and_is_sent_with_the_text
 #[test]
 fn a_path_that_is_typed_becomes_one_with_the_blank_behind_it_and_one_at_the_end_with_enter() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("@\"docs/my shot.png\" ");
     answer(&mut stage, directory.path());
@@ -124,7 +123,7 @@ fn a_path_that_is_pasted_or_dropped_becomes_an_image() {
         format!("'{path}'"),
         format!("file://{}", path.replace(' ', "%20")),
     ] {
-        let mut stage = stage(&directory);
+        let mut stage = stage();
         supports(&mut stage, ImageSupport::Unknown);
         stage.keys("see ").paste(&pasted);
         assert_eq!(text(&stage), format!("see {pasted}"));
@@ -139,7 +138,7 @@ fn a_path_that_is_pasted_or_dropped_becomes_an_image() {
 #[test]
 fn only_what_the_user_names_is_attached() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.event("", Event::TurnStarted { turn: 1 });
     stage.says("", "see @picture.png and [image 1: picture.png 640×480, 1 KB]");
     stage.turn_ended("", Outcome::Completed, None);
@@ -157,7 +156,7 @@ fn only_what_the_user_names_is_attached() {
 #[test]
 fn an_image_in_the_text_is_one_character_for_the_cursor_and_for_undo() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.keys("a @picture.png ");
     answer(&mut stage, directory.path());
     stage.keys("b<left><left><left>x");
@@ -178,7 +177,7 @@ fn an_image_in_the_text_is_one_character_for_the_cursor_and_for_undo() {
 #[test]
 fn an_edit_of_a_pending_text_keeps_its_images_takes_them_away_and_adds_some() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("start<enter>");
     let taken = stage.take_turn();
@@ -202,7 +201,7 @@ fn an_edit_of_a_pending_text_keeps_its_images_takes_them_away_and_adds_some() {
 #[test]
 fn a_text_that_a_stop_gives_back_has_its_images_again() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("start<enter>");
     let taken = stage.take_turn();
@@ -221,7 +220,7 @@ fn a_text_that_a_stop_gives_back_has_its_images_again() {
 #[test]
 fn a_model_that_takes_no_images_is_known_before_enter_and_the_text_stays() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.keys("@picture.png ");
     assert!(stage.effects.contains(&Effect::Request(Request::CheckImages)));
     answer(&mut stage, directory.path());
@@ -248,7 +247,7 @@ fn a_model_that_takes_no_images_is_known_before_enter_and_the_text_stays() {
 #[test]
 fn a_text_waits_for_the_answer_whether_the_model_takes_images() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.keys("@picture.png ");
     answer(&mut stage, directory.path());
     stage.keys("<enter>");
@@ -261,7 +260,7 @@ fn a_text_waits_for_the_answer_whether_the_model_takes_images() {
 fn what_cannot_be_read_stays_text_with_the_reason() {
     let directory = directory();
     fs::write(directory.path().join("text.png"), "no image").unwrap();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     for (path, reason) in [("gone.png", "No such file"), ("text.png", "it is no PNG, JPEG, GIF or WebP image")] {
         stage.keys(&format!("@{path} "));
         answer(&mut stage, directory.path());
@@ -315,7 +314,8 @@ fn what_fits_is_sent_byte_for_byte_and_what_is_too_large_becomes_smaller() {
     let mut seed = 1_u32;
     let noise = RgbImage::from_fn(1_500, 1_500, |_, _| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        Rgb([(seed >> 24) as u8, (seed >> 16) as u8, (seed >> 8) as u8])
+        let [red, green, blue, _] = seed.to_be_bytes();
+        Rgb([red, green, blue])
     });
     let mut bytes = Vec::new();
     DynamicImage::from(noise).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
@@ -346,7 +346,7 @@ fn an_image_whose_header_names_too_many_pixels_is_not_opened() {
 #[test]
 fn a_draft_that_is_kept_has_its_images_again_when_the_session_is_resumed() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     stage.keys("look @picture.png ");
     answer(&mut stage, directory.path());
     let kept = stage.app.unsent();
@@ -354,7 +354,7 @@ fn a_draft_that_is_kept_has_its_images_again_when_the_session_is_resumed() {
     assert_eq!((kept[0].images[0].label.as_str(), kept[0].images[0].path.as_str()), (&*label(1), "picture.png"));
     let unfinished = || Unfinished { drafts: kept.clone(), ..Unfinished::default() };
 
-    let mut resumed = self::stage(&directory);
+    let mut resumed = self::stage();
     resumed.tell(Msg::from(Notice::Unfinished(unfinished())));
     answer(&mut resumed, directory.path());
     supports(&mut resumed, ImageSupport::Taken);
@@ -363,7 +363,7 @@ fn a_draft_that_is_kept_has_its_images_again_when_the_session_is_resumed() {
     assert_eq!(names(&resumed), [["picture.png"]]);
 
     fs::write(directory.path().join("picture.png"), png(10, 10)).unwrap();
-    let mut changed = self::stage(&directory);
+    let mut changed = self::stage();
     changed.tell(Msg::from(Notice::Unfinished(unfinished())));
     answer(&mut changed, directory.path());
     assert!(said(&changed).contains("is not what it was"), "{}", said(&changed));
@@ -372,7 +372,7 @@ fn a_draft_that_is_kept_has_its_images_again_when_the_session_is_resumed() {
 #[test]
 fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     let image = read("picture.png", directory.path(), None).unwrap().image;
     let entry =
@@ -389,7 +389,7 @@ fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
 #[test]
 fn the_picture_of_the_clipboard_goes_to_the_cursor() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("a b<left><c-v>");
     assert!(stage.effects.contains(&Effect::PasteImage));
@@ -405,7 +405,7 @@ fn the_picture_of_the_clipboard_goes_to_the_cursor() {
 #[test]
 fn an_image_in_the_message_and_in_the_pending_list_looks_like_this() {
     let directory = directory();
-    let mut stage = stage(&directory);
+    let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("start<enter>");
     let taken = stage.take_turn();

@@ -208,8 +208,8 @@ impl Composer {
             self.swap(row, column, 0, to);
             return true;
         }
-        let lines = self.area.lines().iter().enumerate();
-        let Some((at, line, byte)) = lines.filter_map(|(at, line)| Some((at, line, line.find(from)?))).next() else {
+        let mut lines = self.area.lines().iter().enumerate();
+        let Some((at, line, byte)) = lines.find_map(|(at, line)| Some((at, line, line.find(from)?))) else {
             return false;
         };
         let start = line.get(..byte).unwrap_or_default().chars().count();
