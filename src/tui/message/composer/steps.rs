@@ -34,7 +34,7 @@ impl Composer {
             }
         };
         let edge = if is_left {
-            chips::places_with(line, &self.labels).into_iter().filter(passed).next_back().map(|chip| chip.end)
+            chips::places_with(line, &self.labels).into_iter().rfind(passed).map(|chip| chip.end)
         } else {
             chips::places_with(line, &self.labels).into_iter().find(passed).map(|chip| chip.start)
         };
