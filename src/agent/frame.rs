@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::id::{AgentId, MessageId};
 use crate::plan::PlanNews;
-use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger};
+use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
 use crate::text::{clip, is_invisible, visible_line};
 #[cfg(feature = "tools")]
 use crate::tool::JobNote;
@@ -98,7 +98,11 @@ pub fn frame(text: &FramedText<'_>) -> String {
         (TextKind::Rule, _) => format!(" for=\"{}\"", holds_for(text.scope)),
         (TextKind::Add | TextKind::Instead | TextKind::Note, _) => String::new(),
     };
-    let head = format!(" kind=\"{}\" sent=\"{}\"{due}{about}", text.kind, sent(text.sent));
+    let reply = match text.kind {
+        TextKind::Add | TextKind::Instead => format!(" reply=\"{}\"", attribute_text(&answer_mark(text.id))),
+        TextKind::Note | TextKind::Rule => String::new(),
+    };
+    let head = format!(" kind=\"{}\" sent=\"{}\"{due}{about}{reply}", text.kind, sent(text.sent));
     wrapped(STEER, text.id.as_str(), &head, text.words)
 }
 
@@ -310,8 +314,8 @@ mod tests {
         assert_eq!(
             framed,
             [
-                "<steer-m5 kind=\"add\" sent=\"while bash ran, 2 calls before this\" task=\"goes on: Migrate the schema to v3.\">\nuse v4\n</steer-m5>",
-                "<steer-m5 kind=\"instead\" sent=\"while bash ran, 2 calls before this\" task=\"dropped: Migrate the schema to v3.\">\nuse v4\n</steer-m5>",
+                "<steer-m5 kind=\"add\" sent=\"while bash ran, 2 calls before this\" task=\"goes on: Migrate the schema to v3.\" reply=\"[m5]\">\nuse v4\n</steer-m5>",
+                "<steer-m5 kind=\"instead\" sent=\"while bash ran, 2 calls before this\" task=\"dropped: Migrate the schema to v3.\" reply=\"[m5]\">\nuse v4\n</steer-m5>",
                 "<steer-m5 kind=\"note\" sent=\"while bash ran, 2 calls before this\">\nuse v4\n</steer-m5>",
                 "<steer-m5 kind=\"rule\" sent=\"while bash ran, 2 calls before this\" for=\"you and your sub-agents\">\nuse v4\n</steer-m5>",
             ]

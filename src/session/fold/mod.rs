@@ -45,7 +45,7 @@ pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
 pub use permissions::{Permissions, Sandbox};
 pub use plans::{AgentPlan, PlanList};
-pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptState, UnseenReason};
+pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptCost, ReceiptState, UnseenReason};
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
 pub use rules::{RuleList, rule_scope_words};

@@ -2,7 +2,9 @@
 //!
 //! A fold over the queue's snapshots and the agents' events; nothing is guessed. A text is *delivered* when its agent said
 //! that it is in the conversation, and *seen* when the first token came of a reply to a request that carried it. A turn that
-//! ends before says so; a later reply may still have seen it. Always holds: a receipt never goes back from delivered.
+//! ends before says so; a later reply may still have seen it. It is *answered* when the model said in its own words what it
+//! did with it (`steering::text_answers`); without that nothing is claimed. Always holds: a receipt never goes back from
+//! delivered, and never from answered.
 //!
 //! What a text has cost is the usage of its agent's rounds from its delivery until the agent calls a tool of another
 //! name than the last one before the delivery (at a turn's start: any tool), or until the turn ends: what it took until
@@ -12,10 +14,11 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptState, UnseenReason};
+use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptState, UnseenReason};
 use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::steering::text_answers;
 
 /// The receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +35,8 @@ struct AgentProgress {
     turn: u32,
     /// True once the reply of the round that runs is whole.
     replied: bool,
+    /// Tool calls of this turn so far.
+    steps: u32,
     /// The tool that it called last in this turn.
     tool: Option<String>,
     /// Texts that no reply was given to yet.
@@ -113,6 +118,7 @@ impl Receipts {
                 let progress = self.progress(envelope);
                 progress.turn = *turn;
                 progress.tool = None;
+                progress.steps = 0;
             }
             Event::UserTurn {
                 content,
@@ -149,7 +155,9 @@ impl Receipts {
                 let progress = self.progress(envelope);
                 progress.counted.retain(|(_, before)| before.as_ref() == Some(name));
                 progress.tool = Some(name.clone());
+                progress.steps = progress.steps.saturating_add(1);
             }
+            Event::Assistant { text, interrupted: false } => return self.answered(envelope, text),
             Event::TurnEnded { outcome, .. } => return self.ended(&envelope.agent, unseen_reason(*outcome)),
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
@@ -212,6 +220,21 @@ impl Receipts {
             if let ReceiptState::Delivered(arrival) | ReceiptState::Unseen(arrival, _) = &receipt.state {
                 receipt.state = ReceiptState::Seen(arrival.clone(), reply);
                 changed.push(id.clone());
+            }
+        }
+        changed
+    }
+
+    /// Notes what a whole reply says that was done with texts of its agent; the first sentence about each counts.
+    fn answered(&mut self, envelope: &Envelope, reply: &str) -> Vec<MessageId> {
+        let (turn, step) = self.agents.get(&envelope.agent).map(|agent| (agent.turn, agent.steps)).unwrap_or_default();
+        let mut changed = Vec::new();
+        for found in text_answers(reply) {
+            let receipt = self.change(&found.id).filter(|receipt| receipt.awaits_answer_of(&envelope.agent));
+            if let Some(receipt) = receipt {
+                let (seq, at, sentence) = (envelope.seq, envelope.at, found.sentence);
+                receipt.answer = Some(ReceiptAnswer { seq, at, turn, step, sentence });
+                changed.push(found.id);
             }
         }
         changed

@@ -62,6 +62,8 @@ named_keys! {
         ToBackground = "to-background",
         /// Show the selected text of the ledger in its transcript.
         Jump = "jump",
+        /// Show the reply that says what was done with the selected text of the ledger.
+        JumpToAnswer = "jump-to-answer",
         /// Take back what the tools of the last turn changed, after a question.
         UndoChanges = "undo-changes",
         /// Send the request again that failed.
@@ -124,6 +126,7 @@ impl Action {
             | Self::Plan
             | Self::Jobs
             | Self::Jump
+            | Self::JumpToAnswer
             | Self::Redraw => true,
             Self::Send
             | Self::FollowUp

@@ -202,6 +202,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
         Action::Jump
+        | Action::JumpToAnswer
         | Action::InChanges(_)
         | Action::InJobs(_)
         | Action::InPlan(_)
