@@ -8,7 +8,10 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use crate::control::AgentNote;
+use crate::event::Outcome;
 use crate::id::{AgentId, MessageId};
+use crate::limits;
 use crate::plan::PlanNews;
 use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
 use crate::text::{clip, is_invisible, visible_line};
@@ -23,8 +26,10 @@ const TOOL: usize = 32;
 const STEER: &str = "steer";
 /// How the tag of a note on a command in the background begins; its id follows.
 const JOB: &str = "job";
+/// How the tag of a note on a continued sub-agent begins; its name follows.
+const AGENT: &str = "agent";
 /// How all tags begin, those of a compaction too.
-const TAGS: [&str; 6] = [STEER, JOB, "rule", "text", "task", "plan"];
+const TAGS: [&str; 7] = [STEER, JOB, AGENT, "rule", "text", "task", "plan"];
 
 /// When a text was sent, told by what its agent did then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +153,28 @@ pub fn job_note(note: &JobNote) -> String {
     let last = if last.is_empty() { "[no output]" } else { last };
     let words: Vec<&str> = std::iter::once(last).chain(end.notes.iter().map(String::as_str)).collect();
     wrapped(JOB, end.id.as_str(), &head, &words.join("\n"))
+}
+
+/// Tells the main agent of a sub-agent that the user continued. Its answer stands in it as it is, like a result.
+pub fn agent_note(note: &AgentNote) -> String {
+    let AgentNote { agent, asked, outcome, answer } = note;
+    let asked: String = asked.chars().take(limits::AGENT_NOTE_ASKED).collect();
+    let asked = attribute_text(&asked);
+    let head = format!(
+        " from=\"the program, not the user\" agent=\"{}\" continued-by=\"the user\" asked=\"{asked}\" end=\"{}\"",
+        attribute_text(agent.as_str()),
+        match outcome {
+            Outcome::Completed => "completed",
+            Outcome::Synthesized => "completed, out of steps",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Failed => "failed",
+        }
+    );
+    let mut words: String = answer.chars().take(limits::AGENT_NOTE_ANSWER).collect();
+    if words.len() < answer.len() {
+        words.push_str("\n[the rest is left out]");
+    }
+    wrapped(AGENT, agent.as_str(), &head, &words)
 }
 
 const CHANGED: &str = "in these words from now on";

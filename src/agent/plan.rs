@@ -66,7 +66,11 @@ impl Agent {
                     PlanNews::ModeOff => Some(false),
                     PlanNews::Changed => None,
                 },
-                UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_) | UserAbout::Job(_) => None,
+                UserAbout::Text(_)
+                | UserAbout::Rule(_)
+                | UserAbout::Kept(_)
+                | UserAbout::Job(_)
+                | UserAbout::Agent(_) => None,
             },
             Message::User { about: None, .. }
             | Message::System { .. }

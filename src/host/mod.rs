@@ -17,6 +17,7 @@
 mod background;
 mod command;
 mod context_files;
+mod continued;
 mod guards;
 mod handle;
 mod hooks;

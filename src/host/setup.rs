@@ -28,7 +28,7 @@ use crate::protocol::PromptTemplate;
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
-use crate::subagent::{Persona, Roster, SubAgents};
+use crate::subagent::{Continuations, Persona, Roster, SubAgents};
 use crate::tool::{Jobs, ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
@@ -110,7 +110,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs }: Shared,
+        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs, continuations }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -205,6 +205,7 @@ impl Setup {
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
+                let agents = agents.continuations(continuations);
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
@@ -269,6 +270,8 @@ pub(super) struct Shared {
     pub changes: Arc<Changes>,
     /// The commands in the background.
     pub jobs: Arc<Jobs>,
+    /// The finished sub-agents that can be continued.
+    pub continuations: Arc<Continuations>,
 }
 
 /// What came of a setup.

@@ -17,6 +17,7 @@ use crate::error::RunError;
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::{Command, Commands};
+use crate::host::continued::Continued;
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
@@ -27,6 +28,7 @@ use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
+use crate::subagent::Continuations;
 use crate::tool::{JobNews, Jobs};
 use crate::workspace::Changes;
 
@@ -96,6 +98,7 @@ where
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let (jobs, shell) = (Arc::clone(handle.jobs()), Arc::clone(handle.shell_slot()));
+    let continuations = Arc::clone(handle.continuations());
     let worker = Worker {
         main,
         crew,
@@ -114,6 +117,7 @@ where
         servers,
         jobs,
         shell,
+        continuations,
     };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
@@ -180,6 +184,7 @@ struct Worker {
     servers: Arc<OnceLock<Arc<Servers>>>,
     jobs: Arc<Jobs>,
     shell: Arc<OnceLock<Shell>>,
+    continuations: Arc<Continuations>,
 }
 
 impl Worker {
@@ -247,7 +252,8 @@ impl Worker {
         let plans = Arc::clone(&self.plans);
         let context = Arc::clone(&self.context);
         let jobs = Arc::clone(&self.jobs);
-        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs };
+        let continuations = Arc::clone(&self.continuations);
+        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs, continuations };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -348,6 +354,8 @@ impl Worker {
             &self.commands,
             &self.approvals,
         );
+        // Turns that the user gave finished sub-agents run beside those of the main agent.
+        let mut continued = Continued::new(&self.continuations, &self.mailbox);
         let mut last = LastRun::None;
         let mut due = Due::default();
         let mut ending = false;
@@ -358,6 +366,7 @@ impl Worker {
             }
             if due.resets > 0 {
                 agent.reset();
+                self.continuations.clear();
                 last = LastRun::None;
                 for _ in 0..std::mem::take(&mut due).resets {
                     interloper.unbar();
@@ -374,6 +383,7 @@ impl Worker {
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
                     () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
+                    () = continued.advance() => {}
                     () = self.commands.woken() => {}
                 }
                 continue;
@@ -395,6 +405,7 @@ impl Worker {
                     () = interloper.keep_time() => {}
                     () = guards.changed() => guards.say_change(&listeners),
                     () = self.jobs.has_news() => say_jobs(&self.jobs, &listeners),
+                    () = continued.advance() => {}
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => due.add(tasks.run(self.commands.take())),
                     result = &mut work => break result,
@@ -409,6 +420,9 @@ impl Worker {
                 Err(error) => LastRun::Failed(error.to_string()),
             };
         }
+        // Each emits its end.
+        drop(continued);
+        self.continuations.clear();
         self.jobs.end_all().await;
         say_jobs(&self.jobs, &listeners);
         agent.close();

@@ -1,11 +1,16 @@
 //! Limits of what is known of the user's texts and of agents that are continued.
 
+use std::time::Duration;
+
 /// Answers of one reply to texts of the user that are read.
 pub const ANSWERS: usize = 32;
 /// Longest id of a text in an answer, bytes.
 pub const ANSWER_ID: usize = 24;
 /// Columns of the sentence in which a model says what it did with a text.
 pub const ANSWER_COLUMNS: usize = 240;
+
+/// Time after which a text for an agent that waits for its sub-agents is offered to be forwarded to them.
+pub const FORWARD_AFTER: Duration = Duration::from_secs(30);
 
 /// Conversations of finished sub-agents that are kept, so that they can be continued.
 pub const KEPT_AGENTS: usize = 32;

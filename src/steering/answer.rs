@@ -25,8 +25,10 @@ pub fn text_answers(reply: &str) -> Vec<TextAnswer> {
     let answers = reply.lines().filter_map(|line| {
         let line = line.trim_start_matches(|c: char| c.is_whitespace() || MARKS.contains(&c));
         let (id, behind) = line.strip_prefix('[')?.split_once(']')?;
-        let is_id = !id.is_empty() && id.len() <= limits::ANSWER_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let sentence = behind.trim_start_matches(|c: char| c.is_whitespace() || MARKS.contains(&c) || c == ':').trim_end();
+        let is_id =
+            !id.is_empty() && id.len() <= limits::ANSWER_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let sentence =
+            behind.trim_start_matches(|c: char| c.is_whitespace() || MARKS.contains(&c) || c == ':').trim_end();
         // A link is no answer.
         if !is_id || behind.starts_with('(') || sentence.is_empty() {
             return None;

@@ -206,13 +206,18 @@ fn the_sentence_in_which_the_model_says_what_it_did_stands_in_the_ledger_and_a_g
     let shown = reader.selected.and_then(|cell| reader.transcript.cells().get(cell.index()));
     assert!(format!("{:?}", shown.map(|cell| cell.body())).contains("Counted 12 tests"));
     let csv = steersman::tui::export::ledger_csv(stage.app.facts.run.receipts.list());
-    assert!(csv.lines().nth(2).is_some_and(|row| row.contains("answered at step 3") && row.contains("Counted 12")), "{csv}");
+    assert!(
+        csv.lines().nth(2).is_some_and(|row| row.contains("answered at step 3") && row.contains("Counted 12")),
+        "{csv}"
+    );
 }
 
 #[test]
 fn without_a_sentence_of_its_own_nothing_is_claimed() {
     let unanswered = |stage: &Stage| stage.app.facts.run.receipts.list().iter().all(|receipt| receipt.answer.is_none());
-    for text in ["Done with m2.", "[m90] That is another agent's.", "[m99] Nobody sent that.", "[m4] Not delivered yet."] {
+    for text in
+        ["Done with m2.", "[m90] That is another agent's.", "[m99] Nobody sent that.", "[m4] Not delivered yet."]
+    {
         assert!(unanswered(&said(text, false)), "{text}");
     }
     assert!(unanswered(&said("[m2] Half a sen", true)), "the reply was cut");

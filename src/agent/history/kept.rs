@@ -137,9 +137,12 @@ fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
             UserAbout::Text(text) if text.id.as_ref() == Some(&rule.id) => {
                 Some(text.words.as_deref().unwrap_or(content))
             }
-            UserAbout::Rule(_) | UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Kept(_) | UserAbout::Job(_) => {
-                None
-            }
+            UserAbout::Rule(_)
+            | UserAbout::Text(_)
+            | UserAbout::Plan(_)
+            | UserAbout::Kept(_)
+            | UserAbout::Job(_)
+            | UserAbout::Agent(_) => None,
         },
         Message::User { about: None, .. } | Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => {
             None

@@ -227,7 +227,8 @@ impl Fold {
             }
             Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind, met: _, images: _ } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
-                let state = TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, ..TextState::default() };
+                let state =
+                    TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, ..TextState::default() };
                 self.agent(&id, parent.as_ref()).text(Item::Text { at, text: content, state });
             }
             event => self.agent(&id, parent.as_ref()).hear(at, event),

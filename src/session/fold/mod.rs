@@ -86,6 +86,8 @@ pub struct RunState {
     pub rules: RuleList,
     /// The plans of the agents.
     pub plans: PlanList,
+    /// The finished sub-agents that a text continues.
+    pub continuable: Vec<AgentId>,
 }
 
 impl RunState {
@@ -111,6 +113,16 @@ impl RunState {
             _ => {}
         }
         self.receipts.apply(envelope)
+    }
+
+    /// Tells whether a text for this agent is taken: by its queue, or by going on with what a finished sub-agent did.
+    pub fn takes_messages(&self, agent: &AgentId) -> bool {
+        self.agents.takes_messages(agent) || self.continues(agent)
+    }
+
+    /// Tells whether a text continues this finished sub-agent.
+    pub fn continues(&self, agent: &AgentId) -> bool {
+        !self.agents.takes_messages(agent) && self.continuable.contains(agent)
     }
 
     /// Returns whether a turn runs or is about to: then what is sent waits for it.
@@ -140,6 +152,7 @@ impl RunState {
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
             Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
+            Post::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {

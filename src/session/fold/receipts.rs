@@ -33,6 +33,8 @@ pub struct Receipts {
 struct AgentProgress {
     parent: Option<AgentId>,
     turn: u32,
+    /// Whether its turn is the user's and no part of its parent's.
+    has_own_turn: bool,
     /// True once the reply of the round that runs is whole.
     replied: bool,
     /// Tool calls of this turn so far.
@@ -159,6 +161,9 @@ impl Receipts {
             }
             Event::Assistant { text, interrupted: false } => return self.answered(envelope, text),
             Event::TurnEnded { outcome, .. } => return self.ended(&envelope.agent, unseen_reason(*outcome)),
+            Event::AgentSpawned { child, call, .. } => {
+                self.agents.entry(child.clone()).or_default().has_own_turn = call.is_none();
+            }
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
             // All other kinds say nothing about a text that was sent.
@@ -256,7 +261,9 @@ impl Receipts {
     /// Notes the end of an agent's turn, and so of everything beneath it.
     fn ended(&mut self, agent: &AgentId, why: UnseenReason) -> Vec<MessageId> {
         let waiting = self.agents.iter().filter(|(_, progress)| progress.waits()).map(|(id, _)| id);
-        let over: Vec<AgentId> = waiting.filter(|id| self.is_within(id, agent)).cloned().collect();
+        let has_own_turn = |id: &AgentId| self.agents.get(id).is_some_and(|progress| progress.has_own_turn);
+        let is_over = |id: &&AgentId| *id == agent || (!has_own_turn(id) && self.is_within(id, agent));
+        let over: Vec<AgentId> = waiting.filter(is_over).cloned().collect();
         over.iter().flat_map(|agent| self.unseen(agent, why)).collect()
     }
 

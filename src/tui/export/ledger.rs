@@ -6,8 +6,20 @@ use crate::session::fold::{Receipt, ledger_row};
 
 /// Writes the ledger as CSV: a head, then a row for each text; times in UTC, waits in seconds, costs in US dollars.
 pub fn ledger_csv(receipts: &[Receipt]) -> String {
-    let head =
-        ["id", "to", "text", "sent", "state", "waited_seconds", "boundary", "seen", "tokens", "cost_usd", "kind", "answer"];
+    let head = [
+        "id",
+        "to",
+        "text",
+        "sent",
+        "state",
+        "waited_seconds",
+        "boundary",
+        "seen",
+        "tokens",
+        "cost_usd",
+        "kind",
+        "answer",
+    ];
     let rows = receipts.iter().map(|receipt| {
         let row = ledger_row(receipt);
         [

@@ -32,6 +32,8 @@ named_keys! {
         DeliverNow = "deliver-now",
         /// Take the next kind for what is written.
         NextKind = "next-kind",
+        /// Let the message go to the running sub-agents instead, then as well, then not.
+        Forward = "forward",
         /// Focus the pending list.
         FocusPending = "focus-pending",
         /// Focus the agent tree.
@@ -139,6 +141,7 @@ impl Action {
             | Self::BringBack
             | Self::DeliverNow
             | Self::NextKind
+            | Self::Forward
             | Self::FocusPending
             | Self::FocusTree
             | Self::FocusComposer

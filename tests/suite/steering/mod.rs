@@ -108,7 +108,8 @@ async fn a_text_that_cuts_an_answer_is_framed_too() {
     pause.reached().await;
     rig.interloper.inject_user_message(("now this", Delivery::Now)).unwrap();
     running.answered().await;
-    let expected = "<steer-m1 kind=\"add\" sent=\"while you wrote\" task=\"goes on: Go.\" reply=\"[m1]\">\nnow this\n</steer-m1>";
+    let expected =
+        "<steer-m1 kind=\"add\" sent=\"while you wrote\" task=\"goes on: Go.\" reply=\"[m1]\">\nnow this\n</steer-m1>";
     assert_eq!(user_texts(&rig)[1], expected);
 }
 
@@ -211,7 +212,11 @@ async fn the_history_keeps_what_was_sent_and_the_plain_words_and_the_request_nev
         .filter_map(|message| match message {
             Message::User { content, about: Some(about), .. } => match about.as_ref() {
                 UserAbout::Text(text) => Some((content.clone(), text.words.clone()?)),
-                UserAbout::Rule(_) | UserAbout::Plan(_) | UserAbout::Kept(_) | UserAbout::Job(_) => None,
+                UserAbout::Rule(_)
+                | UserAbout::Plan(_)
+                | UserAbout::Kept(_)
+                | UserAbout::Job(_)
+                | UserAbout::Agent(_) => None,
             },
             _ => None,
         })
