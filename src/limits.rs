@@ -10,6 +10,7 @@ mod mcp;
 mod outside;
 mod skills;
 mod snapshot;
+mod steering;
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use mcp::*;
 pub use outside::*;
 pub use skills::*;
 pub use snapshot::*;
+pub use steering::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;

@@ -3,6 +3,7 @@
 //!
 //! Plain values, the same in the queue, on the wire and on the screen. How a model is told of them: `agent::frame`.
 
+mod answer;
 mod condition;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{AgentId, MessageId};
 use crate::text::visible_line;
 
+pub use answer::{TextAnswer, answer_mark, text_answers};
 pub use condition::{
     AgentEnd, CONDITION_FORMS, CallMoment, Condition, ConditionError, ConditionForm, Happening, Recurrence, Trigger,
     conditional, is_named,

@@ -11,6 +11,11 @@ pub const MAIN: &str = "main";
 /// The name for all running agents.
 pub const ALL: &str = "all";
 
+/// The name for the running sub-agents of the agent that a text would go to.
+pub const SUBTREE: &str = "subtree";
+/// The name for that agent and its running sub-agents.
+pub const TREE: &str = "tree";
+
 /// The agents that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -20,6 +25,10 @@ pub enum Target {
     Agent(AgentId),
     /// Every running agent.
     All,
+    /// The running sub-agents of the agent that it would go to without a name.
+    Subtree,
+    /// That agent and its running sub-agents.
+    Tree,
 }
 
 /// A text, split from the name before it.
@@ -31,7 +40,7 @@ pub struct Addressed<'a> {
     pub text: &'a str,
 }
 
-/// Splits the name off a text: `@`, the id of an agent of `known` (or `main`, or `all`), then one blank or line
+/// Splits the name off a text: `@`, the id of an agent of `known` (or `main`, `all`, `subtree`, `tree`), then one blank or line
 /// end, which is dropped with the name; the end of the text counts as one. Upper and lower case differ.
 ///
 /// The main agent is always known, and one of its texts can start with a name: `@main @all of them`.
@@ -39,7 +48,8 @@ pub fn parse<'a>(text: &'a str, known: &[AgentId]) -> Addressed<'a> {
     let unnamed = Addressed { target: Target::Unnamed, text };
     let Some(rest) = text.strip_prefix('@') else { return unnamed };
     let children = known.iter().filter(|id| !id.is_main()).map(|id| (id.as_str(), Target::Agent(id.clone())));
-    let fixed = [(MAIN, Target::Agent(AgentId::main())), (ALL, Target::All)];
+    let main = Target::Agent(AgentId::main());
+    let fixed = [(MAIN, main), (ALL, Target::All), (SUBTREE, Target::Subtree), (TREE, Target::Tree)];
     let named = children.chain(fixed).filter_map(|(name, target)| {
         let behind = rest.strip_prefix(name)?;
         let text = if behind.is_empty() { behind } else { behind.strip_prefix([' ', '\n'])? };
@@ -56,7 +66,8 @@ pub fn seems_for(text: &str) -> Option<&str> {
     let number = behind.split(char::is_whitespace).next()?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    if is_name && name != MAIN && name != ALL && is_number { rest.get(..name.len() + 1 + number.len()) } else { None }
+    let is_fixed = [MAIN, ALL, SUBTREE, TREE].contains(&name);
+    if is_name && !is_fixed && is_number { rest.get(..name.len() + 1 + number.len()) } else { None }
 }
 
 /// Returns an agent's name as one safe line; the main agent's id is no name.

@@ -88,9 +88,12 @@ pub(super) fn turns_of(messages: &[Message]) -> u32 {
     let turn = |message: &Message| match message {
         Message::User { about: Some(about), .. } => match about.as_ref() {
             UserAbout::Text(text) => Some(text.turn.max(1)),
-            UserAbout::Rule(_) | UserAbout::Plan(_) | UserAbout::Kept(_) | UserAbout::Job(_) | UserAbout::Images => {
-                None
-            }
+            UserAbout::Rule(_)
+            | UserAbout::Plan(_)
+            | UserAbout::Kept(_)
+            | UserAbout::Job(_)
+            | UserAbout::Images
+            | UserAbout::Agent(_) => None,
         },
         Message::User { about: None, .. } => Some(1),
         Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => None,

@@ -8,9 +8,12 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use crate::control::AgentNote;
+use crate::event::Outcome;
 use crate::id::{AgentId, MessageId};
+use crate::limits;
 use crate::plan::PlanNews;
-use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger};
+use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
 use crate::text::{clip, is_invisible, visible_line};
 #[cfg(feature = "tools")]
 use crate::tool::JobNote;
@@ -25,8 +28,10 @@ const STEER: &str = "steer";
 const JOB: &str = "job";
 /// How the tag of a message with the images of tool results begins.
 const IMAGES: &str = "images";
+/// How the tag of a note on a continued sub-agent begins; its name follows.
+const AGENT: &str = "agent";
 /// How all tags begin, those of a compaction too.
-const TAGS: [&str; 7] = [STEER, JOB, IMAGES, "rule", "text", "task", "plan"];
+const TAGS: [&str; 8] = [STEER, JOB, IMAGES, AGENT, "rule", "text", "task", "plan"];
 
 /// When a text was sent, told by what its agent did then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +105,11 @@ pub fn frame(text: &FramedText<'_>) -> String {
         (TextKind::Rule, _) => format!(" for=\"{}\"", holds_for(text.scope)),
         (TextKind::Add | TextKind::Instead | TextKind::Note, _) => String::new(),
     };
-    let head = format!(" kind=\"{}\" sent=\"{}\"{due}{about}", text.kind, sent(text.sent));
+    let reply = match text.kind {
+        TextKind::Add | TextKind::Instead => format!(" reply=\"{}\"", attribute_text(&answer_mark(text.id))),
+        TextKind::Note | TextKind::Rule => String::new(),
+    };
+    let head = format!(" kind=\"{}\" sent=\"{}\"{due}{about}{reply}", text.kind, sent(text.sent));
     wrapped(STEER, text.id.as_str(), &head, text.words)
 }
 
@@ -152,6 +161,28 @@ pub fn job_note(note: &JobNote) -> String {
 pub fn images_note<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| clip(&visible_line(name), TASK).into_owned()).collect();
     wrapped(IMAGES, "results", " from=\"tools, not the user\"", &names.join("\n"))
+}
+
+/// Tells the main agent of a sub-agent that the user continued. Its answer stands in it as it is, like a result.
+pub fn agent_note(note: &AgentNote) -> String {
+    let AgentNote { agent, asked, outcome, answer } = note;
+    let asked: String = asked.chars().take(limits::AGENT_NOTE_ASKED).collect();
+    let asked = attribute_text(&asked);
+    let head = format!(
+        " from=\"the program, not the user\" agent=\"{}\" continued-by=\"the user\" asked=\"{asked}\" end=\"{}\"",
+        attribute_text(agent.as_str()),
+        match outcome {
+            Outcome::Completed => "completed",
+            Outcome::Synthesized => "completed, out of steps",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Failed => "failed",
+        }
+    );
+    let mut words: String = answer.chars().take(limits::AGENT_NOTE_ANSWER).collect();
+    if words.len() < answer.len() {
+        words.push_str("\n[the rest is left out]");
+    }
+    wrapped(AGENT, agent.as_str(), &head, &words)
 }
 
 const CHANGED: &str = "in these words from now on";
@@ -318,8 +349,8 @@ mod tests {
         assert_eq!(
             framed,
             [
-                "<steer-m5 kind=\"add\" sent=\"while bash ran, 2 calls before this\" task=\"goes on: Migrate the schema to v3.\">\nuse v4\n</steer-m5>",
-                "<steer-m5 kind=\"instead\" sent=\"while bash ran, 2 calls before this\" task=\"dropped: Migrate the schema to v3.\">\nuse v4\n</steer-m5>",
+                "<steer-m5 kind=\"add\" sent=\"while bash ran, 2 calls before this\" task=\"goes on: Migrate the schema to v3.\" reply=\"[m5]\">\nuse v4\n</steer-m5>",
+                "<steer-m5 kind=\"instead\" sent=\"while bash ran, 2 calls before this\" task=\"dropped: Migrate the schema to v3.\" reply=\"[m5]\">\nuse v4\n</steer-m5>",
                 "<steer-m5 kind=\"note\" sent=\"while bash ran, 2 calls before this\">\nuse v4\n</steer-m5>",
                 "<steer-m5 kind=\"rule\" sent=\"while bash ran, 2 calls before this\" for=\"you and your sub-agents\">\nuse v4\n</steer-m5>",
             ]

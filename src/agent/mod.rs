@@ -36,6 +36,7 @@
 //! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
+mod agent_notes;
 mod batch;
 mod builder;
 mod builder_parts;
@@ -293,6 +294,11 @@ impl Agent {
     /// Returns the conversation.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Returns how many turns it has begun.
+    pub(crate) fn turns(&self) -> u32 {
+        self.turns
     }
 
     /// Returns the final text of the last turn: the rescue's answer when there was one (also when it is empty), else

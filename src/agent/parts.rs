@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{AgentNotes, Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -26,6 +26,8 @@ pub(crate) struct TreeParts {
     pub(crate) plans: Arc<Plans>,
     /// What fills the context windows.
     pub(crate) context: Arc<ContextBook>,
+    /// What the main agent is to hear of sub-agents that the user continued.
+    pub(crate) agent_notes: Arc<AgentNotes>,
     /// What decides at the points of the loop.
     pub(crate) hooks: Option<Arc<dyn LoopHooks>>,
     /// How texts of the user reach the model during a turn.
@@ -48,6 +50,7 @@ impl TreeParts {
             rules: Arc::default(),
             plans: Arc::default(),
             context: Arc::default(),
+            agent_notes: Arc::default(),
             hooks: None,
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,

@@ -70,7 +70,8 @@ impl Agent {
                 | UserAbout::Rule(_)
                 | UserAbout::Kept(_)
                 | UserAbout::Job(_)
-                | UserAbout::Images => None,
+                | UserAbout::Images
+                | UserAbout::Agent(_) => None,
             },
             Message::User { about: None, .. }
             | Message::System { .. }

@@ -162,6 +162,7 @@ impl Agent {
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;
+        self.hear_of_agents();
         self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
@@ -315,6 +316,7 @@ impl Agent {
         self.take_boundary_notes().await;
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;
+        self.hear_of_agents();
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };

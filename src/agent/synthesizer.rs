@@ -101,7 +101,7 @@ fn words(message: &Message) -> &str {
     let Message::User { content, about, .. } = message else { return "" };
     match about.as_deref() {
         Some(UserAbout::Text(UserText { words: Some(words), .. })) => words,
-        Some(UserAbout::Job(_) | UserAbout::Images) => "",
+        Some(UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_)) => "",
         Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Plan(_) | UserAbout::Kept(_)) | None => content,
     }
 }

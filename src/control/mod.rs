@@ -15,6 +15,7 @@
 //! - what fills the context windows, and wishes about single results: `context.rs`; stories: `context_pane.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`
 
+mod agent_notes;
 mod budget;
 mod cancellable;
 mod context;
@@ -27,6 +28,7 @@ mod rules;
 mod step_limit;
 
 pub use crate::protocol::{Decision, Shift};
+pub use agent_notes::{AgentNote, AgentNotes};
 pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use context::ContextBook;

@@ -21,6 +21,8 @@ use crate::mcp::Servers;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
+use crate::subagent::Continuations;
+use crate::text::is_blank;
 use crate::tool::Jobs;
 use crate::workspace::Changes;
 
@@ -37,6 +39,7 @@ pub struct Handle {
     rules: Arc<Rules>,
     plans: Arc<Plans>,
     context: Arc<ContextBook>,
+    continuations: Arc<Continuations>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
     jobs: Arc<Jobs>,
@@ -62,6 +65,7 @@ impl Handle {
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let (budget, rules, plans) = (Arc::default(), Arc::default(), Arc::default());
         let (context, keeper, servers) = (Arc::default(), Arc::default(), Arc::default());
+        let continuations = Arc::default();
         let (jobs, shell) = (Arc::default(), Arc::default());
         Self {
             main,
@@ -74,6 +78,7 @@ impl Handle {
             rules,
             plans,
             context,
+            continuations,
             keeper,
             servers,
             jobs,
@@ -116,7 +121,11 @@ impl Handle {
         if !self.takes(to, message.delivery) {
             return Err(Refused::OneTurn);
         }
-        let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
+        // Work for a finished sub-agent that is kept continues it.
+        let starts_turn = message.kind.asks_for_work() && message.trigger.is_none();
+        let can_begin = starts_turn && !is_blank(&message.text);
+        let continued = || if can_begin { self.continuations.ask(to, &self.crew) } else { None };
+        let queue = self.crew.get(to).or_else(continued).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
         if let (Some((keeper, message)), Ok(id)) = (kept, &outcome) {
@@ -127,6 +136,7 @@ impl Handle {
             let entry = Pending { delivery, kind, scope, sender, trigger, waits_since, images, ..new };
             keeper.accepted(to, entry);
         }
+        self.continuations.wake();
         // The main agent's queue is closed by one thing only.
         outcome.map_err(|refused| if to.is_main() && refused == Refused::Ended { Refused::NotBuilt } else { refused })
     }
@@ -160,6 +170,11 @@ impl Handle {
     /// Returns the plans of the agents.
     pub fn plans(&self) -> &Arc<Plans> {
         &self.plans
+    }
+
+    /// Returns the finished sub-agents that can be continued.
+    pub fn continuations(&self) -> &Arc<Continuations> {
+        &self.continuations
     }
 
     /// Returns the rules of the user that hold.

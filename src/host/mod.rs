@@ -23,6 +23,8 @@ mod command;
 #[cfg(feature = "program")]
 mod context_files;
 #[cfg(feature = "program")]
+mod continued;
+#[cfg(feature = "program")]
 mod guards;
 #[cfg(feature = "program")]
 mod handle;

@@ -28,7 +28,7 @@ use crate::protocol::PromptTemplate;
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
-use crate::subagent::{Persona, Roster, SubAgents};
+use crate::subagent::{Continuations, Persona, Roster, SubAgents};
 use crate::tool::{Jobs, ToolScope, ToolSource};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
@@ -110,7 +110,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs }: Shared,
+        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs, continuations }: Shared,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -153,8 +153,7 @@ impl Setup {
         let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
-        let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
-        let prompt = fill(prompt, &root, &names);
+        let prompt = fill(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?.on_exhausted(self.on_exhausted))
@@ -205,6 +204,7 @@ impl Setup {
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
+                let agents = agents.continuations(continuations);
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
@@ -269,6 +269,8 @@ pub(super) struct Shared {
     pub changes: Arc<Changes>,
     /// The commands in the background.
     pub jobs: Arc<Jobs>,
+    /// The finished sub-agents that can be continued.
+    pub continuations: Arc<Continuations>,
 }
 
 /// What came of a setup.

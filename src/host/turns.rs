@@ -159,6 +159,8 @@ impl TurnLoop {
                 Err(error) => LastRun::Failed(error.to_string()),
             };
         }
+        // What it runs ends, and says so.
+        drop(side);
         #[cfg(feature = "tools")]
         jobs.end().await;
         agent.close();

@@ -15,6 +15,7 @@ use crate::control::{Budget, ContextBook, Controls, Crew, Interloper, Plans, Rul
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::{Command, Commands};
+use crate::host::continued::Continued;
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::setup::{Built, Shared};
@@ -26,6 +27,7 @@ use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
+use crate::subagent::Continuations;
 use crate::tool::Jobs;
 use crate::workspace::Changes;
 
@@ -65,6 +67,7 @@ where
     let setup = setup(Arc::clone(&approvals));
     let servers = Arc::clone(handle.servers_slot());
     let (jobs, shell) = (Arc::clone(handle.jobs()), Arc::clone(handle.shell_slot()));
+    let continuations = Arc::clone(handle.continuations());
     let worker = Worker {
         main,
         crew,
@@ -83,6 +86,7 @@ where
         servers,
         jobs,
         shell,
+        continuations,
     };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
@@ -137,6 +141,7 @@ struct Worker {
     servers: Arc<OnceLock<Arc<Servers>>>,
     jobs: Arc<Jobs>,
     shell: Arc<OnceLock<Shell>>,
+    continuations: Arc<Continuations>,
 }
 
 impl Worker {
@@ -204,7 +209,8 @@ impl Worker {
         let plans = Arc::clone(&self.plans);
         let context = Arc::clone(&self.context);
         let jobs = Arc::clone(&self.jobs);
-        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs };
+        let continuations = Arc::clone(&self.continuations);
+        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs, continuations };
         Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
     }
 
@@ -294,6 +300,7 @@ impl Worker {
             &self.commands,
             &self.approvals,
         );
+        let continued = Continued::new(&self.continuations, &self.mailbox);
         let turns = TurnLoop { state: self.publish, end: self.end };
         let queue = Arc::clone(&self.main.interloper);
         let side = SessionWork {
@@ -304,6 +311,7 @@ impl Worker {
             guards,
             tasks,
             due: Due::default(),
+            continued,
             listeners,
         };
         turns.run(agent, queue, side).await;
@@ -326,7 +334,8 @@ impl Worker {
     }
 }
 
-/// What a session does beside the turns: it follows the mode, and does what clients ask of the worker.
+/// What a session does beside the turns: it follows the mode, runs the turns that the user gave finished sub-agents, and does
+/// what clients ask of the worker.
 struct SessionWork {
     queue: Arc<Interloper>,
     mailbox: Arc<Mailbox>,
@@ -335,6 +344,7 @@ struct SessionWork {
     guards: Guards,
     tasks: BackgroundTasks,
     due: Due,
+    continued: Continued,
     listeners: ListenerList,
 }
 
@@ -342,6 +352,7 @@ impl SideWork for SessionWork {
     async fn attend(&mut self) {
         tokio::select! {
             () = self.guards.changed() => self.guards.say_change(&self.listeners),
+            () = self.continued.advance() => {}
             // A reset has stopped the turn already; it is made when that has ended.
             () = self.commands.woken() => self.due.add(self.tasks.run(self.commands.take())),
         }
@@ -355,6 +366,7 @@ impl SideWork for SessionWork {
         let is_reset = self.due.resets > 0;
         if is_reset {
             agent.reset();
+            self.continued.forget();
             for _ in 0..std::mem::take(&mut self.due).resets {
                 self.queue.unbar();
             }

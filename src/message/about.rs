@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{JobId, MessageId};
+use crate::id::{AgentId, JobId, MessageId};
 use crate::plan::PlanNews;
 use crate::steering::{RuleNews, TextKind};
 
@@ -25,6 +25,15 @@ pub enum UserAbout {
     Job(JobReport),
     /// It has the images of tool results; no word of it is the user's.
     Images,
+    /// The program tells how a sub-agent ended that the user continued; no word of it is the user's but what was asked.
+    Agent(AgentReport),
+}
+
+/// What a message tells of a sub-agent that the user continued.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentReport {
+    /// The sub-agent.
+    pub agent: AgentId,
 }
 
 /// What a message tells of a command in the background.

@@ -332,6 +332,8 @@ pub enum Notice {
     Servers(Vec<ServerStatus>),
     /// The custom commands and skills that the user can call.
     Templates(Vec<PromptTemplate>),
+    /// The finished sub-agents that can be continued, after a change.
+    Continuable(Vec<AgentId>),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
     /// Whether the model takes images, as far as anybody knows.

@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, ready};
 use crate::agent::{Agent, Configurator, Extension};
 use crate::control::Crew;
 use crate::error::BuildError;
-use crate::subagent::{Persona, SubAgentTool};
+use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::tool::{Outputs, ToolSource};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
@@ -20,6 +20,7 @@ pub struct SubAgents {
     outputs: Option<Arc<Outputs>>,
     source: Option<Arc<dyn ToolSource>>,
     numbers: HashMap<String, u64>,
+    continuations: Arc<Continuations>,
 }
 
 impl SubAgents {
@@ -29,7 +30,14 @@ impl SubAgents {
     /// An argument error when one could not be read from a file as it is, or two have the same name.
     pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
-        Ok(Self { personas, crew: None, outputs: None, source: None, numbers: HashMap::new() })
+        Ok(Self {
+            personas,
+            crew: None,
+            outputs: None,
+            source: None,
+            numbers: HashMap::new(),
+            continuations: Arc::default(),
+        })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
@@ -45,6 +53,13 @@ impl SubAgents {
     #[must_use]
     pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
         self.numbers = numbers;
+        self
+    }
+
+    /// Sets where the conversations of finished sub-agents are kept, from which a host continues them.
+    #[must_use]
+    pub fn continuations(mut self, continuations: Arc<Continuations>) -> Self {
+        self.continuations = continuations;
         self
     }
 
@@ -112,6 +127,8 @@ impl SubAgents {
             tool = tool.crew(Arc::clone(crew));
         }
         tool = tool.outputs(self.outputs.clone()).source(self.source.clone()).numbers(self.numbers.clone());
-        agent.internal_add_tool(Arc::new(tool))
+        let tool = Arc::new(tool.continuations(Arc::clone(&self.continuations)));
+        self.continuations.run_by(&tool);
+        agent.internal_add_tool(tool)
     }
 }

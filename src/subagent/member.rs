@@ -23,7 +23,11 @@ pub(super) struct CrewMembership {
 impl CrewMembership {
     /// Enrolls a child; its cancel flag is also set by `cancellable`.
     pub(super) fn take(crew: &Arc<Crew>, id: &AgentId, cancellable: &Cancellable) -> Self {
-        let controls = crew.enroll(id, cancellable);
+        Self::of(crew, crew.enroll(id, cancellable))
+    }
+
+    /// Takes over the controls of a child that is enrolled.
+    pub(super) fn of(crew: &Arc<Crew>, controls: Controls) -> Self {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
         let watcher: Watcher = Arc::new(move || wake.notify_one());

@@ -11,11 +11,14 @@
 //!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
 //!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
+//! - continuing a finished sub-agent: `continuations.rs`, `src/control/agent_notes.rs`, `src/host/handle.rs`; stories:
+//!   `continued_agents.rs`
 //! - agent files of Claude Code: `claude_file.rs`, `src/front_matter.rs`; stories: `claude_agents.rs`
 //! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
 //!   `personas.rs`
 
 mod claude_file;
+mod continuations;
 mod extension;
 mod member;
 mod persona;
@@ -24,6 +27,7 @@ mod temp_workspace;
 mod tool;
 
 pub use claude_file::ClaudeFile;
+pub use continuations::Continuations;
 pub use extension::{SubAgents, available_agents_snippet};
 pub use persona::{Persona, TempWorkspace};
 pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};

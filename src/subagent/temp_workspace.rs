@@ -16,21 +16,28 @@ use crate::workspace::Workspace;
 #[cfg(feature = "tools")]
 const READABLE: [&str; 2] = ["/usr", "/opt"];
 
-/// Makes the directory and returns its guard with the tools that work in it; tools without a workspace stay as they
+/// The directory of one child and the child's tools that work in it. The directory is deleted with the last clone.
+#[derive(Clone)]
+pub(super) struct Workshop {
+    pub(super) dir: Arc<TempDir>,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+}
+
+/// Makes the directory and returns it with the tools that work in it; tools without a workspace stay as they
 /// are.
 #[cfg(feature = "tools")]
-pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
+pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<Workshop, ToolError> {
     let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
     let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;
     let readable = READABLE.iter().map(Path::new).filter(|path| path.is_dir());
     let workspace = Workspace::new(dir.path()).and_then(|workspace| workspace.temporary().with_readable(readable));
     let workspace = Arc::new(workspace.map_err(failed)?);
     let tools = tools.into_iter().map(|tool| tool.with_workspace(&workspace).unwrap_or(tool)).collect();
-    Ok((dir, tools))
+    Ok(Workshop { dir: Arc::new(dir), tools })
 }
 
 /// Refuses: without the feature `tools` there is no workspace that a tool could be bound to.
 #[cfg(not(feature = "tools"))]
-pub(super) fn rebind(persona: &str, _tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
+pub(super) fn rebind(persona: &str, _tools: Vec<Arc<dyn Tool>>) -> Result<Workshop, ToolError> {
     Err(ToolError::failed(format!("the agent '{persona}' needs a workspace, which this build does not have")))
 }

@@ -7,26 +7,26 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use serde_json::Value;
-use tempfile::TempDir;
-
 use crate::agent::{Agent, AgentBuilder, ModelChoice, TreeParts};
-use crate::control::{Cancellable, Crew, StepLimit};
+use crate::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
-use crate::id::AgentId;
+use crate::id::{AgentId, CallId};
 use crate::listener::ListenerList;
 use crate::message::Arguments;
 use crate::plan::summary;
 use crate::provider::ChatTransport;
+use crate::subagent::continuations::KeptAgent;
 use crate::subagent::member::{CrewMembership, RunningChild};
-use crate::subagent::{Persona, TempWorkspace, temp_workspace};
+use crate::subagent::{Continuations, Persona, TempWorkspace, temp_workspace};
+use crate::text::is_blank;
 use crate::tool::{
     Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, ToolScope, ToolSource,
     shorten,
 };
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
 
 /// The description of the tool for the model; the system prompt lists the personas.
 pub const DESCRIPTION: &str = "Delegate a self-contained task to a fresh agent.
@@ -43,6 +43,9 @@ const TASK: &str = "Self-contained instructions for the agent, e.g. \"Find the p
 2024 and report both numbers with sources.\" The agent has no access to your conversation, so include all necessary \
 context.";
 
+const CONTINUE: &str =
+    "Name of a finished agent, e.g. \"file_miner 0\", that goes on with its conversation instead of a fresh one.";
+
 /// The tool that spawns sub-agents of the agent it was made for. It holds copies of that agent's parts.
 pub struct SubAgentTool {
     personas: Vec<Persona>,
@@ -58,6 +61,7 @@ pub struct SubAgentTool {
     crew: Option<Arc<Crew>>,
     outputs: Option<Arc<Outputs>>,
     source: Option<Arc<dyn ToolSource>>,
+    continuations: Arc<Continuations>,
 }
 
 /// The observation when the user cancelled this child alone.
@@ -74,6 +78,7 @@ impl SubAgentTool {
         let parameters = Parameters::build(|p| {
             p.required_enum("name", NAME, names);
             p.required_string("task", TASK);
+            p.optional_string("continue", CONTINUE);
         });
         Ok(Self {
             personas,
@@ -88,6 +93,7 @@ impl SubAgentTool {
             crew: None,
             outputs: None,
             source: None,
+            continuations: Arc::default(),
         })
     }
 
@@ -109,6 +115,13 @@ impl SubAgentTool {
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
         self.outputs = outputs;
+        self
+    }
+
+    /// Sets where the conversations of finished children are kept.
+    #[must_use]
+    pub fn continuations(mut self, continuations: Arc<Continuations>) -> Self {
+        self.continuations = continuations;
         self
     }
 
@@ -141,29 +154,99 @@ impl SubAgentTool {
     }
 
     async fn delegate(&self, persona: &Persona, task: &str, context: &ToolContext) -> Result<String, ToolError> {
-        let id = self.next_id(persona);
+        let (id, flag) = (self.next_id(persona), self.cancellable.clone().unwrap_or_default());
+        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        self.answer(Assignment { id, persona, words: Words::Task(task), kept: None, membership }, context, &flag).await
+    }
+
+    /// Goes on with the conversation of a finished child, which has a fresh step budget.
+    async fn continue_child(&self, id: &str, task: &str, context: &ToolContext) -> Result<String, ToolError> {
+        let running = self.crew.as_ref().is_some_and(|crew| crew.get(&AgentId::new(id)).is_some());
+        if running && !id.is_empty() {
+            return Err(ToolError::failed(format!("'{id}' still runs; it can be continued when it has ended")));
+        }
+        let kept = self.continuations.take(id).map_err(ToolError::failed)?;
+        let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else {
+            return Err(ToolError::failed(format!("there is no agent named '{}' any more", kept.persona)));
+        };
+        if let Err(refused) = context.approve_use("agent", &persona.name).await {
+            self.continuations.keep(kept);
+            return Err(refused);
+        }
+        let (id, flag) = (kept.id.clone(), self.cancellable.clone().unwrap_or_default());
+        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let words = Words::Task(task);
+        self.answer(Assignment { id, persona, words, kept: Some(kept), membership }, context, &flag).await
+    }
+
+    /// Runs a turn that the user gave a finished child, with what is in its queue; the main agent hears of it.
+    pub(super) async fn continue_for_user(&self, kept: KeptAgent, crew: Arc<Crew>, controls: Controls) {
+        let id = kept.id.clone();
+        let asked = controls.interloper.peek().first().map(|entry| entry.text.clone()).unwrap_or_default();
+        let membership = Some(CrewMembership::of(&crew, controls));
+        let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else { return };
+        let assignment =
+            Assignment { id: id.clone(), persona, words: Words::Queue(&asked), kept: Some(kept), membership };
+        let (outcome, answer) = match self.run(assignment, self.listeners.agent(), None).await {
+            Ok((answer, outcome)) => (outcome, answer),
+            Err(ToolError::Cancelled(_)) => (Outcome::Cancelled, CANCELLED.to_owned()),
+            Err(ToolError::Failed(why)) => (Outcome::Failed, why),
+        };
+        self.tree.agent_notes.push(AgentNote { agent: id, asked, outcome, answer });
+    }
+
+    /// Runs an assignment of the model and makes its observation.
+    async fn answer(
+        &self,
+        assignment: Assignment<'_>,
+        context: &ToolContext,
+        flag: &Cancellable,
+    ) -> Result<String, ToolError> {
+        let id = assignment.id.clone();
+        let has_controls = assignment.membership.is_some();
+        match self.run(assignment, &context.asker.agent, Some(context.asker.call.clone())).await {
+            Ok((answer, _)) => Ok(shorten(answer, self.outputs.as_deref()).await),
+            Err(ToolError::Cancelled(cancelled)) => {
+                let alone = has_controls && !flag.is_cancelled();
+                Err(if alone { ToolError::failed(CANCELLED) } else { cancelled.into() })
+            }
+            Err(ToolError::Failed(why)) => Err(ToolError::failed(format!("the agent '{id}' failed: {why}"))),
+        }
+    }
+
+    /// Announces a child, runs what it is to do and emits its end; the error says why there is no answer, without the
+    /// child's name.
+    async fn run(
+        &self,
+        assignment: Assignment<'_>,
+        spawner: &AgentId,
+        call: Option<CallId>,
+    ) -> Result<(String, Outcome), ToolError> {
+        let Assignment { id, persona, words, kept, membership } = assignment;
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
         let foreign = self.source.iter().flat_map(|source| source.names(&persona.tool_names));
         let (transport, window) = self.transport();
-        let flag = self.cancellable.clone().unwrap_or_default();
-        // Before it is announced: a host that sees it can send it a message.
-        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
-        let _rules = self.tree.rules.enter(&id, &context.asker.agent);
+        let _rules = self.tree.rules.enter(&id, spawner);
+        let (Words::Task(task) | Words::Queue(task)) = words;
         self.listeners.emit(Event::AgentSpawned {
             child: id.clone(),
             persona: persona.name.clone(),
             task: task.to_owned(),
-            call: Some(context.asker.call.clone()),
+            call,
             model: transport.model.clone(),
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).chain(foreign).collect(),
         });
-        // The task may contain what taints the spawner.
-        let spawner = &context.asker.agent;
+        // The task may contain what taints the spawner, and the conversation what tainted the child before.
         self.tree.approvals.mark(&id, self.tree.approvals.taint(spawner));
+        if let Some(kept) = &kept {
+            self.tree.approvals.mark(&id, kept.taint);
+        }
+        // A member of the crew from before its announcement: a host that sees it can send it a message.
         let member = RunningChild::new(id.clone(), &self.listeners, membership);
-        let result = member.accompany(self.run_child(persona, task, &member, tools, (transport, window))).await;
+        let work = self.run_child(persona, words, kept, &member, tools, (transport, window));
+        let result = member.accompany(work).await;
         // The answer may contain what taints the child, and so may an error.
         self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
         self.tree.approvals.forget(&id);
@@ -174,39 +257,31 @@ impl SubAgentTool {
         }
         self.tree.plans.forget(&id);
         self.tree.context.forget(&id);
-        let alone = member.controls().is_some() && !flag.is_cancelled();
-        match result {
-            Ok((answer, outcome)) => {
-                member.ended(outcome, None);
-                Ok(shorten(answer, self.outputs.as_deref()).await)
-            }
-            Err(ToolError::Cancelled(cancelled)) => {
-                member.ended(Outcome::Cancelled, None);
-                Err(if alone { ToolError::failed(CANCELLED) } else { cancelled.into() })
-            }
-            Err(ToolError::Failed(why)) => {
-                member.ended(Outcome::Failed, Some(why.clone()));
-                Err(ToolError::failed(format!("the agent '{id}' failed: {why}")))
-            }
+        match &result {
+            Ok((_, outcome)) => member.ended(*outcome, None),
+            Err(ToolError::Cancelled(_)) => member.ended(Outcome::Cancelled, None),
+            Err(ToolError::Failed(why)) => member.ended(Outcome::Failed, Some(why.clone())),
         }
+        result
     }
 
-    /// Builds a child, runs its task and closes it; the error says why there is no answer, without the child's name.
+    /// Builds a child, runs what it is to do, keeps its conversation and closes it; the error says why there is no
+    /// answer, without the child's name.
     async fn run_child(
         &self,
         persona: &Persona,
-        task: &str,
+        words: Words<'_>,
+        mut kept: Option<KeptAgent>,
         member: &RunningChild<'_>,
         tools: Vec<Arc<dyn Tool>>,
         (transport, window): (ChatTransport, Option<u64>),
     ) -> Result<(String, Outcome), ToolError> {
-        let (dir, tools): (Option<TempDir>, _) = match persona.temp_workspace {
-            TempWorkspace::No => (None, tools),
-            TempWorkspace::Yes => {
-                let (dir, tools) = temp_workspace::rebind(&persona.name, tools)?;
-                (Some(dir), tools)
-            }
+        let workshop = match (persona.temp_workspace, kept.as_mut().and_then(|kept| kept.workshop.take())) {
+            (TempWorkspace::No, _) => None,
+            (TempWorkspace::Yes, Some(workshop)) => Some(workshop),
+            (TempWorkspace::Yes, None) => Some(temp_workspace::rebind(&persona.name, tools.clone())?),
         };
+        let tools = workshop.as_ref().map_or(tools, |workshop| workshop.tools.clone());
         let tree = TreeParts { transport, ..self.tree.clone() };
         let mut builder = AgentBuilder::new(tree, persona.system_prompt.clone())
             .id(member.id().clone())
@@ -224,10 +299,11 @@ impl SubAgentTool {
         if let Some(tokens) = window {
             builder = builder.context_window(tokens);
         }
-        let directory = dir.as_ref().map(|dir| dir.path().to_owned());
+        let directory = workshop.as_ref().map(|workshop| workshop.dir.path().to_owned());
+        let guard = workshop.clone();
         let built = builder.build(|configurator| {
-            // The guard moves into the close handler: the directory goes with the child, also if the build fails.
-            configurator.on_close(move || drop(dir));
+            // The guard moves into the close handler: the directory outlives the child only where that is kept.
+            configurator.on_close(move || drop(guard));
             configurator.add_tools(tools)
         });
         let mut child = built.await.map_err(not_built)?;
@@ -235,11 +311,18 @@ impl SubAgentTool {
             let scope = ToolScope::Named(persona.tool_names.clone());
             source.attach(scope, directory.as_deref(), child.context_window_cap(), child.additions());
         }
+        if let Some(kept) = kept {
+            child.resume(&kept.messages, kept.turns);
+        }
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
-        let worked = Box::pin(child.run_loop(task)).await;
+        let worked = match words {
+            Words::Task(task) => Box::pin(child.run_loop(task)).await,
+            Words::Queue(_) => Box::pin(child.run_queue()).await.map(drop),
+        };
         // What it started in the background has nobody left to look after it.
         #[cfg(feature = "tools")]
         child.end_jobs().await;
+        self.continuations.keep(KeptAgent::of(&child, &persona.name, self.tree.approvals.taint(child.id()), workshop));
         worked.map_err(|error| match error {
             RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
             other => ToolError::failed(other.to_string()),
@@ -247,6 +330,25 @@ impl SubAgentTool {
         let outcome = if child.synthesized() { Outcome::Synthesized } else { Outcome::Completed };
         Ok((child.last_assistant_content().unwrap_or_default().to_owned(), outcome))
     }
+}
+
+/// What a child is to do.
+struct Assignment<'a> {
+    id: AgentId,
+    persona: &'a Persona,
+    words: Words<'a>,
+    /// The conversation that goes on; `None` for a fresh child.
+    kept: Option<KeptAgent>,
+    membership: Option<CrewMembership>,
+}
+
+/// Where the texts of a child's turn come from.
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    /// The model wrote this task.
+    Task(&'a str),
+    /// The user's texts wait in its queue; this is the first.
+    Queue(&'a str),
 }
 
 /// Returns why a child could not be built.
@@ -277,6 +379,9 @@ impl RawTool for SubAgentTool {
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             let args = self.parameters.validate(arguments).map_err(ToolError::Failed)?;
+            if let Some(id) = args.opt_str("continue").filter(|id| !is_blank(id)) {
+                return self.continue_child(id, args.str("task"), context).await;
+            }
             let name = args.str("name");
             let Some(persona) = self.personas.iter().find(|persona| persona.name == name) else {
                 return Err(ToolError::failed(format!("there is no agent named '{name}'")));

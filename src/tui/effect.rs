@@ -78,6 +78,8 @@ pub enum PaneEffect {
     EndFirst,
     /// A text of the user in the transcript of its agent.
     ShowText(AgentId, MessageId),
+    /// The reply in which its agent says what it did with a text of the user.
+    ShowAnswer(AgentId, MessageId),
     /// A conversation that starts anew, on an empty screen.
     NewConversation,
     /// A conversation that goes back to its system prompt.

@@ -66,6 +66,36 @@ fn a_text_for_all_reaches_each_agent_once_at_its_own_boundary() {
 }
 
 #[test]
+fn a_finished_sub_agent_goes_on_with_a_text_and_the_main_agent_hears_of_it() {
+    let server = Server::routed(|request| match (is_child(request), request.texts("user").len()) {
+        (true, 1) => Reply::text("gold"),
+        (true, _) => Reply::text("silver too"),
+        (false, 1) if request.texts("tool").is_empty() => {
+            Reply::calls(&[("a", "agent", r#"{"name":"file_miner","task":"dig"}"#)])
+        }
+        (false, 1) => Reply::text("the main agent is done"),
+        (false, _) => Reply::text("the main agent has heard"),
+    });
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    terminal.wait_for("the main agent is done");
+    terminal.send("@file_miner 0 and silver");
+    terminal.wait_for("continues file_miner 0");
+    terminal.send("\r");
+    server.wait_requested(4);
+    let child = server.chats().into_iter().rfind(is_child).unwrap();
+    assert_eq!(child.texts("user"), ["dig", "and silver"]);
+    assert_eq!(child.texts("assistant"), ["gold"]);
+    terminal.send(&format!("{}{}", keys::F3, keys::DOWN));
+    terminal.wait_for("silver too");
+    terminal.send("\x1b[A\r");
+    terminal.send("@main what now\r");
+    terminal.wait_for("the main agent has heard");
+    let heard = main_chats(&server).pop().unwrap().texts("user");
+    assert!(heard[1].starts_with("<agent-file_miner0 ") && heard[1].contains("silver too"), "{heard:?}");
+}
+
+#[test]
 fn f5_cuts_the_answer_and_the_turn_goes_on_with_the_text() {
     let delta = Step::delta(json!({"content": "it begins here and "}));
     let server = Server::start([Reply::stream([delta, Step::Wait(Gate::new())]), Reply::text("gladly")]);

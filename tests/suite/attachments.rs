@@ -137,7 +137,6 @@ fn a_path_that_is_pasted_or_dropped_becomes_an_image() {
 
 #[test]
 fn only_what_the_user_names_is_attached() {
-    let directory = directory();
     let mut stage = stage();
     stage.event("", Event::TurnStarted { turn: 1 });
     stage.says("", "see @picture.png and [image 1: picture.png 640×480, 1 KB]");
@@ -388,7 +387,6 @@ fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
 
 #[test]
 fn the_picture_of_the_clipboard_goes_to_the_cursor() {
-    let directory = directory();
     let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("a b<left><c-v>");

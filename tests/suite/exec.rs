@@ -279,7 +279,7 @@ fn a_line_of_standard_input_enters_after_all_results_of_the_batch() {
     let chats = server.chats();
     assert_eq!(chats.len(), 2);
     assert_eq!(chats[1].roles(), ["system", "user", "assistant", "tool", "tool", "user"]);
-    let framed = "<steer-m2 kind=\"add\" sent=\"while you wrote, 2 calls before this\" task=\"goes on: hello\">\nand count the \
+    let framed = "<steer-m2 kind=\"add\" sent=\"while you wrote, 2 calls before this\" task=\"goes on: hello\" reply=\"[m2]\">\nand count the \
                   tests\n</steer-m2>";
     assert_eq!(chats[1].contents("user"), ["hello", framed]);
 }

@@ -202,9 +202,9 @@ fn the_ledger_has_the_same_rows_in_both_forms() {
     let stage = hostile();
     let rows = read_csv(&document(&stage, "ledger"));
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0].len(), 11);
+    assert_eq!(rows[0].len(), 12);
     assert_eq!(rows[1][2], "=HYPERLINK(\"http://evil\") | `a` <b>");
-    assert_eq!(&rows[1][4..], ["seen", "0", "start of turn 1", "step 0", "10", "0.001500000", "add"]);
+    assert_eq!(&rows[1][4..], ["seen", "0", "start of turn 1", "step 0", "10", "0.001500000", "add", ""]);
     assert!(document(&stage, "ledger").contains("\"'=HYPERLINK("));
     let page = document(&stage, "ledger x.md");
     assert_eq!(headings(&page), ["Ledger"]);

@@ -7,6 +7,7 @@ use steersman::session::fold::ReceiptCost;
 use steersman::tui::ledger::LedgerPane;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::pane::Pane;
+use steersman::tui::transcript::cell::Cell;
 
 use crate::support::stage::Stage;
 
@@ -185,4 +186,51 @@ fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
     stage.app.facts.run.receipts = steersman::session::fold::Receipts::default();
     assert!(stage.keys("<f4>").screen().contains("Nothing was sent yet."));
+}
+
+/// A session in which the model has read the text `m2` and says this.
+fn said(text: &str, interrupted: bool) -> Stage {
+    let mut stage = session(120, 40);
+    stage.event("", Event::Assistant { text: text.to_owned(), interrupted });
+    stage
+}
+
+#[test]
+fn the_sentence_in_which_the_model_says_what_it_did_stands_in_the_ledger_and_a_goes_there() {
+    let mut stage = said("I go on.\n[m2] Counted 12 tests in both.", false);
+    let screen = stage.keys("<f4><home><down>").screen();
+    assert!(screen.contains("m2 to main: ✓✓ answered: Counted 12 tests in both. · seen at step 1"), "{screen}");
+    insta::assert_snapshot!("answered_text_in_the_ledger", screen);
+    stage.keys("a");
+    assert!(stage.app.focus.overlays.is_empty() && stage.app.focus.is_on(Pane::Transcript));
+    let reader = stage.app.reader().unwrap();
+    let shown = reader.selected.and_then(|cell| reader.transcript.cells().get(cell.index()));
+    assert!(format!("{:?}", shown.map(Cell::body)).contains("Counted 12 tests"));
+    let csv = steersman::tui::export::ledger_csv(stage.app.facts.run.receipts.list());
+    assert!(
+        csv.lines().nth(2).is_some_and(|row| row.contains("answered at step 3") && row.contains("Counted 12")),
+        "{csv}"
+    );
+}
+
+#[test]
+fn without_a_sentence_of_its_own_nothing_is_claimed() {
+    let unanswered = |stage: &Stage| stage.app.facts.run.receipts.list().iter().all(|receipt| receipt.answer.is_none());
+    for text in
+        ["Done with m2.", "[m90] That is another agent's.", "[m99] Nobody sent that.", "[m4] Not delivered yet."]
+    {
+        assert!(unanswered(&said(text, false)), "{text}");
+    }
+    assert!(unanswered(&said("[m2] Half a sen", true)), "the reply was cut");
+    let mut stage = said("nothing", false);
+    let screen = stage.keys("<f4><home><down>a").screen();
+    assert!(screen.contains("the model has not said what it did with m2"), "{screen}");
+}
+
+#[test]
+fn the_first_sentence_about_a_text_counts() {
+    let mut stage = said("[m2] Counted them.", false);
+    stage.event("", Event::Assistant { text: "[m2] Counted them again.".to_owned(), interrupted: false });
+    let receipts = stage.app.facts.run.receipts.list();
+    assert_eq!(receipts[1].answer.as_ref().map(|answer| answer.sentence.as_str()), Some("Counted them."));
 }

@@ -121,7 +121,9 @@ fn a_draft_whose_agent_ended_is_not_sent_until_enter_is_pressed_again() {
     stage.keys("<enter>");
     assert_eq!(sends(&stage), []);
     assert_eq!(stage.app.message.text(), "look at src");
-    assert!(stage.screen().contains("not sent: file_miner 0 has ended; Enter sends it to main"));
+    assert!(
+        stage.screen().contains("not sent: file_miner 0 has ended and cannot be continued; Enter sends it to main")
+    );
     stage.wait(10).keys("<enter>");
     assert_eq!(sends(&stage), [to("", "look at src")]);
 }
@@ -132,7 +134,11 @@ fn an_agent_that_ended_unheard_of_returns_the_text() {
     stage.handle.crew().dismiss(&"file_miner 0".into());
     stage.paste("@file_miner 0 look").keys("<enter>");
     assert_eq!(stage.app.message.text(), "@file_miner 0 look");
-    assert!(stage.screen().contains("not sent: file_miner 0 has ended; @main before it sends it as text"));
+    assert!(
+        stage
+            .screen()
+            .contains("not sent: file_miner 0 has ended and cannot be continued; @main before it sends it as text")
+    );
 }
 
 #[test]

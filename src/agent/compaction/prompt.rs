@@ -74,7 +74,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
                     }
                     (_, Some(UserAbout::Kept(_))) => format!("The user before that:\n{}", cut(content, text)),
                     (_, Some(UserAbout::Plan(_))) => format!("The program on the plan: {}", cut(content, text)),
-                    (_, Some(UserAbout::Job(_) | UserAbout::Images)) => {
+                    (_, Some(UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_))) => {
                         format!("Note of the program: {}", cut(content, result))
                     }
                     (_, Some(UserAbout::Rule(_)) | None) => format!("User: {}", cut(content, text)),

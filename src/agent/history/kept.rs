@@ -142,7 +142,8 @@ fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
             | UserAbout::Plan(_)
             | UserAbout::Kept(_)
             | UserAbout::Job(_)
-            | UserAbout::Images => None,
+            | UserAbout::Images
+            | UserAbout::Agent(_) => None,
         },
         Message::User { about: None, .. } | Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => {
             None

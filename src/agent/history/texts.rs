@@ -84,7 +84,7 @@ impl UserTexts {
                         }
                     }
                     // No texts of the user. A plan is told anew behind a compaction, as far as it still counts.
-                    Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images) => {}
+                    Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_)) => {}
                     None if is_summary(message) || is_pinned(message) => {}
                     None => found.add(place, reading.text(content)),
                 },
@@ -187,7 +187,7 @@ pub fn rules_told(messages: &[Message]) -> Vec<RuleInConversation> {
         let Message::User { about: Some(about), .. } = message else { continue };
         match about.as_ref() {
             UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => tell(id, Some(0), place),
-            UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images => {}
+            UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_) => {}
             UserAbout::Rule(ToldRule { rule, news: RuleNews::Withdrawn, .. }) => tell(rule, None, place),
             UserAbout::Rule(ToldRule { rule, version, .. }) => tell(rule, Some(*version), place),
             UserAbout::Kept(KeptTexts { rules, .. }) => {

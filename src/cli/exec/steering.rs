@@ -165,9 +165,14 @@ impl<'a> ExecRun<'a> {
             },
             Target::Agent(agent) => self.inject(agent, message),
             // A rule for all is one rule for the whole tree.
-            Target::All if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
-            Target::All => {
+            Target::All | Target::Tree if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
+            Target::All | Target::Tree => {
                 for agent in self.agents.clone() {
+                    self.inject(agent, message.clone());
+                }
+            }
+            Target::Subtree => {
+                for agent in self.agents.clone().into_iter().filter(|agent| !agent.is_main()) {
                     self.inject(agent, message.clone());
                 }
             }
@@ -428,7 +433,8 @@ impl<'a> ExecRun<'a> {
                 | Notice::Over(_)
                 | Notice::Servers(_)
                 | Notice::Images(_)
-                | Notice::Templates(_),
+                | Notice::Templates(_)
+                | Notice::Continuable(_),
             )
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {

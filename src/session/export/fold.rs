@@ -11,7 +11,7 @@ use crate::event::{Envelope, Event, JobOwner, JobStart, Outcome, Usage};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::{Arguments, Message};
 use crate::session::journal::{Header, Reading, Record};
-use crate::steering::TextKind;
+use crate::steering::{TextKind, text_answers};
 use crate::target::MAIN;
 
 /// A session, as documents tell it.
@@ -110,6 +110,8 @@ pub struct TextState {
     pub after: Option<String>,
     /// When the first reply to it began.
     pub seen: Option<Timestamp>,
+    /// What the model says that it did with it; `None` where it says nothing.
+    pub answer: Option<String>,
 }
 
 /// What came of one request.
@@ -225,7 +227,8 @@ impl Fold {
             }
             Event::UserTurn { content, mid_loop, injection, step, after, sender: _, kind, met: _, images: _ } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
-                let state = TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, seen: None };
+                let state =
+                    TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, ..TextState::default() };
                 self.agent(&id, parent.as_ref()).text(Item::Text { at, text: content, state });
             }
             event => self.agent(&id, parent.as_ref()).hear(at, event),
@@ -293,6 +296,9 @@ impl AgentPart {
             Event::RoundStarted { .. } => self.items.push(Item::Reply(Reply::new(at))),
             Event::Thinking { text } => self.reply(at, |reply| reply.thinking = text),
             Event::Assistant { text, interrupted } => {
+                if !interrupted {
+                    self.answered(&text);
+                }
                 self.reply(at, |reply| (reply.text, reply.is_interrupted, reply.ended) = (text, interrupted, at));
             }
             Event::Tokens(usage) => {
@@ -366,6 +372,19 @@ impl AgentPart {
                 && state.id.as_ref().is_some_and(|id| ids.contains(id))
             {
                 state.seen.get_or_insert(at);
+            }
+        }
+    }
+
+    /// Notes what a reply says that was done with texts that were seen; the first sentence about each counts.
+    fn answered(&mut self, reply: &str) {
+        for found in text_answers(reply) {
+            let mut texts = self.items.iter_mut().filter_map(|item| match item {
+                Item::Text { state, .. } => Some(state),
+                Item::TurnStarted { .. } | Item::Reply(_) | Item::Note { .. } | Item::TurnEnded { .. } => None,
+            });
+            if let Some(state) = texts.find(|state| state.id.as_ref() == Some(&found.id) && state.seen.is_some()) {
+                state.answer.get_or_insert(found.sentence);
             }
         }
     }

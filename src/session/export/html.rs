@@ -161,7 +161,8 @@ impl Page<'_> {
             (None, false) => String::new(),
         };
         let seen = state.seen.map(|seen| format!("seen {}", self.clock(seen)));
-        let parts = [sent, Some(format!("delivered {}{place}", self.clock(at))), seen];
+        let answer = state.answer.as_ref().map(|answer| format!("answered: {answer}"));
+        let parts = [sent, Some(format!("delivered {}{place}", self.clock(at))), seen, answer];
         self.element("p", "receipt", &parts.into_iter().flatten().collect::<Vec<_>>().join(" · "));
         self.push("</article>\n");
     }

@@ -25,6 +25,8 @@ pub struct LedgerRow {
     pub boundary: String,
     /// The step at which a reply to it began, or that none has.
     pub seen: String,
+    /// What the model says that it did with it; nothing where it says nothing.
+    pub answer: String,
     /// Tokens until the next change of tool, or the end of the turn.
     pub tokens: String,
     /// The same in dollars.
@@ -49,12 +51,23 @@ pub fn ledger_row(receipt: &Receipt) -> LedgerRow {
         to: name_of(&receipt.agent),
         text: text::visible(&receipt.text).into_owned(),
         kind: receipt.kind.name().to_owned(),
-        state: receipt_words(receipt).parts.first().cloned().unwrap_or_default(),
+        state: state(receipt),
         waited: receipt.waited().map(clock).unwrap_or_default(),
         boundary: receipt.arrival().map(boundary_words).unwrap_or_default(),
         seen,
+        answer: receipt.answer.as_ref().map(|answer| answer.sentence.clone()).unwrap_or_default(),
         tokens: receipt.spent.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
         cost: receipt.spent.nanos.map(dollars).unwrap_or_default(),
+    }
+}
+
+fn state(receipt: &Receipt) -> String {
+    match (&receipt.answer, &receipt.state) {
+        (Some(answer), ReceiptState::Seen(arrival, _)) if answer.turn == arrival.turn => {
+            format!("answered at step {}", answer.step)
+        }
+        (Some(answer), _) => format!("answered in turn {}", answer.turn),
+        (None, _) => receipt_words(receipt).parts.first().cloned().unwrap_or_default(),
     }
 }
 

@@ -45,7 +45,7 @@ pub use pauses::{PausePlace, Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
 pub use permissions::{Permissions, Sandbox};
 pub use plans::{AgentPlan, PlanList};
-pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptState, UnseenReason};
+pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptCost, ReceiptState, UnseenReason};
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
 pub use rules::{RuleList, rule_scope_words};
@@ -88,6 +88,8 @@ pub struct RunState {
     pub rules: RuleList,
     /// The plans of the agents.
     pub plans: PlanList,
+    /// The finished sub-agents that a text continues.
+    pub continuable: Vec<AgentId>,
 }
 
 impl RunState {
@@ -114,6 +116,16 @@ impl RunState {
             _ => {}
         }
         self.receipts.apply(envelope)
+    }
+
+    /// Tells whether a text for this agent is taken: by its queue, or by going on with what a finished sub-agent did.
+    pub fn takes_messages(&self, agent: &AgentId) -> bool {
+        self.agents.takes_messages(agent) || self.continues(agent)
+    }
+
+    /// Tells whether a text continues this finished sub-agent.
+    pub fn continues(&self, agent: &AgentId) -> bool {
+        !self.agents.takes_messages(agent) && self.continuable.contains(agent)
     }
 
     /// Returns whether a turn runs or is about to: then what is sent waits for it.
@@ -146,6 +158,7 @@ impl RunState {
             Post::Notice(Notice::ModelSwitch { outcome: Ok(_), .. }) => self.images = None,
             Post::Notice(Notice::Images(support)) => self.images = Some(*support),
             Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
+            Post::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {

@@ -30,6 +30,23 @@ pub struct Receipt {
     pub state: ReceiptState,
     /// What it has cost so far.
     pub spent: ReceiptCost,
+    /// What the model says that it did with it; `None` as long as it says nothing.
+    pub answer: Option<ReceiptAnswer>,
+}
+
+/// The place at which a model says what it did with a text, and the sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptAnswer {
+    /// The number of the event of the reply.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The turn of its agent.
+    pub turn: u32,
+    /// Tool calls of that turn before the reply.
+    pub step: u32,
+    /// The sentence, sanitized.
+    pub sentence: String,
 }
 
 /// Where a text is.
@@ -119,7 +136,7 @@ impl Receipt {
 
     pub(super) fn new(id: MessageId, agent: AgentId, text: String, delivery: Delivery) -> Self {
         let (kind, state, spent) = (TextKind::default(), ReceiptState::Pending, ReceiptCost::default());
-        Self { id, agent, text, delivery, kind, sent: None, sender: None, state, spent }
+        Self { id, agent, text, delivery, kind, sent: None, sender: None, state, spent, answer: None }
     }
 
     /// Returns how it entered the conversation; `None` when it has not.
@@ -134,6 +151,11 @@ impl Receipt {
             | ReceiptState::Withdrawn
             | ReceiptState::Merged(_) => None,
         }
+    }
+
+    /// Tells whether an answer of this agent counts: it has read the text and has not answered yet.
+    pub(super) fn awaits_answer_of(&self, agent: &AgentId) -> bool {
+        self.agent == *agent && self.answer.is_none() && matches!(self.state, ReceiptState::Seen(..))
     }
 
     /// Returns the whole seconds from the sending to the delivery.

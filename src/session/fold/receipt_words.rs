@@ -72,6 +72,9 @@ pub fn receipt_words(receipt: &Receipt) -> ReceiptWords {
         ReceiptState::Seen(..) => (ReceiptMark::Seen, "seen".to_owned()),
     };
     let mut parts = vec![first];
+    if let Some(answer) = &receipt.answer {
+        parts.insert(0, format!("answered: {}", answer.sentence));
+    }
     if let Some(sender) = &receipt.sender {
         parts.push(format!("from {}", text::visible_line(sender.as_str())));
     }

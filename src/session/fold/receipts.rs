@@ -2,7 +2,9 @@
 //!
 //! A fold over the queue's snapshots and the agents' events; nothing is guessed. A text is *delivered* when its agent said
 //! that it is in the conversation, and *seen* when the first token came of a reply to a request that carried it. A turn that
-//! ends before says so; a later reply may still have seen it. Always holds: a receipt never goes back from delivered.
+//! ends before says so; a later reply may still have seen it. It is *answered* when the model said in its own words what it
+//! did with it (`steering::text_answers`); without that nothing is claimed. Always holds: a receipt never goes back from
+//! delivered, and never from answered.
 //!
 //! What a text has cost is the usage of its agent's rounds from its delivery until the agent calls a tool of another
 //! name than the last one before the delivery (at a turn's start: any tool), or until the turn ends: what it took until
@@ -12,10 +14,11 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptState, UnseenReason};
+use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptState, UnseenReason};
 use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::steering::text_answers;
 
 /// The receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Clone, Default)]
@@ -30,8 +33,12 @@ pub struct Receipts {
 struct AgentProgress {
     parent: Option<AgentId>,
     turn: u32,
+    /// Whether its turn is the user's and no part of its parent's.
+    has_own_turn: bool,
     /// True once the reply of the round that runs is whole.
     replied: bool,
+    /// Tool calls of this turn so far.
+    steps: u32,
     /// The tool that it called last in this turn.
     tool: Option<String>,
     /// Texts that no reply was given to yet.
@@ -113,6 +120,7 @@ impl Receipts {
                 let progress = self.progress(envelope);
                 progress.turn = *turn;
                 progress.tool = None;
+                progress.steps = 0;
             }
             Event::UserTurn {
                 content,
@@ -149,8 +157,13 @@ impl Receipts {
                 let progress = self.progress(envelope);
                 progress.counted.retain(|(_, before)| before.as_ref() == Some(name));
                 progress.tool = Some(name.clone());
+                progress.steps = progress.steps.saturating_add(1);
             }
+            Event::Assistant { text, interrupted: false } => return self.answered(envelope, text),
             Event::TurnEnded { outcome, .. } => return self.ended(&envelope.agent, unseen_reason(*outcome)),
+            Event::AgentSpawned { child, call, .. } => {
+                self.agents.entry(child.clone()).or_default().has_own_turn = call.is_none();
+            }
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
             // All other kinds say nothing about a text that was sent.
@@ -217,6 +230,21 @@ impl Receipts {
         changed
     }
 
+    /// Notes what a whole reply says that was done with texts of its agent; the first sentence about each counts.
+    fn answered(&mut self, envelope: &Envelope, reply: &str) -> Vec<MessageId> {
+        let (turn, step) = self.agents.get(&envelope.agent).map(|agent| (agent.turn, agent.steps)).unwrap_or_default();
+        let mut changed = Vec::new();
+        for found in text_answers(reply) {
+            let receipt = self.change(&found.id).filter(|receipt| receipt.awaits_answer_of(&envelope.agent));
+            if let Some(receipt) = receipt {
+                let (seq, at, sentence) = (envelope.seq, envelope.at, found.sentence);
+                receipt.answer = Some(ReceiptAnswer { seq, at, turn, step, sentence });
+                changed.push(found.id);
+            }
+        }
+        changed
+    }
+
     fn count(&mut self, agent: &AgentId, tokens: u64, nanos: Option<u64>) {
         let Some(progress) = self.agents.get(agent) else { return };
         let add = |sum: Option<u64>, more: u64| Some(sum.unwrap_or(0).saturating_add(more));
@@ -233,7 +261,9 @@ impl Receipts {
     /// Notes the end of an agent's turn, and so of everything beneath it.
     fn ended(&mut self, agent: &AgentId, why: UnseenReason) -> Vec<MessageId> {
         let waiting = self.agents.iter().filter(|(_, progress)| progress.waits()).map(|(id, _)| id);
-        let over: Vec<AgentId> = waiting.filter(|id| self.is_within(id, agent)).cloned().collect();
+        let has_own_turn = |id: &AgentId| self.agents.get(id).is_some_and(|progress| progress.has_own_turn);
+        let is_over = |id: &&AgentId| *id == agent || (!has_own_turn(id) && self.is_within(id, agent));
+        let over: Vec<AgentId> = waiting.filter(is_over).cloned().collect();
         over.iter().flat_map(|agent| self.unseen(agent, why)).collect()
     }
 

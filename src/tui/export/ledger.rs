@@ -6,8 +6,20 @@ use crate::session::fold::{Receipt, ledger_row};
 
 /// Writes the ledger as CSV: a head, then a row for each text; times in UTC, waits in seconds, costs in US dollars.
 pub fn ledger_csv(receipts: &[Receipt]) -> String {
-    let head =
-        ["id", "to", "text", "sent", "state", "waited_seconds", "boundary", "seen", "tokens", "cost_usd", "kind"];
+    let head = [
+        "id",
+        "to",
+        "text",
+        "sent",
+        "state",
+        "waited_seconds",
+        "boundary",
+        "seen",
+        "tokens",
+        "cost_usd",
+        "kind",
+        "answer",
+    ];
     let rows = receipts.iter().map(|receipt| {
         let row = ledger_row(receipt);
         [
@@ -22,6 +34,7 @@ pub fn ledger_csv(receipts: &[Receipt]) -> String {
             row.tokens,
             receipt.spent.nanos.map(dollars).unwrap_or_default(),
             row.kind,
+            row.answer,
         ]
     });
     csv(std::iter::once(head.map(str::to_owned)).chain(rows))
@@ -35,8 +48,8 @@ pub fn ledger_markdown(receipts: &[Receipt]) -> String {
         return page;
     }
     page.push_str("Tokens and cost are counted until the next change of tool, or until the turn ended.\n\n");
-    page.push_str("| id | to | text | sent | state | waited | boundary | seen | tokens | cost | kind |\n");
-    page.push_str("|---|---|---|---|---|---:|---|---|---:|---:|---|\n");
+    page.push_str("| id | to | text | sent | state | waited | boundary | seen | tokens | cost | kind | answer |\n");
+    page.push_str("|---|---|---|---|---|---:|---|---|---:|---:|---|---|\n");
     for receipt in receipts {
         let row = ledger_row(receipt);
         let sent = sent(receipt);
@@ -52,6 +65,7 @@ pub fn ledger_markdown(receipts: &[Receipt]) -> String {
             &row.tokens,
             &row.cost,
             &row.kind,
+            &row.answer,
         ];
         for field in fields {
             page.extend(["| ", &cell(field), " "]);

@@ -32,6 +32,8 @@ named_keys! {
         DeliverNow = "deliver-now",
         /// Take the next kind for what is written.
         NextKind = "next-kind",
+        /// Let the message go to the running sub-agents instead, then as well, then not.
+        Forward = "forward",
         /// Focus the pending list.
         FocusPending = "focus-pending",
         /// Focus the agent tree.
@@ -62,6 +64,8 @@ named_keys! {
         ToBackground = "to-background",
         /// Show the selected text of the ledger in its transcript.
         Jump = "jump",
+        /// Show the reply that says what was done with the selected text of the ledger.
+        JumpToAnswer = "jump-to-answer",
         /// Take back what the tools of the last turn changed, after a question.
         UndoChanges = "undo-changes",
         /// Send the request again that failed.
@@ -126,6 +130,7 @@ impl Action {
             | Self::Plan
             | Self::Jobs
             | Self::Jump
+            | Self::JumpToAnswer
             | Self::Redraw => true,
             Self::Send
             | Self::FollowUp
@@ -138,6 +143,7 @@ impl Action {
             | Self::BringBack
             | Self::DeliverNow
             | Self::NextKind
+            | Self::Forward
             | Self::FocusPending
             | Self::FocusTree
             | Self::FocusComposer

@@ -4,7 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::view;
-use crate::session::fold::Receipts;
+use crate::id::{AgentId, MessageId};
+use crate::session::fold::{Receipt, Receipts};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context};
@@ -25,6 +26,13 @@ impl LedgerPane {
     /// Opens the ledger at its newest row.
     pub fn at_newest(receipts: &Receipts) -> Self {
         Self { selected: receipts.list().len().saturating_sub(1), top: 0 }
+    }
+}
+
+impl LedgerPane {
+    fn show(&self, receipts: &[Receipt], what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
+        let shown = receipts.get(self.selected).map(|receipt| what(receipt.agent.clone(), receipt.id.clone()));
+        Outcome::Consumed(shown.into_iter().collect())
     }
 }
 
@@ -50,11 +58,8 @@ impl Overlay for LedgerPane {
                 self.selected = travel.from(self.selected, page).min(last);
                 Outcome::DONE
             }
-            Some(Action::Jump) => {
-                let shown = receipts.get(self.selected);
-                let shown = shown.map(|receipt| PaneEffect::ShowText(receipt.agent.clone(), receipt.id.clone()));
-                Outcome::Consumed(shown.into_iter().collect())
-            }
+            Some(Action::Jump) => self.show(receipts, PaneEffect::ShowText),
+            Some(Action::JumpToAnswer) => self.show(receipts, PaneEffect::ShowAnswer),
             Some(_) | None => Outcome::Ignored,
         }
     }

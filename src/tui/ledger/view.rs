@@ -55,7 +55,7 @@ pub fn draw(
     let receipts = facts.run.receipts.list();
     let count = texts(receipts.len());
     let titles = [
-        format!(" Ledger of {count} · Enter shows the text · Esc closes "),
+        format!(" Ledger of {count} · Enter shows the text, a the answer · Esc closes "),
         format!(" {count} · Enter shows · Esc closes "),
     ]
     .map(|title| facts.spell(Context::Ledger, &title).into_owned());

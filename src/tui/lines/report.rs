@@ -180,6 +180,7 @@ fn ledger(app: &App, page: &mut Page) {
             ("seen at ", row.seen),
             ("tokens ", row.tokens),
             ("", row.cost),
+            ("answer: ", row.answer),
         ];
         parts.extend(more.into_iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word}{text}")));
         let number = pending::number(&receipt.id);

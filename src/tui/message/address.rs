@@ -24,6 +24,8 @@ pub struct Address<'a> {
     pub to: Vec<AgentId>,
     /// What is sent: the draft without the name at its start.
     pub text: &'a str,
+    /// The name at its start.
+    pub named: Target,
 }
 
 /// Why a text goes to nobody.
@@ -33,6 +35,8 @@ pub enum Unaddressed {
     Ended(AgentId),
     /// It names an agent that does not run.
     Unknown(AgentId),
+    /// It is for the sub-agents of this agent, and none runs.
+    NoSubAgents(AgentId),
 }
 
 impl Message {
@@ -46,18 +50,33 @@ impl Message {
     /// # Errors
     /// Why it goes to nobody.
     pub fn address<'a>(&self, text: &'a str, known: &MessageContext<'_>) -> Result<Address<'a>, Unaddressed> {
-        let named = target::parse(text, &named_in(text, known, AgentNode::takes_messages));
-        match named.target {
-            Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
-            Target::All => return Ok(Address { to: told_agents(known), text: named.text }),
-            Target::Unnamed => {}
+        let takes = |node: &AgentNode| known.run.takes_messages(&node.id);
+        let named = target::parse(text, &named_in(text, known, takes));
+        let to = match &named.target {
+            Target::Agent(agent) => vec![agent.clone()],
+            Target::All => told_agents(known),
+            Target::Subtree | Target::Tree => {
+                let top = self.target(known);
+                let mut to = known.run.agents.told_beneath(&top);
+                if to.is_empty() {
+                    return Err(Unaddressed::NoSubAgents(top));
+                }
+                if named.target == Target::Tree {
+                    to.insert(0, top);
+                }
+                to
+            }
+            Target::Unnamed => Vec::new(),
+        };
+        if !to.is_empty() {
+            return Ok(Address { to, text: named.text, named: named.target });
         }
         if let Some(agent) = nobody(text, known) {
             return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target(known);
-        if known.run.agents.takes_messages(&agent) {
-            Ok(Address { to: vec![agent], text })
+        if known.run.takes_messages(&agent) {
+            Ok(Address { to: vec![agent], text, named: Target::Unnamed })
         } else {
             Err(Unaddressed::Ended(agent))
         }
@@ -133,17 +152,27 @@ fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
     match address {
         Ok(address) => match address.to.as_slice() {
             [one] => named(one),
+            several if address.named == Target::Subtree => format!("its {} sub-agents that run", several.len()),
+            [top, several @ ..] if address.named == Target::Tree => {
+                let count = if several.len() == 1 {
+                    "its sub-agent".to_owned()
+                } else {
+                    format!("its {} sub-agents", several.len())
+                };
+                format!("{} and {count}", named(top))
+            }
             several => format!("all {} agents that run", several.len()),
         },
         Err(Unaddressed::Ended(agent)) => format!("nobody, {} has ended", visible_line(agent.as_str())),
         Err(Unaddressed::Unknown(agent)) => format!("nobody, no {} runs", visible_line(agent.as_str())),
+        Err(Unaddressed::NoSubAgents(agent)) => format!("nobody, no sub-agent of {} runs", named(agent)),
     }
 }
 
 /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
 pub fn shown_or_main(known: &MessageContext<'_>) -> AgentId {
     let shown = known.run.agents.get(known.shown);
-    shown.filter(|node| node.takes_messages()).map_or_else(AgentId::main, |node| node.id.clone())
+    shown.filter(|node| known.run.takes_messages(&node.id)).map_or_else(AgentId::main, |node| node.id.clone())
 }
 
 /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
@@ -160,9 +189,11 @@ fn named_in(text: &str, known: &MessageContext<'_>, like: impl Fn(&AgentNode) ->
 
 /// Returns the agent that a text names although it takes no texts, or is none.
 fn nobody(text: &str, known: &MessageContext<'_>) -> Option<AgentId> {
-    let gone = named_in(text, known, |node| !node.takes_messages());
+    let gone = named_in(text, known, |node| !known.run.takes_messages(&node.id));
     match target::parse(text, &gone).target {
         Target::Agent(agent) if !agent.is_main() => Some(agent),
-        Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),
+        Target::Agent(_) | Target::All | Target::Subtree | Target::Tree | Target::Unnamed => {
+            target::seems_for(text).map(AgentId::new)
+        }
     }
 }

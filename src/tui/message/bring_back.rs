@@ -66,7 +66,7 @@ pub fn follow(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffe
     if message.shows_other(known.shown) {
         message.switch(&shown_or_main(known));
     }
-    let ended = message.give_back_drafts(|agent| !known.run.agents.takes_messages(agent));
+    let ended = message.give_back_drafts(|agent| !known.run.takes_messages(agent));
     let say = |agent: AgentId| {
         let name = name(&agent);
         PaneEffect::Say(format!("{name} has ended: Ctrl+_ brings your draft for it into the message"))

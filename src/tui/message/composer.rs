@@ -221,6 +221,14 @@ impl Composer {
         true
     }
 
+    /// Replaces so many characters at the start of the first row as one undo step; the cursor stays at its character.
+    pub fn put_at_start(&mut self, chars: usize, with: &str) {
+        let (row, column) = self.area.cursor();
+        self.swap(0, 0, chars, with);
+        let shifted = if row == 0 { column.saturating_sub(chars) + with.chars().count() } else { column };
+        self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(shifted)));
+    }
+
     /// Moves the cursor or deletes; tells whether anything changed.
     pub fn edit(&mut self, edit: Edit) -> bool {
         self.keep_steps();

@@ -251,6 +251,10 @@ fn send(
         Err(Unaddressed::Unknown(agent)) => {
             vec![PaneEffect::Say(format!("not sent: no agent {agent} runs; @main before it sends it as text"))]
         }
+        Err(Unaddressed::NoSubAgents(agent)) => {
+            let name = target::name_of(&agent);
+            vec![PaneEffect::Say(format!("not sent: no sub-agent of {name} runs; @main before it sends it as text"))]
+        }
     }
 }
 
@@ -300,7 +304,7 @@ fn not_for_the_ended(message: &mut Message, agent: &AgentId) -> PaneEffect {
     let is_named = target::seems_for(&message.shown()) == Some(agent.as_str());
     let how = if is_named { "@main before it sends it as text" } else { "Enter sends it to main" };
     message.bind(Some(AgentId::main()));
-    PaneEffect::Say(format!("not sent: {agent} has ended; {how}"))
+    PaneEffect::Say(format!("not sent: {agent} has ended and cannot be continued; {how}"))
 }
 
 /// Says once that nothing is remembered beyond the session.

@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::Message;
 use super::composer::{Expanded, Pasted};
 use crate::steering::TextKind;
+use crate::target;
 use crate::tui::keymap::Edit;
 
 impl Message {
@@ -87,6 +88,20 @@ impl Message {
     pub fn complete(&mut self, chars: usize, with: &str) {
         self.images.note_paste(false);
         self.top_mut().complete(chars, with);
+    }
+
+    /// Names the running sub-agents at the start of the draft in place of its agent, then both, then neither.
+    pub fn forward(&mut self) {
+        let [subtree, tree] = [target::SUBTREE, target::TREE].map(|name| format!("@{name} "));
+        let draft = self.shown();
+        let (chars, with) = if draft.starts_with(&subtree) {
+            (subtree.len(), tree.as_str())
+        } else if draft.starts_with(&tree) {
+            (tree.len(), "")
+        } else {
+            (0, subtree.as_str())
+        };
+        self.top_mut().put_at_start(chars, with);
     }
 
     /// Replaces the whole text; undo never leads back behind it.

@@ -8,7 +8,7 @@ use crate::mode::Mode;
 use crate::protocol::{PromptTemplate, TemplateKind};
 use crate::session::fold::agents::AgentNode;
 use crate::steering::CONDITION_FORMS;
-use crate::target::ALL;
+use crate::target::{ALL, SUBTREE, TREE};
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
 use crate::tui::message::paths::written;
 use crate::tui::message::{Message, MessageContext};
@@ -130,8 +130,9 @@ fn agents(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     }
     let children =
         running.iter().filter(|id| !id.is_main()).map(|id| (id.as_str(), "this agent, at its next boundary"));
-    let all = std::iter::once((ALL, "every agent that runs"));
-    let fitting = children.chain(all).filter(|(name, _)| name.starts_with(typed) && *name != typed);
+    let fixed =
+        [(ALL, "every agent that runs"), (SUBTREE, "its running sub-agents"), (TREE, "it and its running sub-agents")];
+    let fitting = children.chain(fixed).filter(|(name, _)| name.starts_with(typed) && *name != typed);
     fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
 }
 

@@ -59,6 +59,8 @@ pub struct Transcript {
     refolds: u64,
     /// The cells of texts that came through a queue.
     said: HashMap<MessageId, CellId>,
+    /// The replies that say what was done with such a text.
+    answers: HashMap<MessageId, CellId>,
     /// The cells of the questions that are open.
     questions: HashMap<String, CellId>,
     /// The tokens that the model can hold.
@@ -275,6 +277,11 @@ impl Transcript {
     /// Returns the cell of a text that came through a queue.
     pub fn cell_of(&self, id: &MessageId) -> Option<CellId> {
         self.said.get(id).copied()
+    }
+
+    /// Returns the reply that says what was done with a text; `None` as long as none does.
+    pub fn answer_to(&self, id: &MessageId) -> Option<CellId> {
+        self.answers.get(id).copied()
     }
 
     /// Writes at a text where it is.

@@ -175,6 +175,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::DeliverNow => return deliver_now(app),
         Action::Pending(key) => return with_pending(app, key),
         Action::NextKind => next_kind(app),
+        Action::Forward => forward(app),
         // Only changes of plans wait: they are looked at there.
         Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Plan, ""),
         Action::FocusPending => {
@@ -203,6 +204,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
         Action::Jump
+        | Action::JumpToAnswer
         | Action::InChanges(_)
         | Action::InJobs(_)
         | Action::InPlan(_)
@@ -253,6 +255,18 @@ fn next_kind(app: &mut App) {
         return;
     }
     app.message.next_kind();
+}
+
+/// Lets the draft go to the running sub-agents of its agent instead, then as well.
+fn forward(app: &mut App) {
+    let sentence = if !app.message.is_draft() {
+        "this goes where it came from"
+    } else if app.message.is_empty() {
+        "first write what the sub-agents are to read"
+    } else {
+        return app.message.forward();
+    };
+    app.status.say(sentence, app.facts.now);
 }
 
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {

@@ -247,6 +247,11 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
                 let wanted = ledger::show(transcripts, tree, &agent, &id, facts);
                 effects.extend(carry_out(app, vec![wanted]));
             }
+            PaneEffect::ShowAnswer(agent, id) => {
+                let App { transcripts, tree, facts, .. } = app;
+                let wanted = ledger::show_answer(transcripts, tree, &agent, &id, facts);
+                effects.extend(carry_out(app, vec![wanted]));
+            }
             PaneEffect::NewConversation => {
                 app.empty_at_reset();
                 effects.extend(command::reset(app));

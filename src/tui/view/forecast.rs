@@ -6,12 +6,14 @@
 use crate::clock::seconds_between;
 use crate::event::{Delivery, Outcome};
 use crate::id::{AgentId, MessageId};
+use crate::limits;
 use crate::session::fold::agents::{Activity, AgentNode};
 use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::steering::TextKind;
 use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::{CallText, StepText};
+use crate::tui::keymap::Context;
 use crate::tui::message::purpose::QuestionText;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
@@ -86,7 +88,13 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         return when.into_iter().map(|when| format!("→ {kind}{when}")).collect();
     }
     let name = one_line(&agent_name(&target));
+    let beneath = forward_to(app, &target);
     let mut words: Vec<String> = when.iter().map(|when| format!("→ {name}, {kind}{when}")).collect();
+    if let Some((count, longest)) = beneath.zip(words.first().cloned()) {
+        let to = if count == 1 { "its sub-agent".to_owned() } else { format!("its {count} sub-agents") };
+        let how = format!("{longest}; Alt+Down: to {to} instead");
+        words.insert(0, app.facts.spell(Context::Composer, &how).into_owned());
+    }
     if target.is_main() {
         words.extend(when.iter().map(|when| format!("→ {kind}{when}")));
     } else {
@@ -102,6 +110,14 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
+    }
+    if app.facts.run.continues(agent) && kind.asks_for_work() {
+        let name = one_line(&agent_name(agent));
+        return vec![
+            format!("continues {name}, which has ended"),
+            format!("continues {name}"),
+            "continues it".to_owned(),
+        ];
     }
     let Some(node) = app.facts.run.agents.get(agent) else {
         return words(&["at the next tool boundary", "next boundary"]);
@@ -210,6 +226,15 @@ fn held_back(app: &App) -> Vec<String> {
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],
         (_, false) => vec![format!("→ starts a turn, after the {count} pending"), "→ starts a turn".to_owned()],
     }
+}
+
+/// Returns how many running sub-agents a text can be forwarded to, when the agent has waited long for them.
+fn forward_to(app: &App, agent: &AgentId) -> Option<usize> {
+    let node = app.facts.run.agents.get(agent)?;
+    let since = node.open.iter().filter(|call| call.name == "agent").map(|call| call.since).min()?;
+    let is_long = seconds_between(since, app.facts.now) >= limits::FORWARD_AFTER.as_secs();
+    let count = app.facts.run.agents.told_beneath(agent).len();
+    (is_long && count > 0).then_some(count)
 }
 
 /// Names the call that has run longest, and how many run beside it.

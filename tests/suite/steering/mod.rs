@@ -57,10 +57,10 @@ async fn each_kind_reaches_the_model_in_its_frame_with_the_words_unchanged() {
         user_texts(&rig),
         [
             "Migrate the schema.",
-            "<steer-m1 kind=\"add\" sent=\"while bash ran, 1 call before this\" task=\"goes on: Migrate the schema.\">\n  use v4\n\nand \"quotes\" <b> \n</steer-m1>",
+            "<steer-m1 kind=\"add\" sent=\"while bash ran, 1 call before this\" task=\"goes on: Migrate the schema.\" reply=\"[m1]\">\n  use v4\n\nand \"quotes\" <b> \n</steer-m1>",
             "<steer-m2 kind=\"note\" sent=\"while bash ran, 1 call before this\">\nthe port is 8080\n</steer-m2>",
             "<steer-m3 kind=\"rule\" sent=\"while grep ran\" for=\"you and your sub-agents\">\nno new files\n</steer-m3>",
-            "<steer-m4 kind=\"instead\" sent=\"while grep ran\" task=\"dropped: Migrate the schema.\">\nWrite the docs.\n</steer-m4>",
+            "<steer-m4 kind=\"instead\" sent=\"while grep ran\" task=\"dropped: Migrate the schema.\" reply=\"[m4]\">\nWrite the docs.\n</steer-m4>",
         ]
     );
     let told = rig.events().into_iter().filter_map(|event| match event {
@@ -108,7 +108,8 @@ async fn a_text_that_cuts_an_answer_is_framed_too() {
     pause.reached().await;
     rig.interloper.inject_user_message(("now this", Delivery::Now)).unwrap();
     running.answered().await;
-    let expected = "<steer-m1 kind=\"add\" sent=\"while you wrote\" task=\"goes on: Go.\">\nnow this\n</steer-m1>";
+    let expected =
+        "<steer-m1 kind=\"add\" sent=\"while you wrote\" task=\"goes on: Go.\" reply=\"[m1]\">\nnow this\n</steer-m1>";
     assert_eq!(user_texts(&rig)[1], expected);
 }
 
@@ -215,7 +216,8 @@ async fn the_history_keeps_what_was_sent_and_the_plain_words_and_the_request_nev
                 | UserAbout::Plan(_)
                 | UserAbout::Kept(_)
                 | UserAbout::Job(_)
-                | UserAbout::Images => None,
+                | UserAbout::Images
+                | UserAbout::Agent(_) => None,
             },
             _ => None,
         })

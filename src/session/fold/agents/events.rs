@@ -26,10 +26,11 @@ impl Agents {
         self.pass(at);
         let index = self.place_of(&envelope.agent, envelope.parent.as_ref());
         match &envelope.event {
-            Event::AgentSpawned { child, persona, task, model, max_steps, tools, .. } => {
+            Event::AgentSpawned { child, persona, task, call, model, max_steps, tools } => {
                 let child = self.place_of(child, Some(&envelope.agent));
                 let node = &mut self.nodes[child];
                 node.start(at);
+                node.has_own_turn = call.is_none() && node.has_queue();
                 node.persona.clone_from(persona);
                 node.task.clone_from(task);
                 node.tools.clone_from(tools);
@@ -129,9 +130,12 @@ impl Agents {
         self.settle(index, at);
     }
 
-    /// No descendant outlives a turn: one that ended without an event was dropped with it.
+    /// No descendant outlives a turn but one that the user continued: one that ended without an event was dropped with it.
     fn end_descendants(&mut self, top: usize, at: Timestamp) {
         for index in self.running_beneath(top) {
+            if self.nodes[index].has_own_turn {
+                continue;
+            }
             self.end(index, Outcome::Cancelled, None, at);
         }
     }

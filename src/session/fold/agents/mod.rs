@@ -147,6 +147,14 @@ impl Agents {
         id.is_main() || self.get(id).is_some_and(AgentNode::takes_messages)
     }
 
+    /// Returns the sub-agents of an agent, and theirs, that run and take messages, in the order in which they came.
+    pub fn told_beneath(&self, top: &AgentId) -> Vec<AgentId> {
+        let Some(place) = self.places.get(top).copied() else { return Vec::new() };
+        let beneath = self.running_beneath(place).into_iter().filter(|index| *index != place);
+        let nodes = beneath.filter_map(|index| self.nodes.get(index)).filter(|node| node.takes_messages());
+        nodes.map(|node| node.id.clone()).collect()
+    }
+
     /// Returns the agents whose id stands at the start of a text, up to a blank, a line end or the end of the text.
     pub fn named_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a AgentNode> {
         let ends = text.match_indices([' ', '\n']).map(|(end, _)| end).chain([text.len()]);

@@ -68,6 +68,8 @@ pub struct AgentNode {
     /// When the model was last heard, or last asked.
     pub(super) heard: Option<Timestamp>,
     pub(super) repeats: Repeats,
+    /// Whether its turn is the user's and no part of its parent's.
+    pub(super) has_own_turn: bool,
     /// Whether it ended so long ago that a list may leave it out.
     pub(super) aged: bool,
     /// Its id, persona and task in lower case, for filters.
@@ -175,6 +177,7 @@ impl AgentNode {
             stale: false,
             heard: None,
             repeats: Repeats::default(),
+            has_own_turn: false,
             aged: false,
             known: (AgentStatus::Idle, 0),
             above: None,

@@ -11,4 +11,5 @@ pub const ROWS: &[Binding] = &[
     row(NONE, K::Home, A::Travel(Travel::First), "Home/End", "first or last"),
     also(NONE, K::End, A::Travel(Travel::Last)),
     row(NONE, K::Enter, A::Jump, "Enter", "show the text in the transcript"),
+    row(NONE, K::Char('a'), A::JumpToAnswer, "a", "show the reply in which the model says what it did with the text"),
 ];

@@ -17,6 +17,13 @@ pub const ROWS: &[Binding] = &[
         "deliver the message now, in place of the answer being written; when it is empty: what is pending",
     ),
     row(ALT, K::Char('v'), A::NextKind, "Alt+V", "what the text is: add to the task, instead of it, a note, a rule"),
+    row(
+        ALT,
+        K::Down,
+        A::Forward,
+        "Alt+Down",
+        "for the running sub-agents of the agent instead; again: for both; again: back",
+    ),
     row(CTRL, K::Char('g'), A::Editor, "Ctrl+G", "write the message in your editor"),
     row(CTRL, K::Char('v'), A::PasteImage, "Ctrl+V", "put the picture of the clipboard into the message"),
     row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),

@@ -3,8 +3,9 @@
 //! Used by the fold of the transcript alone. Always holds: at most one of each is open.
 
 use super::Transcript;
+use crate::steering::text_answers;
 use crate::text;
-use crate::tui::transcript::cell::{Body, Cell, Stage};
+use crate::tui::transcript::cell::{Body, Cell, CellId, Stage};
 use crate::tui::transcript::fold::pieces::Live;
 
 impl Transcript {
@@ -50,7 +51,13 @@ impl Transcript {
         if live.is_none() && text::is_blank(whole) {
             return false;
         }
+        let cell = live.as_ref().map_or_else(|| CellId::new(self.cells.len()), |live| live.cell);
         self.end_text(live, whole, stage, |text, stage| Body::Assistant { text, stage });
+        if stage == Stage::Done {
+            for answer in text_answers(whole).into_iter().filter(|answer| self.said.contains_key(&answer.id)) {
+                self.answers.entry(answer.id).or_insert(cell);
+            }
+        }
         true
     }
 

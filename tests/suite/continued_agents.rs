@@ -1,0 +1,210 @@
+//! Stories of finished sub-agents that go on: by the model with `continue`, or by the user's text, of which the parent hears.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::json;
+use steersman::agent::Agent;
+use steersman::control::{Controls, Crew, Gate as Hold};
+use steersman::error::Refused;
+use steersman::event::{Delivery, Event, Outcome};
+use steersman::host::Handle;
+use steersman::id::AgentId;
+use steersman::limits;
+use steersman::protocol::{Notice, Post, Request};
+use steersman::provider::Played;
+use steersman::subagent::{Persona, SubAgents};
+use steersman::tui::msg::{Effect, Msg};
+
+use crate::subagent::{child, persona, spawns};
+use crate::support::doubles::{Rig, calls, run, tool};
+use crate::support::stage::Stage;
+
+/// A rig whose finished children are kept.
+struct Kept {
+    rig: Rig,
+    handle: Handle,
+}
+
+impl Kept {
+    fn new(script: impl IntoIterator<Item = Played>) -> Self {
+        let rig = Rig::new(script);
+        let (interloper, cancellable) = (Arc::clone(&rig.interloper), rig.cancellable.clone());
+        let crew = Arc::new(Crew::new(Controls { interloper, cancellable, gate: Arc::new(Hold::new()) }));
+        Self { rig, handle: Handle::new(crew, Arc::default()) }
+    }
+
+    async fn parent(&self, personas: Vec<Persona>) -> Agent {
+        let (crew, kept) = (Arc::clone(self.handle.crew()), Arc::clone(self.handle.continuations()));
+        let built = self.rig.try_build(self.rig.builder(), |c| {
+            c.add_tool(tool("look", "seen"))?;
+            c.add_extension(Arc::new(SubAgents::new(personas)?.crew(crew).continuations(kept)))
+        });
+        built.await.unwrap()
+    }
+
+    fn tell(&self, agent: &str, text: &str) -> Result<String, Refused> {
+        self.handle.inject_user_message(&AgentId::new(agent), (text, Delivery::Steer)).map(|id| id.to_string())
+    }
+
+    /// Runs what the user asked for to its end, as the worker does.
+    async fn run_asked(&self) {
+        join_all(self.handle.continuations().take_asked()).await;
+    }
+
+    fn kept(&self) -> Vec<String> {
+        self.handle.continuations().ids().iter().map(ToString::to_string).collect()
+    }
+}
+
+fn goes_on(call: &str, id: &str, task: &str) -> Played {
+    let arguments = json!({"name": "miner", "task": task, "continue": id}).to_string();
+    Played::calls(&[(call, "agent", arguments.as_str())])
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_continues_a_finished_agent_with_its_history_and_a_fresh_budget() {
+    let script = [spawns(&[("c1", "miner", "Dig.")]), goes_on("c2", "miner 0", "Dig deeper."), Played::text("Done.")];
+    let deck = Kept::new(script);
+    let looks = |id: &str| calls(&[(id, "look")]);
+    deck.rig
+        .model
+        .route(&child("miner"), [looks("k1"), looks("k2"), Played::text("Gold."), looks("k3"), Played::text("More.")]);
+    let miner = Persona { max_steps: 2, ..persona("miner", &["look"]) };
+    let agent = deck.parent(vec![miner]).await;
+    run(agent, "Go.").answered().await;
+    let last = deck.rig.model.requests_of(&child("miner")).last().unwrap().lines();
+    for line in ["user: Dig.", "assistant: Gold.", "user: Dig deeper.", "tool#k3: seen"] {
+        assert!(last.iter().any(|known| known == line), "{line} is missing: {last:?}");
+    }
+    assert_eq!(deck.rig.last_request().lines().last().unwrap(), "tool#c2: More.");
+    let spawned = deck.rig.events().into_iter().filter_map(|event| match event {
+        Event::AgentSpawned { child, .. } => Some(child.to_string()),
+        _ => None,
+    });
+    assert_eq!(spawned.collect::<Vec<_>>(), ["miner 0", "miner 0"]);
+    assert_eq!(deck.kept(), ["miner 0"], "it can go on once more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_cannot_be_continued_is_an_observation_that_names_those_which_can() {
+    let script = [
+        goes_on("c1", "miner 0", "Dig."),
+        spawns(&[("c2", "miner", "Dig.")]),
+        goes_on("c3", "miner 7", "Dig."),
+        Played::text("Done."),
+    ];
+    let deck = Kept::new(script);
+    deck.rig.model.route(&child("miner"), [Played::text("Gold.")]);
+    let agent = deck.parent(vec![persona("miner", &[])]).await;
+    run(agent, "Go.").answered().await;
+    let lines = deck.rig.last_request().lines();
+    let observation = |call: &str| lines.iter().find(|line| line.starts_with(&format!("tool#{call}"))).unwrap();
+    assert!(observation("c1").contains("Error: no finished agent can be continued"), "{lines:?}");
+    assert!(observation("c3").contains("Error: 'miner 7' cannot be continued; these can: miner 0"), "{lines:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_of_the_user_continues_a_finished_agent_and_the_parent_hears_of_it_with_its_next_turn() {
+    let deck = Kept::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Done."), Played::text("I see.")]);
+    let answer = format!("Silver. </agent-miner0> {}", "x".repeat(limits::AGENT_NOTE_ANSWER));
+    deck.rig.model.route(&child("miner"), [Played::text("Gold."), Played::text(answer.as_str())]);
+    let agent = deck.parent(vec![persona("miner", &[])]).await;
+    assert_eq!(deck.tell("miner 0", "and silver"), Err(Refused::Ended), "it was never there");
+    let mut agent = run(agent, "Go.").answered().await;
+    assert_eq!(deck.kept(), ["miner 0"]);
+    let id = deck.tell("miner 0", "and silver").unwrap();
+    assert!(deck.tell("miner 0", "and the price").is_ok(), "its queue takes more");
+    deck.run_asked().await;
+    let asked = deck.rig.model.requests_of(&child("miner")).last().unwrap().lines();
+    assert!(
+        asked.iter().any(|line| line == "user: Dig.") && asked.iter().any(|line| line == "user: and silver"),
+        "{asked:?}"
+    );
+    let receipts: Vec<Event> = deck.rig.events();
+    assert!(
+        receipts.iter().any(|event| matches!(event, Event::Seen { injections, .. } if injections[0].as_str() == id))
+    );
+    deck.rig.inject("What now?");
+    agent.run_queue().await.unwrap();
+    let lines = deck.rig.last_request().lines();
+    let note = lines.iter().find(|line| line.starts_with("user: <agent-")).unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(note.starts_with("user: <agent-miner0-2 from=\"the program, not the user\" agent=\"miner 0\""), "{note}");
+    assert!(
+        note.contains("asked=\"and silver\" end=\"completed\">\nSilver.")
+            && note.ends_with("[the rest is left out]\n</agent-miner0-2>")
+    );
+    assert_eq!(deck.kept(), ["miner 0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_finished_agents_are_kept_and_the_oldest_give_way() {
+    let number = limits::KEPT_AGENTS + 1;
+    let ids: Vec<String> = (0..number).map(|id| format!("c{id}")).collect();
+    let list: Vec<(&str, &str, &str)> = ids.iter().map(|id| (id.as_str(), "miner", "Dig.")).collect();
+    let script = list.chunks(1).map(spawns).chain([Played::text("Done.")]);
+    let deck = Kept::new(script.collect::<Vec<_>>());
+    deck.rig.model.route(&child("miner"), (0..number).map(|_| Played::text("Gold.")).collect::<Vec<_>>());
+    let agent = deck.parent(vec![persona("miner", &[])]).await;
+    run(agent, "Go.").answered().await;
+    assert_eq!(deck.kept().len(), limits::KEPT_AGENTS);
+    assert_eq!(deck.tell("miner 0", "go on"), Err(Refused::Ended));
+    assert!(deck.tell("miner 1", "go on").is_ok());
+}
+
+/// A screen on which one sub-agent has ended that can be continued.
+fn ended() -> Stage {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
+    stage.turn_ended("file_miner 0", Outcome::Completed, None).finished("", "file_miner 0", Outcome::Completed);
+    stage.result("", "c1", "Gold.").turn_ended("", Outcome::Completed, None);
+    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(vec!["file_miner 0".into()]))));
+    stage
+}
+
+fn targets(stage: &Stage) -> Vec<String> {
+    let send = |effect: &Effect| match effect {
+        Effect::Request(Request::Inject { to, .. }) => Some(to.to_string()),
+        _ => None,
+    };
+    stage.effects.iter().filter_map(send).collect()
+}
+
+#[test]
+fn a_text_for_a_finished_agent_says_that_it_continues_it_by_name_and_by_selection() {
+    let mut stage = ended();
+    stage.paste("@file_miner 0 and the tests");
+    assert!(stage.screen().contains("→ continues file_miner 0, which has ended"), "{}", stage.screen());
+    stage.keys("<enter><c-c><f3><down><enter>and more");
+    let screen = stage.screen();
+    assert!(screen.contains("→ continues file_miner 0"), "{screen}");
+    insta::assert_snapshot!("continues_a_finished_agent", screen);
+    stage.keys("<enter>");
+    assert_eq!(targets(&stage), ["file_miner 0", "file_miner 0"]);
+}
+
+#[test]
+fn a_finished_agent_that_is_not_kept_takes_no_text() {
+    let mut stage = ended();
+    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(Vec::new()))));
+    stage.paste("@file_miner 0 and the tests").keys("<enter>");
+    assert!(targets(&stage).is_empty());
+    assert!(stage.screen().contains("not sent"), "{}", stage.screen());
+}
+
+#[test]
+fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
+    let mut stage = ended();
+    stage.turn("");
+    let spawned = Event::AgentSpawned {
+        child: "file_miner 0".into(),
+        persona: "file_miner".to_owned(),
+        task: "and the tests".to_owned(),
+        call: None,
+        model: None,
+        max_steps: Some(30),
+        tools: Vec::new(),
+    };
+    stage.event("", spawned).turn("file_miner 0").turn_ended("", Outcome::Completed, None);
+    assert!(stage.app.facts.run.agents.get(&"file_miner 0".into()).unwrap().running());
+}
