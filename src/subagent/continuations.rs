@@ -109,8 +109,10 @@ impl Continuations {
 
     /// Forgets all of them, because the conversation that they belong to is gone.
     pub fn clear(&self) {
-        self.lock().kept.clear();
-        self.changed();
+        let kept = std::mem::take(&mut self.lock().kept);
+        if !kept.is_empty() {
+            self.changed();
+        }
     }
 
     /// Sets what runs them.

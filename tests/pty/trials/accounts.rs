@@ -23,7 +23,9 @@ pub fn conversations(chats: &[Request]) -> Vec<Conversation> {
     }
     last.into_iter()
         .map(|(key, chat)| {
-            let texts = chat.texts("user");
+            let mut texts = chat.texts("user");
+            // A note of the program on a sub-agent that was continued quotes what it was asked.
+            texts.retain(|text| !text.starts_with("<agent-"));
             let texts = if key.is_empty() { texts } else { texts.into_iter().skip(1).collect() };
             Conversation { main: key.is_empty(), texts }
         })
