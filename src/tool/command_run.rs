@@ -187,7 +187,7 @@ impl Aftermath {
 pub(super) struct Asking<'a> {
     /// Asks.
     pub(super) approvals: &'a Approvals,
-    /// Is set once nobody waits.
+    /// Set once nobody waits.
     pub(super) over: &'a Cancellable,
 }
 

@@ -44,7 +44,7 @@ pub struct Jobs {
     inner: Mutex<Inner>,
     /// Wakes who emits what happened.
     news: Wake,
-    /// Is set once the session ends: nobody answers any more.
+    /// Set once the session ends: nobody answers any more.
     closing: Cancellable,
 }
 
@@ -233,7 +233,7 @@ impl Jobs {
         let _ = tokio::time::timeout(limits::BACKGROUND_END_TIME, ends).await;
     }
 
-    /// Is set once the session ends.
+    /// Returns the flag that is set once the session ends.
     pub(in crate::tool) fn closing(&self) -> &Cancellable {
         &self.closing
     }
