@@ -13,9 +13,11 @@ use steersman::id::AgentId;
 use steersman::limits;
 use steersman::protocol::{Notice, Post, Request};
 use steersman::provider::Played;
+use steersman::session::fold::ReceiptState;
 use steersman::subagent::{Persona, SubAgents};
 use steersman::tui::msg::{Effect, Msg};
 
+use crate::session::journal::entry;
 use crate::subagent::{child, persona, spawns};
 use crate::support::doubles::{Rig, calls, run, tool};
 use crate::support::stage::Stage;
@@ -192,8 +194,8 @@ fn a_finished_agent_that_is_not_kept_takes_no_text() {
     assert!(stage.screen().contains("not sent"), "{}", stage.screen());
 }
 
-#[test]
-fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
+/// The same screen while the agent works for the user and has a sub-agent of its own, beside a turn of the main agent.
+fn continued() -> Stage {
     let mut stage = ended();
     stage.turn("");
     let spawned = Event::AgentSpawned {
@@ -205,6 +207,28 @@ fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
         max_steps: Some(30),
         tools: Vec::new(),
     };
-    stage.event("", spawned).turn("file_miner 0").turn_ended("", Outcome::Completed, None);
+    stage.event("", spawned).turn("file_miner 0");
+    stage.spawn("file_miner 0", "reader 0").turn("reader 0");
+    stage
+}
+
+#[test]
+fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
+    let mut stage = continued();
+    stage.turn_ended("", Outcome::Completed, None);
     assert!(stage.app.facts.run.agents.get(&"file_miner 0".into()).unwrap().running());
+}
+
+#[test]
+fn what_a_continued_agent_started_runs_on_with_it_and_ends_with_it() {
+    let mut stage = continued();
+    let text = entry("m1", "look at the margins");
+    stage.deliver_after("reader 0", &[text], 1, "read").turn_ended("", Outcome::Completed, None);
+    let is_running = |stage: &Stage| stage.app.facts.run.agents.get(&"reader 0".into()).unwrap().running();
+    let state = |stage: &Stage| stage.app.facts.run.receipts.get(&"m1".into()).unwrap().state.clone();
+    assert!(is_running(&stage));
+    assert!(matches!(state(&stage), ReceiptState::Delivered(_)), "{:?}", state(&stage));
+    stage.turn_ended("file_miner 0", Outcome::Cancelled, None);
+    assert!(!is_running(&stage));
+    assert!(matches!(state(&stage), ReceiptState::Unseen(..)), "{:?}", state(&stage));
 }

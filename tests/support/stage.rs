@@ -214,10 +214,8 @@ impl Stage {
     /// Lets an agent do something. The empty name is the main agent.
     pub fn event(&mut self, agent: &str, event: Event) -> &mut Self {
         self.seq += 1;
-        let parent = match agent {
-            "" => None,
-            other => other.strip_suffix("_synthesizer").or(Some("")).map(AgentId::new),
-        };
+        let known = self.app.facts.run.agents.get(&agent.into()).map(|node| node.parent.clone());
+        let parent = known.unwrap_or_else(|| agent.strip_suffix("_synthesizer").or(Some("")).map(AgentId::new));
         let used = if let Event::Tokens(usage) = &event { Some(usage.clone()) } else { None };
         let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.into(), parent, event };
         self.tell(Msg::from(envelope));

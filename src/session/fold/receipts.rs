@@ -258,19 +258,17 @@ impl Receipts {
         }
     }
 
-    /// Notes the end of an agent's turn, and so of everything beneath it.
+    /// Notes the end of an agent's turn, and so of everything beneath it that is no turn of its own.
     fn ended(&mut self, agent: &AgentId, why: UnseenReason) -> Vec<MessageId> {
         let waiting = self.agents.iter().filter(|(_, progress)| progress.waits()).map(|(id, _)| id);
-        let has_own_turn = |id: &AgentId| self.agents.get(id).is_some_and(|progress| progress.has_own_turn);
-        let is_over = |id: &&AgentId| *id == agent || (!has_own_turn(id) && self.is_within(id, agent));
-        let over: Vec<AgentId> = waiting.filter(is_over).cloned().collect();
+        let over: Vec<AgentId> = waiting.filter(|id| self.ends_with(id, agent)).cloned().collect();
         over.iter().flat_map(|agent| self.unseen(agent, why)).collect()
     }
 
-    /// Tells whether an agent is another one or stands anywhere beneath it.
-    fn is_within(&self, agent: &AgentId, other: &AgentId) -> bool {
-        let parent = |id: &&AgentId| self.agents.get(*id).and_then(|progress| progress.parent.as_ref());
-        let line = std::iter::successors(Some(agent), parent);
+    /// Tells whether an agent is another one or stands anywhere beneath it, with no turn of its own in between.
+    fn ends_with(&self, agent: &AgentId, other: &AgentId) -> bool {
+        let above = |id: &&AgentId| self.agents.get(*id).filter(|agent| !agent.has_own_turn)?.parent.as_ref();
+        let line = std::iter::successors(Some(agent), above);
         line.take(limits::AGENT_DEPTH).any(|id| id == other)
     }
 

@@ -130,13 +130,14 @@ impl Agents {
         self.settle(index, at);
     }
 
-    /// No descendant outlives a turn but one that the user continued: one that ended without an event was dropped with it.
+    /// No descendant outlives a turn, but for agents that the user continued and what these started: one that ended without
+    /// an event was dropped with it.
     fn end_descendants(&mut self, top: usize, at: Timestamp) {
         for index in self.running_beneath(top) {
-            if self.nodes[index].has_own_turn {
-                continue;
+            let mut below = self.path(index).into_iter().take_while(|ancestor| *ancestor != top);
+            if !below.any(|ancestor| self.nodes[ancestor].has_own_turn) {
+                self.end(index, Outcome::Cancelled, None, at);
             }
-            self.end(index, Outcome::Cancelled, None, at);
         }
     }
 
