@@ -110,9 +110,8 @@ impl Driver {
     fn send(&mut self) {
         self.sent += 1;
         let delivery = ["steer", "steer", "follow_up", "now"][usize::try_from(self.random.below(4)).unwrap()];
-        // A text that continues an agent begins no turn of the main agent, and so follows only while one runs.
-        let ended = self.ended.iter().filter(|_| self.is_running);
-        let agents: Vec<&String> = self.children.iter().chain(ended).collect();
+        // Without a turn of the main agent it is a text that begins one: a continued sub-agent may run beside.
+        let agents: Vec<&String> = self.children.iter().chain(&self.ended).filter(|_| self.is_running).collect();
         let place = usize::try_from(self.random.below(2 + agents.len() as u64)).unwrap();
         let agent = agents.get(place).copied().cloned().unwrap_or_default();
         self.ask(json!({"type": "send", "text": format!("text {}", self.sent), "delivery": delivery, "agent": agent}));
@@ -400,7 +399,11 @@ fn the_fold_of_the_manual_says_what_the_program_knows() {
         moments.sort_unstable();
         for line in &lines {
             let line: Value = serde_json::from_str(line).unwrap();
-            *seen.entry(line["event"]["type"].as_str().unwrap().to_owned()).or_default() += 1;
+            let event = &line["event"];
+            let is_continued =
+                event["type"] == "agent_spawned" && event["call"].is_null() && event["persona"] == "worker";
+            let name = if is_continued { "continued" } else { event["type"].as_str().unwrap() };
+            *seen.entry(name.to_owned()).or_default() += 1;
         }
         let path = dir.path().join(format!("{seed}.jsonl"));
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
@@ -437,7 +440,9 @@ fn the_fold_of_the_manual_says_what_the_program_knows() {
     }
     eprintln!("{runs} runs, {compared} moments compared; events: {seen:?}");
     // What the runs are made of comes about in any hundred of them.
-    for name in ["question", "answer", "agent_spawned", "returned", "seen", "compacted", "cancelled", "tool_call"] {
+    for name in
+        ["question", "answer", "agent_spawned", "continued", "returned", "seen", "compacted", "cancelled", "tool_call"]
+    {
         assert!(runs < 100 || seen.contains_key(name), "{name} never came: {seen:?}");
     }
 }
