@@ -6,7 +6,7 @@ use steersman::agent::finalizers;
 use steersman::cli::exit::say;
 use steersman::cli::{self, Task, logging};
 use steersman::tui::terminal::signals;
-use steersman::workspace::run_hidden;
+use steersman::workspace::{remove_temporary_directories, run_hidden};
 
 fn main() -> ExitCode {
     if let Some(exit) = run_hidden(std::env::args_os()) {
@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();
+    remove_temporary_directories();
     // Writes what is left of the log.
     drop(log);
     exit.into()

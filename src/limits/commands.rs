@@ -19,6 +19,8 @@ pub const COMMAND_LENGTH: usize = 96 * 1024;
 pub const COMMAND_BYTES: usize = 30 * 1024;
 /// `bash`: output that is kept in the file of one command, bytes.
 pub const OUTPUT_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// Age from which a temporary directory that no process uses any more is removed.
+pub const ABANDONED_DIRECTORY_AGE: Duration = Duration::from_hours(24);
 /// `bash`: output that is kept in all files of a session, bytes.
 pub const OUTPUT_FILES_BYTES: u64 = 512 * 1024 * 1024;
 /// `bash`: time for a write of output to disk, after which no more is kept.

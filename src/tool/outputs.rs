@@ -4,19 +4,19 @@
 //! The directory is the user's alone and goes away with the session. A slow or full disk is said; it never holds a
 //! command up for long, and never breaks it.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::limits;
+use crate::workspace::TemporaryDirectory;
 
 /// Pieces that wait for the disk.
 const WAITING: usize = 16;
@@ -24,8 +24,8 @@ const WAITING: usize = 16;
 /// The directory of one session for the outputs of its commands.
 #[derive(Debug)]
 pub struct Outputs {
-    /// The directory, which goes away with this, and its real path; else why there is none.
-    directory: Result<(TempDir, PathBuf), String>,
+    /// The directory, which goes away with this; else why there is none.
+    directory: Result<TemporaryDirectory, String>,
     files: AtomicU64,
     /// Bytes that the files of the session may still take.
     room: Arc<AtomicU64>,
@@ -48,10 +48,7 @@ impl Outputs {
     /// # Errors
     /// The error of the file system.
     pub fn new(parent: &Path) -> io::Result<Self> {
-        let own = Permissions::from_mode(0o700);
-        let directory = tempfile::Builder::new().prefix("steersman-output-").permissions(own).tempdir_in(parent)?;
-        let path = directory.path().canonicalize()?;
-        Ok(Self::of(Ok((directory, path))))
+        Ok(Self::of(Ok(TemporaryDirectory::new_in(parent, "output")?)))
     }
 
     /// Makes a place that keeps nothing, and says why when something is to be kept.
@@ -59,14 +56,14 @@ impl Outputs {
         Self::of(Err(why.into()))
     }
 
-    fn of(directory: Result<(TempDir, PathBuf), String>) -> Self {
+    fn of(directory: Result<TemporaryDirectory, String>) -> Self {
         let room = Arc::new(AtomicU64::new(limits::OUTPUT_FILES_BYTES));
         Self { directory, files: AtomicU64::new(0), room }
     }
 
     /// Returns the directory, if there is one; tools that read are to reach it.
     pub fn path(&self) -> Option<&Path> {
-        self.directory.as_ref().ok().map(|(_, path)| path.as_path())
+        self.directory.as_ref().ok().map(TemporaryDirectory::path)
     }
 
     /// Keeps a part of a result that is no text, as far as there is room; returns its file.
@@ -74,13 +71,13 @@ impl Outputs {
     /// # Errors
     /// The error of the file system, or that there is no room.
     pub fn keep(&self, content: &[u8], ending: &str) -> io::Result<PathBuf> {
-        let (_, directory) = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+        let directory = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         let size = content.len() as u64;
         if size > limits::OUTPUT_FILE_BYTES || !take_whole_room(&self.room, size) {
             return Err(io::Error::other("there is no room for it"));
         }
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
-        let path = directory.join(format!("result-{number}.{ending}"));
+        let path = directory.path().join(format!("result-{number}.{ending}"));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(content)?;
         Ok(path)
@@ -88,9 +85,9 @@ impl Outputs {
 
     /// Opens the next file.
     pub(super) fn open(&self) -> io::Result<OutputFile> {
-        let (_, directory) = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+        let directory = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
-        let path = directory.join(format!("command-{number}.txt"));
+        let path = directory.path().join(format!("command-{number}.txt"));
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let (pieces, waiting) = mpsc::channel(WAITING);
         let writer = tokio::task::spawn_blocking(move || write(file, waiting));

@@ -44,10 +44,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use crate::workspace::snapshot::Cover;
-use crate::workspace::{Job, programs};
+use crate::workspace::{Job, TemporaryDirectory, programs};
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";
@@ -115,9 +113,8 @@ enum Mechanism {
 #[derive(Debug)]
 struct SandboxResources {
     around: Surroundings,
-    /// What belongs to this session; gone with the last one who holds the sandbox.
-    _directory: TempDir,
-    real: PathBuf,
+    /// The files of this session; gone with the last one who holds the sandbox.
+    directory: TemporaryDirectory,
     /// Why a better sandbox does not work here; empty when there is none.
     passed_over: String,
 }
@@ -238,13 +235,11 @@ impl Mechanism {
 
 impl SandboxResources {
     fn new(around: &Surroundings, passed_over: String) -> io::Result<Self> {
-        let directory = tempfile::Builder::new().prefix("steersman-tmp-").tempdir()?;
-        // The mounts are made on real paths, whatever links lead there.
-        let real = directory.path().canonicalize()?;
+        let directory = TemporaryDirectory::new_in(&std::env::temp_dir(), "tmp")?;
         let mut around = around.clone();
         around.home = around.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
         around.program = around.program.canonicalize()?;
-        let own = Self { around, _directory: directory, real, passed_over };
+        let own = Self { around, directory, passed_over };
         fs::create_dir(own.temp())?;
         fs::write(own.git_config(), "")?;
         Ok(own)
@@ -252,12 +247,12 @@ impl SandboxResources {
 
     /// Returns the temporary directory that the jobs of this session share.
     fn temp(&self) -> PathBuf {
-        self.real.join("tmp")
+        self.directory.path().join("tmp")
     }
 
     /// Returns the file with the user's settings for git, beside what jobs write.
     fn git_config(&self) -> PathBuf {
-        self.real.join("gitconfig")
+        self.directory.path().join("gitconfig")
     }
 }
 

@@ -179,6 +179,39 @@ fn a_missing_or_odd_variable_takes_nothing_away() {
     ]);
 }
 
+/// Shell that sets a directory for temporary files, and the program that confines its commands where it can.
+macro_rules! with_own_temporary_files {
+    () => {
+        "export TMPDIR=\"$HOME/tmp\"; mkdir \"$TMPDIR\"; S=\"${S%% --sandbox*} --yes --json\"; "
+    };
+}
+
+#[test]
+fn a_run_that_is_over_leaves_no_temporary_files() {
+    check(&[
+        Row(concat!(with_own_temporary_files!(), "$S hello >out; ls -A \"$TMPDIR\""), Commands, 0, Is(""), ""),
+        Row(
+            concat!(
+                with_own_temporary_files!(),
+                "$S hello >out & ",
+                when_asked!(),
+                "kill $!; wait $!; ls -A \"$TMPDIR\""
+            ),
+            Silent,
+            0,
+            Is(""),
+            "",
+        ),
+        Row(
+            concat!(with_own_temporary_files!(), "timeout 0.5 $S hello >out; ls -A \"$TMPDIR\""),
+            Silent,
+            0,
+            Is(""),
+            "",
+        ),
+    ]);
+}
+
 #[test]
 fn closed_and_odd_descriptors_change_neither_answer_nor_code() {
     check(&[
