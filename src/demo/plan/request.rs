@@ -107,7 +107,7 @@ const LEADS: &[&str] = &["please", "now", "also", "then", "and", "but", "can you
 /// Words that tell nothing about a subject.
 const FILLERS: &str = "a about again all also an and any are around as at be been but by can check could current describe did \
     directory do does everything explain file files find first folder for from get give go good had has have here \
-    how i if in instead into is it its just know let like line list look looking make many may me more most much \
+    how i if in instead into is it its just know let like line lines list look looking make many may me more most much \
     my need new next no not now occurrence occurrences of off often ok okay on one only open or our out over \
     overview part please present project read really repo report repository review run same say see shall should \
     show so some something such summarise summarize summary survey take tell than that the their them then there \
