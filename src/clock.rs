@@ -50,6 +50,7 @@ pub fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
 }
 
 /// Reads the clock that cannot be set.
+#[cfg(unix)]
 fn steady() -> SignedDuration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;
@@ -57,4 +58,11 @@ fn steady() -> SignedDuration {
     let clock = rustix::time::ClockId::Monotonic;
     let reading = rustix::time::clock_gettime(clock);
     SignedDuration::new(reading.tv_sec, i32::try_from(reading.tv_nsec).unwrap_or_default())
+}
+
+/// Reads the clock that cannot be set.
+#[cfg(not(unix))]
+fn steady() -> SignedDuration {
+    static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+    SignedDuration::try_from(START.elapsed()).unwrap_or(SignedDuration::MAX)
 }

@@ -99,11 +99,11 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] `assets` `summary` `packed` `regular_file` `front_matter` `manual` [`steering`] [`plan`] `tls` | the standard library, serde |
+//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] `assets` `summary` `packed` `regular_file` `temporary` `front_matter` `manual` [`steering`] [`plan`] `tls` | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
-//! | crew | [`subagent`] [`skill`] [`hooks`] | all above |
+//! | crew | [`subagent`] [`skill`] [`hooks`] `mcp` | all above |
 //! | host | [`host`] | all above; nothing of the screen |
 //! | session | [`session`] | all above |
 //! | screen | `tui` | words; only its `run` sees `host` |
@@ -195,6 +195,7 @@
 //! - events and their wire form: `event.rs`; stories: `events.rs`
 //! - bounded reading of regular files; the walk under ignore rules: `regular_file.rs`,
 //!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
+//! - temporary directories, of which none stays behind: `temporary.rs`; stories: `headless/environments.rs`
 //! - the sanitiser of untrusted text; colours and carriage returns in a command's output: `text.rs`,
 //!   `text/command_output.rs`; stories: `text.rs`, `untrusted.rs`, `hostile_sinks.rs`
 //! - summaries of calls: heads, diffs, ends of commands, live output: `summary.rs`, `tui/transcript/result.rs`,
@@ -267,6 +268,8 @@ pub mod subagent;
 pub mod summary;
 mod sync;
 pub mod target;
+#[doc(hidden)]
+pub mod temporary;
 pub mod text;
 #[cfg(feature = "http")]
 mod tls;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use steersman::agent::finalizers;
 use steersman::cli::exit::say;
 use steersman::cli::{self, Task, logging};
+use steersman::temporary;
 use steersman::tui::terminal::signals;
-use steersman::workspace::{remove_temporary_directories, run_hidden};
+use steersman::workspace::run_hidden;
 
 fn main() -> ExitCode {
     if let Some(exit) = run_hidden(std::env::args_os()) {
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();
-    remove_temporary_directories();
+    temporary::remove_all();
     // Writes what is left of the log.
     drop(log);
     exit.into()

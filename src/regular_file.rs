@@ -6,10 +6,13 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
+#[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::Path;
 
+#[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+#[cfg(unix)]
 use rustix::io::Errno;
 
 /// Whether a symbolic link in the last part of a path is followed.
@@ -42,13 +45,28 @@ impl Head {
 /// # Errors
 /// That of the system, or a sentence when it is no regular file.
 pub fn open(path: &Path, links: Links) -> io::Result<(File, Metadata)> {
-    open_at(CWD, path, links)
+    #[cfg(unix)]
+    return open_at(CWD, path, links);
+    #[cfg(not(unix))]
+    {
+        let kind = match links {
+            Links::Refused => std::fs::symlink_metadata(path)?.file_type(),
+            Links::Followed => std::fs::metadata(path)?.file_type(),
+        };
+        if kind.is_symlink() {
+            return Err(linked());
+        }
+        let file = if kind.is_file() { File::open(path)? } else { return Err(irregular()) };
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    }
 }
 
 /// Opens a regular file like [`open`]; a relative path starts at an open directory.
 ///
 /// # Errors
 /// As [`open`].
+#[cfg(unix)]
 pub fn open_at(directory: impl AsFd, path: &Path, links: Links) -> io::Result<(File, Metadata)> {
     let (at_flags, open_flags) = match links {
         Links::Refused => (AtFlags::SYMLINK_NOFOLLOW, OFlags::NOFOLLOW),

@@ -4,9 +4,8 @@
 //! The directory is the user's alone and goes away with the session. A slow or full disk is said; it never holds a
 //! command up for long, and never breaks it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::limits;
-use crate::workspace::TemporaryDirectory;
+use crate::temporary::{TemporaryDirectory, create_private};
 
 /// Pieces that wait for the disk.
 const WAITING: usize = 16;
@@ -78,7 +77,7 @@ impl Outputs {
         }
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
         let path = directory.path().join(format!("result-{number}.{ending}"));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = create_private(&path)?;
         file.write_all(content)?;
         Ok(path)
     }
@@ -88,7 +87,7 @@ impl Outputs {
         let directory = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
         let path = directory.path().join(format!("command-{number}.txt"));
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let file = create_private(&path)?;
         let (pieces, waiting) = mpsc::channel(WAITING);
         let writer = tokio::task::spawn_blocking(move || write(file, waiting));
         let room = Arc::clone(&self.room);

@@ -20,7 +20,6 @@
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
-//! - temporary directories, which nothing leaves behind: `temporary.rs`; stories: `headless/environments.rs`
 //! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
 
 mod atomic;
@@ -45,7 +44,6 @@ pub mod sandbox;
 mod seen;
 pub mod snapshot;
 mod spawner;
-mod temporary;
 mod touched;
 mod walk;
 
@@ -73,7 +71,6 @@ pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner, TalkingJob};
-pub use temporary::{TemporaryDirectory, remove_all as remove_temporary_directories};
 pub use touched::{ChangeMark, Touched};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 

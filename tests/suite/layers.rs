@@ -17,6 +17,7 @@ const WORDS: &[&str] = &[
     "details",
     "mode",
     "target",
+    "temporary",
     "price",
     "limits",
     "assets",

@@ -44,8 +44,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::temporary::TemporaryDirectory;
 use crate::workspace::snapshot::Cover;
-use crate::workspace::{Job, TemporaryDirectory, programs};
+use crate::workspace::{Job, programs};
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";

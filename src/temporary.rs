@@ -4,14 +4,13 @@
 //! Each holds a file that its process keeps locked; the system takes the lock from a process that has ended, however it
 //! ended. Only directories of the same user with such a file are removed, and no link is followed.
 
-use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
-
-use rustix::fs::OFlags;
 
 use crate::limits;
 
@@ -45,9 +44,13 @@ impl TemporaryDirectory {
                 .name("abandoned-files".to_owned())
                 .spawn(move || remove_abandoned(&parent, limits::ABANDONED_DIRECTORY_AGE));
         });
-        let (prefix, own) = (format!("{PREFIX}{purpose}-"), Permissions::from_mode(0o700));
-        let directory = tempfile::Builder::new().prefix(&prefix).permissions(own).tempdir_in(parent)?;
-        let lock = open(directory.path(), OFlags::CREATE | OFlags::EXCL)?;
+        let prefix = format!("{PREFIX}{purpose}-");
+        let mut directory = tempfile::Builder::new();
+        directory.prefix(&prefix);
+        #[cfg(unix)]
+        directory.permissions(fs::Permissions::from_mode(0o700));
+        let directory = directory.tempdir_in(parent)?;
+        let lock = create_private(&directory.path().join(LOCK))?;
         lock.try_lock()?;
         let path = directory.path().canonicalize()?;
         in_use(|directories| directories.push(path.clone()));
@@ -102,22 +105,35 @@ fn is_abandoned(entry: &DirEntry, age: Duration) -> bool {
     if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
         return false;
     }
-    let Ok(lock) = open(&entry.path(), OFlags::empty()) else { return false };
+    let Ok(lock) = open_lock(&entry.path().join(LOCK)) else { return false };
     let is_old_and_own = lock.metadata().is_ok_and(|metadata| {
         let is_old = metadata.modified().is_ok_and(|at| at.elapsed().is_ok_and(|elapsed| elapsed >= age));
-        is_old && metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()
+        #[cfg(unix)]
+        let is_old = is_old && metadata.uid() == rustix::process::geteuid().as_raw();
+        is_old && metadata.is_file()
     });
     is_old_and_own && lock.try_lock().is_ok()
 }
 
-fn open(directory: &Path, more: OFlags) -> io::Result<File> {
-    let flags = more | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(flags.bits().cast_signed())
-        .open(directory.join(LOCK))
+/// Opens what may be a lock without waiting for anything.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    options.custom_flags((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed());
+    options.open(path)
+}
+
+/// Creates a file that the user alone can read; there must be none.
+///
+/// # Errors
+/// The error of the file system.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    options.open(path)
 }
 
 #[cfg(test)]
