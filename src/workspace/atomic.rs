@@ -7,10 +7,10 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
@@ -104,7 +104,7 @@ impl<'a> TemporaryFile<'a> {
         file.write_all(bytes)?;
         if let Some(like) = like {
             keep_owner(&file, like.owner);
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(like.mode))?;
+            file.set_permissions(Permissions::from_mode(like.mode))?;
         }
         file.sync_all()?;
         fault::step();

@@ -51,6 +51,7 @@ struct InnerArguments {
 }
 
 /// The stage at which a process of the sub-command is started.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 #[derive(Debug, Default, Clone, Copy)]
 enum Stage {
     /// On the machine, where Landlock is to confine it.
@@ -124,6 +125,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Returns the exit code that says how a process ended, as of a shell.
+#[cfg(target_os = "linux")]
 pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
     const SIGNALLED: i32 = 128;
     let code = code.or(signal.map(|signal| SIGNALLED + signal));
@@ -174,10 +176,12 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
 fn job_input(number: i32) -> io::Result<Stdio> {
     use std::os::unix::fs::OpenOptionsExt as _;
 
+    use rustix::fs::OFlags;
+
     // Without waiting for somebody who writes: the host may have closed its end already.
     let opened = std::fs::File::options()
         .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
         .open(format!("/proc/self/fd/{number}"))?;
     rustix::io::ioctl_fionbio(&opened, false)?;
     nix::unistd::close(number)?;

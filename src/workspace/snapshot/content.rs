@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, RawMode, Stat};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
@@ -23,12 +23,12 @@ pub(super) enum PathContent {
     File {
         #[serde(with = "base64_text")]
         bytes: Vec<u8>,
-        mode: u32,
+        mode: RawMode,
     },
     /// A symbolic link, with its target.
     Link(#[serde(with = "base64_text")] Vec<u8>),
     /// A directory; which one it is matters only when it has to be found again.
-    Directory { mode: u32, inode: u64 },
+    Directory { mode: RawMode, inode: u64 },
     /// Something that is not kept: too large, unreadable, or no file. It is known by its identity.
     Unkept { inode: u64, size: u64, changed: i64 },
 }

@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode, RenameFlags};
 use rustix::io::Errno;
 
 use crate::limits;
@@ -294,7 +294,7 @@ fn remove_empty_directory(place: &NameInDirectory, name: &OsStr) {
 }
 
 /// Writes a new file.
-pub(super) fn write(place: &NameInDirectory, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(super) fn write(place: &NameInDirectory, name: &OsStr, bytes: &[u8], mode: RawMode) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(&place.dir, name, flags, Mode::from_raw_mode(0o600))?);
     let written = file
