@@ -24,6 +24,7 @@ mod reader;
 mod record;
 mod recording;
 mod restore;
+mod restore_agents;
 mod texts;
 mod writer;
 
