@@ -1,5 +1,7 @@
 //! Steering an agent of the tree by itself, and cutting in: each on the real program.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -112,7 +114,8 @@ fn after_a_resume_a_sub_agent_goes_on_with_its_history_and_esc_stops_it() {
     first.send("start\r");
     first.wait_for("the main agent is done");
     first.wait_for("· idle");
-    first.signal(Signal::KILL);
+    first.signal(Signal::TERM);
+    assert_eq!(first.wait_exit(Duration::from_secs(30)).exit_code(), 143);
     let home = first.home().to_str().unwrap().to_owned();
     let beside = Start::against(&server).env("HOME", &home).cwd(&first.home().join("work"));
     let mut second = beside.arg("--continue").run();
