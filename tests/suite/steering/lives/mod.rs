@@ -162,10 +162,11 @@ async fn live(seed: u64, tally: &mut Tally) {
     beside(&world, &mut continued).await;
     drop(agent);
     check_texts(seed, &world);
-    check_requests(seed, &world);
-    check_beginnings(seed, &world, tally);
-    check_answers(seed, &world, tally);
-    for record in world.records() {
+    let (requests, records) = (world.take_requests(), world.records());
+    check_requests(seed, &world, &requests);
+    check_beginnings(seed, &requests, &records, tally);
+    check_answers(seed, &world, records.clone(), tally);
+    for record in records {
         let Record::Event(envelope) = record else { continue };
         match envelope.event {
             Event::UserTurn { met: Some(_), .. } => tally.conditions += 1,
@@ -179,10 +180,11 @@ async fn live(seed: u64, tally: &mut Tally) {
 /// Each text was delivered once, or is pending, or came back.
 fn check_texts(seed: u64, world: &World) {
     let delivered: Vec<MessageId> = world.delivered().into_iter().map(|(_, id, _)| id).collect();
+    let came_back = world.came_back();
     for (to, id, text) in world.sent() {
         let times = delivered.iter().filter(|one| **one == id).count();
         let waits = world.waits(&id);
-        let back = world.came_back(&id);
+        let back = came_back.iter().filter(|one| **one == id).count();
         assert_eq!(
             times + waits + back,
             1,
@@ -195,9 +197,9 @@ fn check_texts(seed: u64, world: &World) {
     assert_eq!(ids.len(), delivered.len(), "seed {seed}: a text was delivered twice");
 }
 
-fn check_requests(seed: u64, world: &World) {
+fn check_requests(seed: u64, world: &World, requests: &[Asked]) {
     let sent = world.sent();
-    for (number, asked) in world.requests().iter().enumerate() {
+    for (number, asked) in requests.iter().enumerate() {
         let Asked { agent, messages, rules, delivered, knows_plan } = asked;
         let place = format!("seed {seed}, request {number} of {agent:?}");
         assert_eq!(fault(messages), None, "{place}");
@@ -229,25 +231,25 @@ fn check_requests(seed: u64, world: &World) {
 }
 
 /// Each request begins with that agent's request before it, but behind a compaction.
-fn check_beginnings(seed: u64, world: &World, tally: &mut Tally) {
-    let mut compactions: HashMap<AgentId, u32> = HashMap::new();
-    for record in world.records() {
+fn check_beginnings(seed: u64, requests: &[Asked], records: &[Record], tally: &mut Tally) {
+    let mut compactions: HashMap<&AgentId, u32> = HashMap::new();
+    for record in records {
         if let Record::Event(envelope) = record
             && let Event::Compacted { .. } = envelope.event
         {
-            *compactions.entry(envelope.agent).or_default() += 1;
+            *compactions.entry(&envelope.agent).or_default() += 1;
         }
     }
     tally.compactions += compactions.values().sum::<u32>();
-    let mut before: HashMap<AgentId, (Vec<Message>, u32)> = HashMap::new();
-    for Asked { agent, messages, .. } in world.requests() {
+    let mut before: HashMap<&AgentId, (&[Message], u32)> = HashMap::new();
+    for Asked { agent, messages, .. } in requests {
         tally.children += usize::from(!agent.is_main());
         let (last, changes) = before.entry(agent).or_default();
         *changes += u32::from(!messages.starts_with(last));
         *last = messages;
     }
     for (agent, (_, changes)) in before {
-        let compactions = compactions.get(&agent).copied().unwrap_or(0);
+        let compactions = compactions.get(agent).copied().unwrap_or(0);
         assert!(
             changes <= compactions,
             "seed {seed}: the beginning of {agent:?} changed {changes} times in {compactions} compactions"
@@ -256,8 +258,8 @@ fn check_beginnings(seed: u64, world: &World, tally: &mut Tally) {
 }
 
 /// What a model says that it did with a text is known of a text that was sent to it and that it saw.
-fn check_answers(seed: u64, world: &World, tally: &mut Tally) {
-    let parts = SessionParts::of(Reading { records: world.records(), ..Reading::default() });
+fn check_answers(seed: u64, world: &World, records: Vec<Record>, tally: &mut Tally) {
+    let parts = SessionParts::of(Reading { records, ..Reading::default() });
     let sent = world.sent();
     for agent in &parts.agents {
         for item in &agent.items {

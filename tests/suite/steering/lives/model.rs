@@ -109,7 +109,7 @@ fn call(world: &World, agent: &AgentId, id: &str) -> ToolCall {
         2 => {
             let states = StepState::ALL.map(StepState::name);
             let step = |place: u64| json!({ "text": format!("step {place}"), "state": world.one_of(&states) });
-            ("plan", json!({ "steps": (0..1 + world.roll(3)).map(step).collect::<Vec<_>>() }).to_string())
+            ("plan", json!({ "steps": (0..=world.roll(3)).map(step).collect::<Vec<_>>() }).to_string())
         }
         _ => ("work", "{}".to_owned()),
     };

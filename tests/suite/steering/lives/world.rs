@@ -130,8 +130,9 @@ impl World {
         self.sent.lock().unwrap().clone()
     }
 
-    pub fn requests(&self) -> Vec<Asked> {
-        self.requests.lock().unwrap().clone()
+    /// Takes the requests, once no more are made.
+    pub fn take_requests(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.requests.lock().unwrap())
     }
 
     /// Notes a request; returns how many there are.
@@ -147,9 +148,10 @@ impl World {
 
     /// Returns the texts that are in conversations, in order.
     pub fn delivered(&self) -> Vec<(AgentId, MessageId, TextKind)> {
-        let delivered = self.records().into_iter().filter_map(|record| match record {
+        let records = self.recorder.0.lock().unwrap();
+        let delivered = records.iter().filter_map(|record| match record {
             Record::Event(Envelope { agent, event: Event::UserTurn { injection, kind, .. }, .. }) => {
-                Some((agent, injection?, kind))
+                Some((agent.clone(), injection.clone()?, *kind))
             }
             _ => None,
         });
@@ -162,15 +164,17 @@ impl World {
         queues.flat_map(|(_, entries)| entries).filter(|entry| entry.id == *id).count()
     }
 
-    /// Returns how often a text came back.
-    pub fn came_back(&self, id: &MessageId) -> usize {
-        let of_ended = self.records().into_iter().filter_map(|record| match record {
+    /// Returns the texts that came back, each as often as it did.
+    pub fn came_back(&self) -> Vec<MessageId> {
+        let records = self.recorder.0.lock().unwrap();
+        let of_ended = records.iter().filter_map(|record| match record {
             Record::Event(Envelope { event: Event::Returned { entries }, .. }) => Some(entries),
             _ => None,
         });
-        let of_ended = of_ended.flatten().filter(|entry| entry.id == *id).count();
-        let orphaned = usize::from(self.orphans.lock().unwrap().contains(id));
-        of_ended + orphaned + self.returned.lock().unwrap().iter().filter(|one| *one == id).count()
+        let mut ids: Vec<MessageId> = of_ended.flatten().map(|entry| entry.id.clone()).collect();
+        ids.extend(self.orphans.lock().unwrap().iter().cloned());
+        ids.extend(self.returned.lock().unwrap().iter().cloned());
+        ids
     }
 
     /// Notes what waits for sub-agents of a process that dies.
