@@ -112,6 +112,11 @@ impl AgentId {
     pub fn synthesizer(&self) -> Self {
         if self.is_main() { Self::new("synthesizer") } else { Self::new(format!("{self}_synthesizer")) }
     }
+
+    /// Returns whether this is a rescue; the name of any other sub-agent ends with its number.
+    pub fn is_synthesizer(&self) -> bool {
+        self.as_str() == "synthesizer" || self.as_str().ends_with("_synthesizer")
+    }
 }
 
 impl ClientId {

@@ -336,6 +336,7 @@ impl Agent {
         self.unseen.clear();
         self.tree.approvals.forget(&self.id);
         self.tree.plans.forget(&self.id);
+        self.tree.agent_notes.take(&self.id);
         self.synth_answer = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {

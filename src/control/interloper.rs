@@ -151,7 +151,7 @@ impl Interloper {
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
         let Injection { text, delivery, kind, scope, trigger, sender, images } = message.into();
-        check(&text)?;
+        check_text(&text)?;
         let id = {
             let mut queue = self.lock();
             if queue.closed() {
@@ -433,7 +433,11 @@ fn begin(queue: &mut Queue, cancellable: Option<&Cancellable>) {
     }
 }
 
-fn check(text: &str) -> Result<(), Refused> {
+/// Returns whether a queue takes such a text.
+///
+/// # Errors
+/// [`Refused`] when it is blank or too long.
+pub fn check_text(text: &str) -> Result<(), Refused> {
     if is_blank(text) {
         return Err(Refused::Blank);
     }

@@ -34,7 +34,7 @@ pub use cancellable::Cancellable;
 pub use context::ContextBook;
 pub use crew::{Controls, Crew};
 pub use gate::{Gate, Parked, Parking};
-pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};
+pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
 pub use plans::{Plans, UntoldPlan, WrittenPlan};
 pub use rules::{Rules, RulesMembership};
 pub use step_limit::{OnExhausted, StepLimit};

@@ -34,12 +34,16 @@ impl Continued {
         self.continuations.clear();
     }
 
+    /// Tells whether such a turn runs or is about to.
+    pub(super) fn runs(&self) -> bool {
+        !self.running.is_empty() || self.continuations.has_begun()
+    }
+
     /// Runs the turns until one has ended or one more was asked for.
     pub(super) async fn advance(&mut self) {
-        self.running.extend(self.continuations.take_asked());
         tokio::select! {
             Some(()) = self.running.next() => {}
-            () = self.continuations.woken() => {}
+            () = self.continuations.woken() => self.running.extend(self.continuations.take_begun()),
         }
     }
 }

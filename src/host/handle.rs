@@ -9,6 +9,7 @@ use crate::approval::Approvals;
 use crate::clock;
 use crate::control::{
     Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher,
+    check_text,
 };
 use crate::details::FileDiff;
 use crate::error::Refused;
@@ -21,8 +22,7 @@ use crate::mcp::Servers;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use crate::steering::RuleChange;
-use crate::subagent::Continuations;
-use crate::text::is_blank;
+use crate::subagent::{Continuation, Continuations};
 use crate::tool::Jobs;
 use crate::workspace::Changes;
 
@@ -121,11 +121,13 @@ impl Handle {
         if !self.takes(to, message.delivery) {
             return Err(Refused::OneTurn);
         }
+        check_text(&message.text)?;
         // Work for a finished sub-agent that is kept continues it.
-        let starts_turn = message.kind.asks_for_work() && message.trigger.is_none();
-        let can_begin = starts_turn && !is_blank(&message.text);
-        let continued = || if can_begin { self.continuations.ask(to, &self.crew) } else { None };
-        let queue = self.crew.get(to).or_else(continued).ok_or(Refused::Ended)?.interloper;
+        let can_begin = message.kind.asks_for_work() && message.trigger.is_none();
+        let running = self.crew.get(to);
+        let continued = if running.is_none() && can_begin { self.continuations.enroll(to, &self.crew) } else { None };
+        let controls = running.as_ref().or_else(|| continued.as_ref().map(Continuation::controls));
+        let queue = Arc::clone(&controls.ok_or(Refused::Ended)?.interloper);
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
         if let (Some((keeper, message)), Ok(id)) = (kept, &outcome) {
@@ -136,7 +138,9 @@ impl Handle {
             let entry = Pending { delivery, kind, scope, sender, trigger, waits_since, images, ..new };
             keeper.accepted(to, entry);
         }
-        self.continuations.wake();
+        if let Some(continued) = continued {
+            self.continuations.begin(continued);
+        }
         // The main agent's queue is closed by one thing only.
         outcome.map_err(|refused| if to.is_main() && refused == Refused::Ended { Refused::NotBuilt } else { refused })
     }

@@ -14,6 +14,7 @@ use crate::message::Message;
 use crate::plan::PlanChanged;
 use crate::protocol::Unfinished;
 use crate::steering::Rule;
+use crate::subagent::{Continuations, FinishedAgents};
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
 pub trait Earlier: Send + Debug {
@@ -32,6 +33,8 @@ pub trait Earlier: Send + Debug {
 pub struct Resumed {
     /// The conversation as it was recorded; calls may be open in it.
     pub messages: Vec<Message>,
+    /// The sub-agents that can go on.
+    pub agents: FinishedAgents,
     /// What happened and was not told yet, for a screen to show again.
     pub envelopes: Vec<Envelope>,
     /// Sentences for the user about how it was read.
@@ -51,12 +54,13 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// Gives the main agent what it goes on with; what was open ends.
-    pub(super) fn hand_over(self, agent: &mut Agent) {
+    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends.
+    pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) {
         for Closing { agent: of, parent, event } in self.closing {
             agent.listeners().emit_as(of, parent, event);
         }
         agent.resume(&self.messages, self.numbers.turns);
+        continuations.take_over(self.agents);
         if let Some(rules) = self.rules {
             agent.rules().take_over(rules);
         }

@@ -144,7 +144,7 @@ impl RunningAgent {
     /// # Errors
     /// The sentence of an agent that broke down.
     pub async fn settled(&mut self) -> Result<LastRun, String> {
-        settled(&mut self.state, &self.stopper.crew.main().interloper).await
+        settled(&mut self.state, || self.stopper.crew.main().interloper.deliverable()).await
     }
 
     /// Stops the agent, closes it and returns it with its conversation; `None` when it broke down.

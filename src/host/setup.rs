@@ -204,13 +204,13 @@ impl Setup {
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
-                let agents = agents.continuations(continuations);
+                let agents = agents.continuations(Arc::clone(&continuations));
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
-        resumed.hand_over(&mut agent);
+        resumed.hand_over(&mut agent, &continuations);
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();

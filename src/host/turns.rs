@@ -52,6 +52,9 @@ pub(super) trait SideWork: Send {
     /// Does what may only be done between turns, and says what comes before the queue.
     fn between_turns(&mut self, agent: &mut Agent) -> BetweenTurns;
 
+    /// Tells whether turns run that are no part of the agent's own.
+    fn runs(&self) -> bool;
+
     /// Hears that there was no request to send again.
     fn nothing_to_retry(&self);
 }
@@ -82,6 +85,10 @@ impl SideWork for TurnsOnly {
 
     fn between_turns(&mut self, _: &mut Agent) -> BetweenTurns {
         BetweenTurns::default()
+    }
+
+    fn runs(&self) -> bool {
+        false
     }
 
     fn nothing_to_retry(&self) {}
@@ -115,7 +122,8 @@ impl TurnLoop {
                 last = LastRun::None;
             }
             if first.is_none() && !queue.deliverable() {
-                self.state.send_replace(WorkerState::Idle(last.clone()));
+                let idle = if side.runs() { WorkerState::Running } else { WorkerState::Idle(last.clone()) };
+                self.state.send_replace(idle);
                 tokio::select! {
                     () = self.end.notified() => break,
                     () = changed.notified() => say_pending(),
@@ -168,15 +176,18 @@ impl TurnLoop {
     }
 }
 
-/// Waits until no turn runs and nothing deliverable is pending; returns how the last turns ended.
+/// Waits until no turn runs and nothing waits for one; returns how the last turns ended.
 ///
 /// # Errors
 /// The sentence of a construction that failed, or of a host that has ended.
-pub(super) async fn settled(state: &mut watch::Receiver<WorkerState>, queue: &Interloper) -> Result<LastRun, String> {
+pub(super) async fn settled(
+    state: &mut watch::Receiver<WorkerState>,
+    waits: impl Fn() -> bool,
+) -> Result<LastRun, String> {
     loop {
         state.borrow_and_update();
         // In this order: once the queue was taken, the state says `Running` already.
-        let is_waiting = queue.deliverable();
+        let is_waiting = waits();
         let now = state.borrow().clone();
         match now {
             WorkerState::Broken(reason) => return Err(reason),

@@ -103,12 +103,15 @@ impl Host {
         self.state.borrow().clone()
     }
 
-    /// Waits until no turn runs and nothing deliverable is pending; returns how the last turns ended.
+    /// Waits until no turn runs, also none of a sub-agent that the user continued, and nothing deliverable is pending;
+    /// returns how the last turns of the main agent ended.
     ///
     /// # Errors
     /// The sentence of a construction that failed.
     pub async fn settled(&mut self) -> Result<LastRun, String> {
-        settled(&mut self.state, self.handle.interloper()).await
+        let (queue, crew) = (self.handle.interloper(), self.handle.crew());
+        // A sub-agent that is to go on is in the crew before its turn begins.
+        settled(&mut self.state, || queue.deliverable() || crew.ids().len() > 1).await
     }
 
     /// Stops the run, closes the agent and waits for the worker's end, at most `grace`.
@@ -364,6 +367,10 @@ impl SideWork for SessionWork {
             self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
         }
         let is_reset = self.due.resets > 0;
+        if is_reset && self.continued.runs() {
+            // That has been stopped too; what it says at its end belongs to the old conversation.
+            return BetweenTurns::default();
+        }
         if is_reset {
             agent.reset();
             self.continued.forget();
@@ -380,6 +387,10 @@ impl SideWork for SessionWork {
             (false, false) => None,
         };
         BetweenTurns { is_reset, first }
+    }
+
+    fn runs(&self) -> bool {
+        self.continued.runs()
     }
 
     fn nothing_to_retry(&self) {

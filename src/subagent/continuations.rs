@@ -1,47 +1,18 @@
-//! The conversations of finished sub-agents, kept so that the user or the main agent can continue them.
+//! The finished sub-agents of a session that the user or the main agent can continue, and the turns that the user gave them.
 //!
-//! Filled by the `agent` tool when a child ends; a host asks for one with [`Continuations::ask`] and runs what
-//! [`Continuations::take_asked`] returns. Short locks. Always holds: number and bytes are limited, the oldest give way; an
-//! agent that runs is not among them.
+//! Filled by the `agent` tool when a child ends; a host takes one with [`Continuations::enroll`] and runs what
+//! [`Continuations::take_begun`] returns. Short locks. Always holds: an agent that runs is not among them.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
-use crate::agent::Agent;
-use crate::approval::Taint;
 use crate::control::{Cancellable, Controls, Crew};
 use crate::id::AgentId;
-use crate::limits;
-use crate::message::Message;
-use crate::subagent::temp_workspace::Workshop;
+use crate::subagent::finished::{FinishedAgent, FinishedAgents};
 use crate::subagent::tool::SubAgentTool;
-
-/// A finished sub-agent.
-pub(super) struct KeptAgent {
-    pub(super) id: AgentId,
-    pub(super) persona: String,
-    pub(super) messages: Vec<Message>,
-    pub(super) turns: u32,
-    /// What its conversation holds.
-    pub(super) taint: Taint,
-    /// Its own directory, where its persona has one.
-    pub(super) workshop: Option<Workshop>,
-    pub(super) bytes: usize,
-}
-
-impl KeptAgent {
-    /// Keeps what an agent needs to go on.
-    pub(super) fn of(agent: &Agent, persona: &str, taint: Taint, workshop: Option<Workshop>) -> Self {
-        let messages = agent.history().messages().to_vec();
-        let bytes = serde_json::to_vec(&messages).map_or(usize::MAX, |written| written.len());
-        let (id, persona, turns) = (agent.id().clone(), persona.to_owned(), agent.turns());
-        Self { id, persona, messages, turns, taint, workshop, bytes }
-    }
-}
 
 /// The finished sub-agents of a session that can be continued.
 #[derive(Default)]
@@ -56,61 +27,81 @@ type Watch = dyn Fn(Vec<AgentId>) + Send + Sync;
 
 #[derive(Default)]
 struct Inner {
-    kept: VecDeque<KeptAgent>,
-    asked: Vec<(KeptAgent, Arc<Crew>, Controls)>,
+    kept: FinishedAgents,
+    /// Those whose turns the host has not taken yet.
+    begun: Vec<Continuation>,
+}
+
+/// A finished sub-agent that is in the crew again.
+pub struct Continuation {
+    agent: FinishedAgent,
+    crew: Arc<Crew>,
+    controls: Controls,
+}
+
+impl Continuation {
+    /// Returns what it is steered with.
+    pub fn controls(&self) -> &Controls {
+        &self.controls
+    }
 }
 
 impl Continuations {
-    /// Calls `watcher` with the agents that can be continued after each change; the first one stays.
+    /// Calls `watcher` with the agents that can be continued, now if there are any, and after each change; the first one
+    /// stays.
     pub fn watch(&self, watcher: impl Fn(Vec<AgentId>) + Send + Sync + 'static) {
         let _ = self.watcher.set(Box::new(watcher));
+        if !self.ids().is_empty() {
+            self.changed();
+        }
     }
 
     /// Returns the agents that can be continued, the one that ended first at the front.
     pub fn ids(&self) -> Vec<AgentId> {
-        self.lock().kept.iter().map(|agent| agent.id.clone()).collect()
+        self.lock().kept.ids()
     }
 
-    /// Takes a finished agent back into the crew, so that its queue takes texts; its turn begins when the host runs it.
-    /// `None` when its conversation is not kept.
-    pub fn ask(&self, id: &AgentId, crew: &Arc<Crew>) -> Option<Controls> {
-        let controls = {
-            let mut inner = self.lock();
-            let kept = inner.take(id)?;
-            // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
-            let controls = crew.enroll(id, &Cancellable::new());
-            inner.asked.push((kept, Arc::clone(crew), controls.clone()));
-            controls
-        };
+    /// Takes a finished agent back into the crew, so that its queue takes texts; [`Continuations::begin`] must
+    /// follow. `None` when its conversation is not kept.
+    pub fn enroll(&self, id: &AgentId, crew: &Arc<Crew>) -> Option<Continuation> {
+        let agent = self.lock().kept.take(id)?;
         self.changed();
-        Some(controls)
+        // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
+        let controls = crew.enroll(id, &Cancellable::new());
+        Some(Continuation { agent, crew: Arc::clone(crew), controls })
     }
 
-    /// Lets the host run what was asked for.
-    pub fn wake(&self) {
+    /// Lets the host run the turn of an agent whose queue has its first text.
+    pub fn begin(&self, continuation: Continuation) {
+        self.lock().begun.push(continuation);
         self.wake.notify_one();
     }
 
-    /// Waits for a wake since the last one.
+    /// Waits until a turn is to begin.
     pub async fn woken(&self) {
         self.wake.notified().await;
     }
 
-    /// Returns the turns that were asked for, each to be run to its end beside everything else.
-    pub fn take_asked(&self) -> Vec<BoxFuture<'static, ()>> {
-        let asked = std::mem::take(&mut self.lock().asked);
+    /// Returns the turns that are to begin, each to be run to its end beside everything else.
+    pub fn take_begun(&self) -> Vec<BoxFuture<'static, ()>> {
+        let begun = std::mem::take(&mut self.lock().begun);
         let tool = self.tool.get().and_then(Weak::upgrade);
-        let run = |(kept, crew, controls)| {
+        let run = |Continuation { agent, crew, controls }| {
             let tool = Arc::clone(tool.as_ref()?);
-            Some(async move { tool.continue_for_user(kept, crew, controls).await }.boxed())
+            Some(async move { tool.continue_for_user(agent, crew, controls).await }.boxed())
         };
-        asked.into_iter().filter_map(run).collect()
+        begun.into_iter().filter_map(run).collect()
+    }
+
+    /// Tells whether turns are to begin that the host has not taken yet.
+    pub fn has_begun(&self) -> bool {
+        !self.lock().begun.is_empty()
     }
 
     /// Forgets all of them, because the conversation that they belong to is gone.
     pub fn clear(&self) {
         let kept = std::mem::take(&mut self.lock().kept);
-        if !kept.is_empty() {
+        if !kept.ids().is_empty() {
             self.changed();
         }
     }
@@ -120,26 +111,23 @@ impl Continuations {
         let _ = self.tool.set(Arc::downgrade(tool));
     }
 
-    /// Keeps a finished agent, unless it alone is too large; the oldest give way.
-    pub(super) fn keep(&self, agent: KeptAgent) {
-        {
-            let mut inner = self.lock();
-            inner.kept.retain(|other| other.id != agent.id);
-            if agent.bytes > limits::KEPT_AGENT_BYTES {
-                return;
-            }
-            inner.kept.push_back(agent);
-            let total = |inner: &Inner| inner.kept.iter().map(|agent| agent.bytes).sum::<usize>();
-            while inner.kept.len() > limits::KEPT_AGENTS || total(&inner) > limits::KEPT_AGENT_BYTES {
-                inner.kept.pop_front();
-            }
-        }
+    /// Keeps a finished agent, as [`FinishedAgents::keep`] does.
+    pub(super) fn keep(&self, agent: FinishedAgent) {
+        self.lock().kept.keep(agent);
+        self.changed();
+    }
+
+    /// Takes over the agents of a session that goes on, as far as their personas are there.
+    pub fn take_over(&self, mut agents: FinishedAgents) {
+        let tool = self.tool.get().and_then(Weak::upgrade);
+        agents.retain(|persona| tool.as_ref().is_some_and(|tool| tool.has_persona(persona)));
+        self.lock().kept = agents;
         self.changed();
     }
 
     /// Takes an agent that the model continues; the error names those that can be.
-    pub(super) fn take(&self, id: &str) -> Result<KeptAgent, String> {
-        let taken = self.lock().take(&AgentId::new(id));
+    pub(super) fn take(&self, id: &str) -> Result<FinishedAgent, String> {
+        let taken = self.lock().kept.take(&AgentId::new(id));
         self.changed();
         taken.ok_or_else(|| {
             let known: Vec<String> = self.ids().iter().map(ToString::to_string).collect();
@@ -159,12 +147,5 @@ impl Continuations {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    fn take(&mut self, id: &AgentId) -> Option<KeptAgent> {
-        let place = self.kept.iter().position(|agent| agent.id == *id)?;
-        self.kept.remove(place)
     }
 }

@@ -11,8 +11,9 @@
 //!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
 //!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
-//! - continuing a finished sub-agent: `continuations.rs`, `src/control/agent_notes.rs`, `src/host/handle.rs`; stories:
-//!   `continued_agents.rs`
+//! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/control/agent_notes.rs`,
+//!   `src/host/handle.rs`, `src/session/journal/restore_agents.rs`; stories: `continued_agents.rs`,
+//!   `session/continued.rs`
 //! - agent files of Claude Code: `claude_file.rs`, `src/front_matter.rs`; stories: `claude_agents.rs`
 //! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
 //!   `personas.rs`
@@ -20,6 +21,7 @@
 mod claude_file;
 mod continuations;
 mod extension;
+mod finished;
 mod member;
 mod persona;
 mod roster;
@@ -27,8 +29,9 @@ mod temp_workspace;
 mod tool;
 
 pub use claude_file::ClaudeFile;
-pub use continuations::Continuations;
+pub use continuations::{Continuation, Continuations};
 pub use extension::{SubAgents, available_agents_snippet};
+pub use finished::{FinishedAgent, FinishedAgents};
 pub use persona::{Persona, TempWorkspace};
 pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};
 pub use tool::{DESCRIPTION, SubAgentTool};

@@ -2,12 +2,17 @@
 //!
 //! The directory is owned by a guard from the moment it exists, so it is deleted whatever fails later.
 
+use std::fmt;
 #[cfg(feature = "tools")]
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use tempfile::TempDir;
 
+use crate::agent::{AgentContext, Extension, ExtensionError};
 use crate::tool::{Tool, ToolError};
 #[cfg(feature = "tools")]
 use crate::workspace::Workspace;
@@ -21,6 +26,43 @@ const READABLE: [&str; 2] = ["/usr", "/opt"];
 pub(super) struct Workshop {
     pub(super) dir: Arc<TempDir>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
+}
+
+impl fmt::Debug for Workshop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Workshop({})", self.dir.path().display())
+    }
+}
+
+impl PartialEq for Workshop {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.dir, &other.dir)
+    }
+}
+
+/// Tells a child that goes on after a restart of the program that its directory is a new one.
+#[derive(Default)]
+pub(super) struct LostDirectory {
+    is_told: AtomicBool,
+}
+
+/// What it is told.
+const LOST: &str = "The program was started again since: your working directory is a new one, and empty. Files that you \
+made before are gone.";
+
+impl Extension for LostDirectory {
+    fn name(&self) -> &'static str {
+        "lost_directory"
+    }
+
+    fn on_user_message<'a>(
+        &'a self,
+        _: &'a AgentContext<'_>,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
+        let is_told = self.is_told.swap(true, Ordering::Relaxed);
+        ready(Ok((!is_told).then(|| LOST.to_owned()))).boxed()
+    }
 }
 
 /// Makes the directory and returns it with the tools that work in it; tools without a workspace stay as they

@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::agent::{Agent, AgentBuilder, ModelChoice, TreeParts};
 use crate::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
-use crate::error::{BuildError, RunError};
+use crate::error::{BuildError, Cancelled, RunError};
 use crate::event::{Event, Outcome};
 use crate::id::{AgentId, CallId};
 use crate::listener::ListenerList;
 use crate::message::Arguments;
 use crate::plan::summary;
 use crate::provider::ChatTransport;
-use crate::subagent::continuations::KeptAgent;
+use crate::subagent::finished::FinishedAgent;
 use crate::subagent::member::{CrewMembership, RunningChild};
+use crate::subagent::temp_workspace::LostDirectory;
 use crate::subagent::{Continuations, Persona, TempWorkspace, temp_workspace};
 use crate::text::is_blank;
 use crate::tool::{
@@ -132,6 +133,11 @@ impl SubAgentTool {
         self
     }
 
+    /// Tells whether there is a persona of this name.
+    pub(super) fn has_persona(&self, name: &str) -> bool {
+        self.personas.iter().any(|persona| persona.name == name)
+    }
+
     /// Takes the next id of a persona: `researcher 0`, `researcher 1`, …
     fn next_id(&self, persona: &Persona) -> AgentId {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +186,7 @@ impl SubAgentTool {
     }
 
     /// Runs a turn that the user gave a finished child, with what is in its queue; the main agent hears of it.
-    pub(super) async fn continue_for_user(&self, kept: KeptAgent, crew: Arc<Crew>, controls: Controls) {
+    pub(super) async fn continue_for_user(&self, kept: FinishedAgent, crew: Arc<Crew>, controls: Controls) {
         let id = kept.id.clone();
         let asked = controls.interloper.peek().first().map(|entry| entry.text.clone()).unwrap_or_default();
         let membership = Some(CrewMembership::of(&crew, controls));
@@ -271,15 +277,15 @@ impl SubAgentTool {
         &self,
         persona: &Persona,
         words: Words<'_>,
-        mut kept: Option<KeptAgent>,
+        mut kept: Option<FinishedAgent>,
         member: &RunningChild<'_>,
         tools: Vec<Arc<dyn Tool>>,
         (transport, window): (ChatTransport, Option<u64>),
     ) -> Result<(String, Outcome), ToolError> {
-        let workshop = match (persona.temp_workspace, kept.as_mut().and_then(|kept| kept.workshop.take())) {
-            (TempWorkspace::No, _) => None,
-            (TempWorkspace::Yes, Some(workshop)) => Some(workshop),
-            (TempWorkspace::Yes, None) => Some(temp_workspace::rebind(&persona.name, tools.clone())?),
+        let (workshop, is_new) = match (persona.temp_workspace, kept.as_mut().and_then(|kept| kept.workshop.take())) {
+            (TempWorkspace::No, _) => (None, false),
+            (TempWorkspace::Yes, Some(workshop)) => (Some(workshop), false),
+            (TempWorkspace::Yes, None) => (Some(temp_workspace::rebind(&persona.name, tools.clone())?), true),
         };
         let tools = workshop.as_ref().map_or(tools, |workshop| workshop.tools.clone());
         let tree = TreeParts { transport, ..self.tree.clone() };
@@ -301,9 +307,13 @@ impl SubAgentTool {
         }
         let directory = workshop.as_ref().map(|workshop| workshop.dir.path().to_owned());
         let guard = workshop.clone();
+        let lost = kept.is_some() && is_new;
         let built = builder.build(|configurator| {
             // The guard moves into the close handler: the directory outlives the child only where that is kept.
             configurator.on_close(move || drop(guard));
+            if lost {
+                configurator.add_extension(Arc::new(LostDirectory::default()))?;
+            }
             configurator.add_tools(tools)
         });
         let mut child = built.await.map_err(not_built)?;
@@ -317,12 +327,21 @@ impl SubAgentTool {
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
         let worked = match words {
             Words::Task(task) => Box::pin(child.run_loop(task)).await,
-            Words::Queue(_) => Box::pin(child.run_queue()).await.map(drop),
+            // A stop that came before its turn began has taken its texts.
+            Words::Queue(_) => Box::pin(child.run_queue()).await.and_then(|turns| match turns {
+                0 => Err(Cancelled.into()),
+                _ => Ok(()),
+            }),
         };
         // What it started in the background has nobody left to look after it.
         #[cfg(feature = "tools")]
         child.end_jobs().await;
-        self.continuations.keep(KeptAgent::of(&child, &persona.name, self.tree.approvals.taint(child.id()), workshop));
+        self.continuations.keep(FinishedAgent::of(
+            &child,
+            &persona.name,
+            self.tree.approvals.taint(child.id()),
+            workshop,
+        ));
         worked.map_err(|error| match error {
             RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
             other => ToolError::failed(other.to_string()),
@@ -338,7 +357,7 @@ struct Assignment<'a> {
     persona: &'a Persona,
     words: Words<'a>,
     /// The conversation that goes on; `None` for a fresh child.
-    kept: Option<KeptAgent>,
+    kept: Option<FinishedAgent>,
     membership: Option<CrewMembership>,
 }
 

@@ -1,5 +1,8 @@
 //! Steering an agent of the tree by itself, and cutting in: each on the real program.
 
+use std::time::Duration;
+
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::steering::{is_child, main_chats};
@@ -93,6 +96,44 @@ fn a_finished_sub_agent_goes_on_with_a_text_and_the_main_agent_hears_of_it() {
     terminal.wait_for("the main agent has heard");
     let heard = main_chats(&server).pop().unwrap().texts("user");
     assert!(heard[1].starts_with("<agent-file_miner0 ") && heard[1].contains("silver too"), "{heard:?}");
+}
+
+#[test]
+fn after_a_resume_a_sub_agent_goes_on_with_its_history_and_esc_stops_it() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = Server::routed(move |request| match (is_child(request), request.texts("user").len()) {
+        (true, 1) => Reply::text("gold"),
+        (true, _) => Reply::text("silver too").gated(&held),
+        (false, _) if request.texts("tool").is_empty() => {
+            Reply::calls(&[("a", "agent", r#"{"name":"file_miner","task":"dig"}"#)])
+        }
+        (false, _) => Reply::text("the main agent is done"),
+    });
+    let mut first = Start::against(&server).run();
+    first.send("start\r");
+    first.wait_for("the main agent is done");
+    first.wait_for("· idle");
+    first.signal(Signal::TERM);
+    assert_eq!(first.wait_exit(Duration::from_secs(30)).exit_code(), 143);
+    let home = first.home().to_str().unwrap().to_owned();
+    let beside = Start::against(&server).env("HOME", &home).cwd(&first.home().join("work"));
+    let mut second = beside.arg("--continue").run();
+    second.wait_for("the main agent is done");
+    second.send("@file_miner 0 and silver");
+    second.wait_for("continues file_miner 0");
+    second.send("\r");
+    gate.wait_reached();
+    let child = server.chats().into_iter().rfind(is_child).unwrap();
+    assert_eq!(
+        (child.texts("user"), child.texts("assistant")),
+        (vec!["dig".into(), "and silver".into()], vec!["gold".into()])
+    );
+    second.wait_for("Esc: stops file_miner 0");
+    second.wait_for("waiting for the model");
+    second.send("\x1b");
+    server.wait_hung_up(1);
+    second.wait_for("· idle");
 }
 
 #[test]

@@ -404,10 +404,7 @@ fn five_hundred_blanks_hide_no_second_command() {
     let _call = Call::asks(&mut stage, "", command(&text));
     let screen = stage.screen();
     assert!(screen.contains("1 line, 511 characters"), "{screen}");
-    assert!(screen.contains("│↪····") && screen.contains("more, PageDown"), "{screen}");
-    stage.keys("<c-end>");
-    let screen = stage.screen();
-    assert!(screen.contains("·;rm -rf ."), "{screen}");
+    assert!(screen.contains("│↪····") && screen.contains("·;rm -rf ."), "{screen}");
 }
 
 #[test]

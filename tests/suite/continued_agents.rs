@@ -11,6 +11,7 @@ use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
 use steersman::id::AgentId;
 use steersman::limits;
+use steersman::listener::Listener;
 use steersman::protocol::{Notice, Post, Request};
 use steersman::provider::Played;
 use steersman::session::fold::ReceiptState;
@@ -23,38 +24,41 @@ use crate::support::doubles::{Rig, calls, run, tool};
 use crate::support::stage::Stage;
 
 /// A rig whose finished children are kept.
-struct Kept {
-    rig: Rig,
-    handle: Handle,
+pub struct Kept {
+    pub rig: Rig,
+    pub handle: Handle,
+    /// Who hears of everything beside the rig.
+    pub listeners: Vec<Arc<dyn Listener>>,
 }
 
 impl Kept {
-    fn new(script: impl IntoIterator<Item = Played>) -> Self {
+    pub fn new(script: impl IntoIterator<Item = Played>) -> Self {
         let rig = Rig::new(script);
         let (interloper, cancellable) = (Arc::clone(&rig.interloper), rig.cancellable.clone());
         let crew = Arc::new(Crew::new(Controls { interloper, cancellable, gate: Arc::new(Hold::new()) }));
-        Self { rig, handle: Handle::new(crew, Arc::default()) }
+        Self { rig, handle: Handle::new(crew, Arc::default()), listeners: Vec::new() }
     }
 
-    async fn parent(&self, personas: Vec<Persona>) -> Agent {
+    pub async fn parent(&self, personas: Vec<Persona>) -> Agent {
         let (crew, kept) = (Arc::clone(self.handle.crew()), Arc::clone(self.handle.continuations()));
         let built = self.rig.try_build(self.rig.builder(), |c| {
+            self.listeners.iter().for_each(|listener| c.add_listener(Arc::clone(listener)));
             c.add_tool(tool("look", "seen"))?;
             c.add_extension(Arc::new(SubAgents::new(personas)?.crew(crew).continuations(kept)))
         });
         built.await.unwrap()
     }
 
-    fn tell(&self, agent: &str, text: &str) -> Result<String, Refused> {
+    pub fn tell(&self, agent: &str, text: &str) -> Result<String, Refused> {
         self.handle.inject_user_message(&AgentId::new(agent), (text, Delivery::Steer)).map(|id| id.to_string())
     }
 
     /// Runs what the user asked for to its end, as the worker does.
-    async fn run_asked(&self) {
-        join_all(self.handle.continuations().take_asked()).await;
+    pub async fn run_begun(&self) {
+        join_all(self.handle.continuations().take_begun()).await;
     }
 
-    fn kept(&self) -> Vec<String> {
+    pub fn kept(&self) -> Vec<String> {
         self.handle.continuations().ids().iter().map(ToString::to_string).collect()
     }
 }
@@ -117,7 +121,7 @@ async fn a_text_of_the_user_continues_a_finished_agent_and_the_parent_hears_of_i
     assert_eq!(deck.kept(), ["miner 0"]);
     let id = deck.tell("miner 0", "and silver").unwrap();
     assert!(deck.tell("miner 0", "and the price").is_ok(), "its queue takes more");
-    deck.run_asked().await;
+    deck.run_begun().await;
     let asked = deck.rig.model.requests_of(&child("miner")).last().unwrap().lines();
     assert!(
         asked.iter().any(|line| line == "user: Dig.") && asked.iter().any(|line| line == "user: and silver"),
@@ -194,12 +198,10 @@ fn a_finished_agent_that_is_not_kept_takes_no_text() {
     assert!(stage.screen().contains("not sent"), "{}", stage.screen());
 }
 
-/// The same screen while the agent works for the user and has a sub-agent of its own, beside a turn of the main agent.
-fn continued() -> Stage {
-    let mut stage = ended();
-    stage.turn("");
+/// Lets a sub-agent go on that the user gave a text.
+fn goes_on_for_user(stage: &mut Stage, agent: &str) {
     let spawned = Event::AgentSpawned {
-        child: "file_miner 0".into(),
+        child: agent.into(),
         persona: "file_miner".to_owned(),
         task: "and the tests".to_owned(),
         call: None,
@@ -207,21 +209,24 @@ fn continued() -> Stage {
         max_steps: Some(30),
         tools: Vec::new(),
     };
-    stage.event("", spawned).turn("file_miner 0");
-    stage.spawn("file_miner 0", "reader 0").turn("reader 0");
-    stage
+    stage.event("", spawned).turn(agent);
 }
 
 #[test]
 fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
-    let mut stage = continued();
+    let mut stage = ended();
+    stage.turn("");
+    goes_on_for_user(&mut stage, "file_miner 0");
     stage.turn_ended("", Outcome::Completed, None);
     assert!(stage.app.facts.run.agents.get(&"file_miner 0".into()).unwrap().running());
 }
 
 #[test]
 fn what_a_continued_agent_started_runs_on_with_it_and_ends_with_it() {
-    let mut stage = continued();
+    let mut stage = ended();
+    stage.turn("");
+    goes_on_for_user(&mut stage, "file_miner 0");
+    stage.spawn("file_miner 0", "reader 0").turn("reader 0");
     let text = entry("m1", "look at the margins");
     stage.deliver_after("reader 0", &[text], 1, "read").turn_ended("", Outcome::Completed, None);
     let is_running = |stage: &Stage| stage.app.facts.run.agents.get(&"reader 0".into()).unwrap().running();
@@ -231,4 +236,98 @@ fn what_a_continued_agent_started_runs_on_with_it_and_ends_with_it() {
     stage.turn_ended("file_miner 0", Outcome::Cancelled, None);
     assert!(!is_running(&stage));
     assert!(matches!(state(&stage), ReceiptState::Unseen(..)), "{:?}", state(&stage));
+}
+
+#[test]
+fn while_only_a_continued_agent_runs_the_status_says_so_and_esc_and_x_stop_it() {
+    let mut stage = ended();
+    goes_on_for_user(&mut stage, "file_miner 0");
+    let screen = stage.wait(3_000).screen();
+    assert!(screen.contains("○ waiting for the model 0:03 · file_miner 0"), "{screen}");
+    assert!(screen.contains("Esc: stops file_miner 0"), "{screen}");
+    insta::assert_snapshot!("only_a_continued_agent_runs", screen);
+    stage.keys("<f3><down>x");
+    let cancel = Request::Cancel { agents: vec!["file_miner 0".into()] };
+    assert!(stage.effects.contains(&Effect::Request(cancel)), "{:?}", stage.effects);
+    stage.keys("<esc><esc>");
+    assert!(stage.effects.contains(&Effect::Request(Request::Stop)), "{:?}", stage.effects);
+    assert!(stage.screen().contains("■ stopping · file_miner 0"), "{}", stage.screen());
+    stage.turn_ended("file_miner 0", Outcome::Cancelled, None).finished("", "file_miner 0", Outcome::Cancelled);
+    assert!(stage.screen().contains("· idle"), "{}", stage.screen());
+}
+
+#[test]
+fn quitting_asks_while_a_continued_agent_runs_and_no_longer_when_it_has_ended() {
+    let mut stage = ended();
+    goes_on_for_user(&mut stage, "file_miner 0");
+    stage.keys("<c-d>");
+    assert!(!stage.effects.contains(&Effect::Quit));
+    let screen = stage.screen();
+    assert!(screen.contains("file_miner 0, which you continued, is running. Quitting stops it"), "{screen}");
+    goes_on_for_user(&mut stage, "file_miner 1");
+    stage.wait(1_000).keys("<esc><c-d>");
+    let screen = stage.screen();
+    assert!(screen.contains("2 sub-agents, which you continued, are running."), "{screen}");
+    for agent in ["file_miner 0", "file_miner 1"] {
+        stage.turn_ended(agent, Outcome::Completed, None).finished("", agent, Outcome::Completed);
+    }
+    assert!(!stage.screen().contains("Quit?"), "nothing would be lost any more");
+    stage.keys("<c-d>");
+    assert!(stage.effects.contains(&Effect::Quit));
+}
+
+#[test]
+fn in_lines_a_continued_agent_is_waited_for_and_stopped_like_a_turn() {
+    for stop in ["/stop", "<c-c>"] {
+        let mut stage = Stage::in_lines();
+        stage.turn("").spawn("", "file_miner 0").turn_ended("", Outcome::Completed, None);
+        stage.finished("", "file_miner 0", Outcome::Completed);
+        assert!(stage.app.at_rest());
+        goes_on_for_user(&mut stage, "file_miner 0");
+        assert!(!stage.app.at_rest(), "the program does not end before it has");
+        if stop == "/stop" {
+            stage.line(stop)
+        } else {
+            stage.keys(stop)
+        };
+        assert!(stage.effects.contains(&Effect::Request(Request::Stop)), "{stop}: {:?}", stage.effects);
+    }
+}
+
+#[test]
+fn files_are_not_undone_under_a_continued_agent() {
+    let mut stage = ended();
+    goes_on_for_user(&mut stage, "file_miner 0");
+    stage.keys("/undo<enter>").wait(100);
+    assert!(stage.screen().contains("not undone: a turn runs"), "{}", stage.screen());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_no_queue_takes_continues_nobody() {
+    let deck = Kept::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Done.")]);
+    deck.rig.model.route(&child("miner"), [Played::text("Gold.")]);
+    let agent = deck.parent(vec![persona("miner", &[])]).await;
+    run(agent, "Go.").answered().await;
+    let long = "x".repeat(limits::MESSAGE_BYTES + 1);
+    assert_eq!(deck.tell("miner 0", &long), Err(Refused::TooLong));
+    assert_eq!(deck.kept(), ["miner 0"]);
+    assert!(deck.handle.continuations().take_begun().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_before_its_turn_has_begun_gives_the_text_back_and_the_agent_can_still_go_on() {
+    let deck = Kept::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Done."), Played::text("I see.")]);
+    deck.rig.model.route(&child("miner"), [Played::text("Gold.")]);
+    let agent = deck.parent(vec![persona("miner", &[])]).await;
+    let mut agent = run(agent, "Go.").answered().await;
+    deck.tell("miner 0", "and silver").unwrap();
+    let back: Vec<String> = deck.handle.stop().into_iter().map(|entry| entry.text).collect();
+    assert_eq!(back, ["and silver"]);
+    deck.run_begun().await;
+    assert_eq!(deck.rig.model.requests_of(&child("miner")).len(), 1, "nothing was asked of the model");
+    assert_eq!(deck.kept(), ["miner 0"]);
+    deck.rig.inject("What now?");
+    agent.run_queue().await.unwrap();
+    let lines = deck.rig.last_request().lines();
+    assert!(lines.iter().any(|line| line.contains("end=\"cancelled\"")), "{lines:?}");
 }

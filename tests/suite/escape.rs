@@ -77,7 +77,7 @@ fn on_the_narrowest_rule_the_words_about_esc_are_what_stays() {
 fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
     let mut stage = super::pending_list::crew(120, 36);
     stage.keys("for main<enter>").keys("<c-t><down><enter>for the child<enter>draft");
-    assert_eq!(next_escape(&stage.app), Escape::Stop(2));
+    assert_eq!(next_escape(&stage.app), Escape::Stop("main".to_owned(), 2));
     escape(&mut stage, "Esc: stops main, 2 pending come back");
     assert_eq!(stage.app.message.text(), "for main\n\nfor the child\n\ndraft");
     assert!(stage.app.facts.run.pending.is_empty());

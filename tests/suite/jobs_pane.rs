@@ -100,7 +100,11 @@ fn enter_shows_the_output_alone_while_it_comes_and_it_can_be_scrolled() {
 #[test]
 fn a_job_is_stopped_after_a_question_and_one_that_has_ended_is_not() {
     let mut stage = three(80, 24);
-    stage.keys("<a-j><down>x");
+    stage.keys("<a-j>");
+    assert!(stage.screen().contains("x stops it"), "{}", stage.screen());
+    stage.keys("<down>");
+    assert!(!stage.screen().contains("x stops it"), "nothing runs there: {}", stage.screen());
+    stage.keys("x");
     assert!(stage.screen().contains("it has ended already"), "{}", stage.screen());
     stage.keys("<down>x");
     assert!(stage.screen().contains("Stop j1?") && stage.screen().contains("npm run dev"), "{}", stage.screen());
@@ -190,6 +194,7 @@ fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/jobs<enter>");
     assert!(stage.screen().contains("No command was run in the background."), "{}", stage.screen());
+    assert!(!stage.screen().contains("x stops it") && stage.screen().contains("Esc closes"), "{}", stage.screen());
     let mut stage = Stage::in_lines();
     starts(&mut stage, "", "j1", "npm run dev", JobOwner::Agent);
     prints(&mut stage, "j1", "one\nready\n");

@@ -194,6 +194,15 @@ fn a_long_text_is_scrolled_to_its_end() {
 }
 
 #[test]
+fn a_text_that_nearly_fits_is_shown_whole_with_rows_of_the_transcript() {
+    let lines: Vec<String> = (1..=9).map(|line| format!("line {line} of the old text")).collect();
+    let screen = with_old(80, 24, &[&lines.join("<c-j>")]).screen();
+    assert!(screen.contains("│ line 1 of") && screen.contains("│ line 9 of"), "{screen}");
+    assert!(!screen.contains("PageDown"), "{screen}");
+    assert!(screen.lines().next().unwrap().contains("main"), "the transcript stays there: {screen}");
+}
+
+#[test]
 fn a_screen_without_room_shows_no_question_and_takes_no_answer() {
     let mut stage = with_old(20, 4, &["old"]);
     stage.screen();

@@ -1,21 +1,27 @@
-//! The progress of a run without a screen: the main agent's turns, and the delivery of each accepted message.
+//! The progress of a run without a screen: the turns, as every client knows them, and the delivery of each accepted message.
 
 use std::collections::HashSet;
 
 use super::steering::start_of;
 use crate::cli::output::Output;
+use crate::clock;
 use crate::event::{Envelope, Event, Outcome};
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::Post;
+use crate::session::fold::RunState;
 
-/// The state of the main agent's turns and of each accepted message; returned messages are reported.
+/// The state of the turns and of each accepted message; returned messages are reported.
 pub(super) struct Progress {
+    run: RunState,
     /// Messages that were accepted and are not yet in the conversation.
     open: HashSet<MessageId>,
     /// Messages that were accepted and start no turn: nothing waits for them.
     beside: HashSet<MessageId>,
     /// Messages that entered the conversation before the queue's answer came.
     early: HashSet<MessageId>,
-    running: bool,
+    /// Whether the turns are not waited for any more.
+    is_given_up: bool,
+    /// How the last turn of the main agent ended.
     pub outcome: Option<Outcome>,
     err: Output,
 }
@@ -23,7 +29,26 @@ pub(super) struct Progress {
 impl Progress {
     /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
-        Self { open: HashSet::new(), beside: HashSet::new(), early: HashSet::new(), running: false, outcome: None, err }
+        let (open, beside, early) = (HashSet::new(), HashSet::new(), HashSet::new());
+        Self { run: RunState::default(), open, beside, early, is_given_up: false, outcome: None, err }
+    }
+
+    /// Notes anything that is no event.
+    pub fn heard(&mut self, post: &Post) {
+        self.run.post(post, clock::now());
+    }
+
+    /// Returns the agents that take texts while they run; the main agent first, also while it is idle.
+    pub fn told(&self) -> Vec<AgentId> {
+        let running = self.run.agents.running_nodes().filter(|node| node.takes_messages());
+        let others = running.map(|node| node.id.clone()).filter(|id| !id.is_main());
+        std::iter::once(AgentId::main()).chain(others).collect()
+    }
+
+    /// Returns the agents that a text can name: those that run, and finished ones that it continues.
+    pub fn named(&self) -> Vec<AgentId> {
+        let continued = self.run.continuable.iter().filter(|agent| self.run.continues(agent)).cloned();
+        self.told().into_iter().chain(continued).collect()
     }
 
     /// Notes that a queue has accepted a message.
@@ -60,6 +85,7 @@ impl Progress {
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.
     pub fn saw<'e>(&mut self, envelope: &'e Envelope) -> Option<(Outcome, Option<&'e str>)> {
         let main = envelope.agent.is_main();
+        self.run.apply(envelope);
         match &envelope.event {
             Event::UserTurn { injection: Some(id), .. } => self.delivered(id),
             Event::Returned { entries } => {
@@ -70,9 +96,7 @@ impl Progress {
                     self.err.say(&format!("{why}: {}", start_of(&entry.text)));
                 }
             }
-            Event::TurnStarted { .. } if main => self.running = true,
             Event::TurnEnded { outcome, message, .. } if main => {
-                self.running = false;
                 self.outcome = Some(*outcome);
                 return Some((*outcome, message.as_deref()));
             }
@@ -83,17 +107,17 @@ impl Progress {
 
     /// Stops waiting for the turn and for messages.
     pub fn give_up(&mut self) {
-        self.running = false;
+        self.is_given_up = true;
         self.open.clear();
     }
 
-    /// Returns whether a turn runs.
+    /// Returns whether a turn runs, the main agent's or one that the user gave a finished sub-agent.
     pub fn is_running(&self) -> bool {
-        self.running
+        self.run.runs() && !self.is_given_up
     }
 
     /// Returns whether no turn runs and no message waits for delivery.
     pub fn idle(&self) -> bool {
-        !self.running && self.open.is_empty()
+        !self.is_running() && self.open.is_empty()
     }
 }

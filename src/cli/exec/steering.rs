@@ -67,8 +67,6 @@ pub(super) struct ExecRun<'a> {
     pub strict_end: Option<StrictEnd>,
     /// True when a failed or stopped turn holds the queue back.
     pub(super) is_paused: bool,
-    /// The agents that run.
-    agents: Vec<AgentId>,
     /// The agents that wait because they are paused.
     parked: HashSet<AgentId>,
     /// What the input paused, and did not let go on; `None` is all agents.
@@ -107,7 +105,6 @@ impl<'a> ExecRun<'a> {
         Self {
             client,
             posts: VecDeque::new(),
-            agents: vec![AgentId::main()],
             parked: HashSet::new(),
             paused_by_input: HashSet::new(),
             open: Vec::new(),
@@ -154,7 +151,7 @@ impl<'a> ExecRun<'a> {
     /// Sends a text to whom it names, else to the main agent.
     fn send_to_named(&mut self, message: UserLine) {
         let UserLine { text: whole, delivery, kind, scope, trigger } = message;
-        let Addressed { target, text } = target::parse(&whole, &self.agents);
+        let Addressed { target, text } = target::parse(&whole, &self.progress.named());
         let message = UserLine { text: text.to_owned(), delivery, kind, scope, trigger };
         match target {
             Target::Unnamed => match named(&message.text) {
@@ -167,12 +164,12 @@ impl<'a> ExecRun<'a> {
             // A rule for all is one rule for the whole tree.
             Target::All | Target::Tree if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
             Target::All | Target::Tree => {
-                for agent in self.agents.clone() {
+                for agent in self.progress.told() {
                     self.inject(agent, message.clone());
                 }
             }
             Target::Subtree => {
-                for agent in self.agents.clone().into_iter().filter(|agent| !agent.is_main()) {
+                for agent in self.progress.told().into_iter().filter(|agent| !agent.is_main()) {
                     self.inject(agent, message.clone());
                 }
             }
@@ -367,12 +364,12 @@ impl<'a> ExecRun<'a> {
     }
 
     fn take(&mut self, post: &Post) {
+        self.progress.heard(post);
         match post {
             Post::Reply(reply) => self.replied(reply),
             Post::Approvals { open, .. } => self.open.clone_from(open),
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
-                self.note_agents(&envelope.event);
                 self.note_parked(&envelope.agent, &envelope.event);
                 // In plain output it is a line among the others.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
@@ -450,15 +447,6 @@ impl<'a> ExecRun<'a> {
                     }
                 }
             }
-        }
-    }
-
-    fn note_agents(&mut self, event: &Event) {
-        match event {
-            // A rescue takes no texts.
-            Event::AgentSpawned { child, persona, .. } if persona != "synthesizer" => self.agents.push(child.clone()),
-            Event::AgentFinished { child, .. } => self.agents.retain(|agent| agent != child),
-            _ => {}
         }
     }
 

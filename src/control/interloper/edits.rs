@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Interloper, check};
+use super::{Interloper, check_text};
 use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -38,7 +38,7 @@ impl Interloper {
     /// [`Refused`] when the new text is blank or too long; the entry stays as it was.
     pub fn replace(&self, id: &MessageId, text: impl Into<String>) -> Result<bool, Refused> {
         let text = text.into();
-        check(&text)?;
+        check_text(&text)?;
         Ok(self.edit(|queue| queue.change(id, |entry| entry.text = text)))
     }
 
@@ -47,7 +47,7 @@ impl Interloper {
     /// # Errors
     /// As [`Interloper::replace`].
     pub fn replace_by(&self, id: &MessageId, other: &Pending) -> Result<bool, Refused> {
-        check(&other.text)?;
+        check_text(&other.text)?;
         Ok(self.edit(|queue| {
             queue.change(id, |entry| {
                 entry.text.clone_from(&other.text);
@@ -173,7 +173,7 @@ impl Interloper {
     /// As [`Interloper::replace`]; the entry stays held.
     pub fn commit(&self, id: &MessageId, text: impl Into<String>) -> Result<bool, Refused> {
         let text = text.into();
-        check(&text)?;
+        check_text(&text)?;
         Ok(self.edit(|queue| {
             queue.change(id, |entry| entry.text = text)
                 && queue.confirm(id, clock::now())

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{AgentPart, CallPart, Item, Reply, SessionParts};
+use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
 use crate::event::Usage;
 use crate::id::AgentId;
 use crate::message::Arguments;
@@ -33,7 +33,7 @@ fn trajectory(parts: &SessionParts, agent: &AgentPart) -> Option<Value> {
     steps.extend(agent.system.as_ref().map(|text| step("system", None, text)));
     for item in &agent.items {
         match item {
-            Item::Text { at, text, .. } => steps.push(step("user", Some(*at), text)),
+            Item::Text { at, text, state } => steps.push(typed(*at, text, state)),
             Item::Reply(reply) if !reply.is_empty() => steps.push(replied(reply)),
             Item::Reply(_) | Item::TurnStarted { .. } | Item::Note { .. } | Item::TurnEnded { .. } => {}
         }
@@ -72,6 +72,15 @@ fn step(source: &str, at: Option<Timestamp>, message: &str) -> Map<String, Value
     let mut step = Map::from_iter([("step_id".to_owned(), 0.into()), ("source".to_owned(), source.into())]);
     step.extend(at.map(|at| ("timestamp".to_owned(), timestamp(at))));
     step.insert("message".to_owned(), message.into());
+    step
+}
+
+/// Writes a text of the user; what the model says that it did with it stands beside it.
+fn typed(at: Timestamp, text: &str, state: &TextState) -> Map<String, Value> {
+    let mut step = step("user", Some(at), text);
+    if let Some(answer) = &state.answer {
+        step.insert("extra".to_owned(), json!({ "id": state.id, "answer": answer }));
+    }
     step
 }
 

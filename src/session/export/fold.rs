@@ -192,17 +192,21 @@ impl Fold {
             Record::Accepted { entry, .. } => {
                 self.sent.entry(entry.id).or_insert(entry.at);
             }
-            Record::History { messages, .. } => {
-                let main = self.agent(&AgentId::main(), None);
-                let system = messages.into_iter().find_map(|message| match message {
-                    Message::System { content } => Some(content),
-                    Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
-                });
-                main.system = main.system.take().or(system);
-            }
+            Record::History { messages, .. } => self.system(&AgentId::main(), messages),
+            Record::AgentHistory { agent, messages, .. } => self.system(&agent, messages),
             Record::Event(envelope) => self.hear(envelope),
             Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
         }
+    }
+
+    /// Takes the system prompt of an agent, once.
+    fn system(&mut self, agent: &AgentId, messages: Vec<Message>) {
+        let system = messages.into_iter().find_map(|message| match message {
+            Message::System { content } => Some(content),
+            Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
+        });
+        let part = self.agent(agent, None);
+        part.system = part.system.take().or(system);
     }
 
     fn agent(&mut self, id: &AgentId, parent: Option<&AgentId>) -> &mut AgentPart {

@@ -58,6 +58,7 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{
     Accepted, BudgetStatus, ImageSupport, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
 };
+use crate::text::visible_line;
 
 /// What is known of a run.
 #[derive(Debug, Clone, Default)]
@@ -93,9 +94,34 @@ pub struct RunState {
 }
 
 impl RunState {
+    /// Tells whether a turn runs: the main agent's, or one that the user gave a finished sub-agent.
+    pub fn runs(&self) -> bool {
+        self.agents.running() > 0
+    }
+
     /// Tells whether a turn or a command in the background runs: what ends with the session.
     pub fn works(&self) -> bool {
-        self.agents.main().running() || self.jobs.running() > 0
+        self.runs() || self.jobs.running() > 0
+    }
+
+    /// Tells whether a turn runs or is about to, whoever's it is: until its end files may change.
+    pub fn is_under_way(&self) -> bool {
+        self.runs() || self.is_busy()
+    }
+
+    /// Returns the sub-agents that run while the main agent does not, because the user continued them.
+    pub fn run_alone(&self) -> impl Iterator<Item = &AgentNode> {
+        self.agents.running_nodes().filter(|_| !self.agents.main().running())
+    }
+
+    /// Returns whom a stop of everything stops, in words; `None` when no turn runs.
+    pub fn stopped_by_all(&self) -> Option<String> {
+        let mut alone = self.run_alone();
+        match (alone.next(), alone.count()) {
+            (Some(one), 0) => Some(visible_line(one.id.as_str()).into_owned()),
+            (Some(_), more) => Some(format!("{} sub-agents", more + 1)),
+            (None, _) => self.runs().then(|| "main".to_owned()),
+        }
     }
 
     /// Folds one event in; returns the texts whose receipts say something else from now on.
@@ -128,7 +154,7 @@ impl RunState {
         !self.agents.takes_messages(agent) && self.continuable.contains(agent)
     }
 
-    /// Returns whether a turn runs or is about to: then what is sent waits for it.
+    /// Returns whether a turn of the main agent runs or is about to: then what is sent to it waits for that.
     pub fn is_busy(&self) -> bool {
         self.agents.main().running() || (self.pending.starts_turn() && !self.pending.paused)
     }

@@ -33,7 +33,7 @@ pub fn carried_over(kept: &[Record]) -> Vec<Record> {
     let stays = |record: &&Record| match record {
         Record::Accepted { entry, .. } => entered.contains(&entry.id),
         Record::Event(envelope) => !matches!(envelope.event, Event::Pending { .. } | Event::Returned { .. }),
-        Record::History { .. } => true,
+        Record::History { .. } | Record::AgentHistory { .. } => true,
         Record::Session(_) | Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {
             false
         }

@@ -11,6 +11,7 @@
 //! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
+//! - the sub-agents that can go on: `restore_agents.rs`; stories: `session/continued.rs`
 //! - a session that another program wrote: `importing.rs`; stories: `session/import.rs`
 //! - the part of a session before one of its messages, for a branch: `branch.rs`; stories: `session/branch.rs`
 //! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; stories: `session/journal/damage.rs`
@@ -24,6 +25,7 @@ mod reader;
 mod record;
 mod recording;
 mod restore;
+mod restore_agents;
 mod texts;
 mod writer;
 

@@ -165,7 +165,11 @@ impl Outline {
                 self.last = self.last.max(Some(envelope.at));
                 self.hear(envelope.agent.is_main(), envelope.event);
             }
-            Record::History { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
+            Record::History { .. }
+            | Record::AgentHistory { .. }
+            | Record::Drafts { .. }
+            | Record::Missing { .. }
+            | Record::Unknown => {}
         }
     }
 

@@ -53,6 +53,15 @@ pub enum Record {
         /// The messages, whole: what only their provider understands is in them byte for byte.
         messages: Vec<Message>,
     },
+    /// The conversation of a sub-agent changed.
+    AgentHistory {
+        /// The sub-agent.
+        agent: AgentId,
+        /// As in [`Record::History`].
+        replaced: bool,
+        /// As in [`Record::History`].
+        messages: Vec<Message>,
+    },
     /// A text of the user was accepted.
     Accepted {
         /// The agent that it is for.
@@ -167,6 +176,7 @@ impl Record {
             Self::Session(_)
             | Self::Run { .. }
             | Self::History { .. }
+            | Self::AgentHistory { .. }
             | Self::Drafts { .. }
             | Self::Missing { .. }
             | Self::Unknown => false,
@@ -180,6 +190,7 @@ impl Record {
             Self::Session(_)
             | Self::Run { .. }
             | Self::History { .. }
+            | Self::AgentHistory { .. }
             | Self::Accepted { .. }
             | Self::Drafts { .. }
             | Self::Missing { .. }

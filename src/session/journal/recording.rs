@@ -20,7 +20,6 @@ use crate::host::Keeper;
 use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
-use crate::message::Message;
 use crate::protocol::DraftText;
 use crate::provider::ApiKey;
 use crate::session::journal::SessionId;
@@ -155,10 +154,6 @@ impl Journal {
         // After the end there is nobody to write it.
         let _ = self.jobs.send(Job::Record(Box::new(record)));
     }
-
-    fn push_history(&self, replaced: bool, messages: Vec<Message>) {
-        self.push(Record::History { replaced, messages });
-    }
 }
 
 impl Keeper for Journal {
@@ -202,11 +197,14 @@ impl Listener for Journal {
     }
 
     fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        let (replaced, messages) = match change {
+            HistoryChange::Appended(message) => (false, vec![message.clone()]),
+            HistoryChange::Replaced(messages) => (true, messages.to_vec()),
+        };
         if agent.is_main() {
-            match change {
-                HistoryChange::Appended(message) => self.push_history(false, vec![message.clone()]),
-                HistoryChange::Replaced(messages) => self.push_history(true, messages.to_vec()),
-            }
+            self.push(Record::History { replaced, messages });
+        } else if !agent.is_synthesizer() {
+            self.push(Record::AgentHistory { agent: agent.clone(), replaced, messages });
         }
     }
 

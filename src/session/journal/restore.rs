@@ -19,6 +19,7 @@ use crate::session::fold::{AgentPlan, PlanList};
 use crate::session::journal::SessionFile;
 use crate::session::journal::reader::Records;
 use crate::session::journal::record::Record;
+use crate::session::journal::restore_agents::AgentsFold;
 use crate::steering::{Rule, TextKind};
 
 /// Why what was open has ended.
@@ -85,6 +86,7 @@ impl Earlier for EarlierRun {
 #[derive(Default)]
 struct Fold {
     messages: Vec<Message>,
+    agents: AgentsFold,
     /// What has begun and not ended, in order.
     open: Vec<OpenItem>,
     waiting: Vec<(AgentId, Pending)>,
@@ -113,6 +115,7 @@ impl Fold {
                 }
                 self.messages.extend(messages);
             }
+            Record::AgentHistory { agent, replaced, messages } => self.agents.say(&agent, replaced, messages),
             Record::Accepted { to, entry } => self.accept(to, entry),
             Record::Event(envelope) => return self.hear(envelope),
             Record::Drafts { texts } => {
@@ -127,14 +130,15 @@ impl Fold {
 
     /// Returns what the session goes on with after all records; what is open has ended because of this.
     fn resumed(mut self, why: &str) -> Resumed {
-        let agents = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
+        let interrupted = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
         let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
         let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
         pending.append(&mut self.returned);
-        let unfinished = Unfinished { drafts: self.drafts, pending, agents };
+        let unfinished = Unfinished { drafts: self.drafts, pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
-        let Self { messages, undone, rules, numbers, .. } = self;
-        Resumed { messages, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
+        let Self { messages, agents, undone, rules, numbers, .. } = self;
+        let agents = agents.resumed();
+        Resumed { messages, agents, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
@@ -153,6 +157,7 @@ impl Fold {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
         self.plans.apply(&envelope);
+        self.agents.hear(&envelope);
         if may_close(event) {
             self.open.retain(|open| !open.is_closed_by(agent, event));
         }

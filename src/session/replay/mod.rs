@@ -42,6 +42,7 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
                 Record::Session(_)
                 | Record::Run { .. }
                 | Record::History { .. }
+                | Record::AgentHistory { .. }
                 | Record::Drafts { .. }
                 | Record::Missing { .. }
                 | Record::Unknown => {}

@@ -48,7 +48,7 @@ pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Opt
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut found = None;
     let kind = text(record.get("kind"));
-    let is_conversation = kind == "history";
+    let is_conversation = kind == "history" || kind == "agent_history";
     let is_event = kind == "event";
     let (agent, at, seq, kind, value) = match kind.as_str() {
         "event" => {
@@ -61,6 +61,7 @@ pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Opt
             (text(record.get("to")), text(entry.get("at")).parse().ok(), None, kind, entry)
         }
         "history" => (String::new(), None, None, kind, record.get("messages")?),
+        "agent_history" => (text(record.get("agent")), None, None, kind, record.get("messages")?),
         "drafts" => (String::new(), None, None, kind, record.get("texts")?),
         _ => return None,
     };

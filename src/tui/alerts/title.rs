@@ -23,7 +23,7 @@ pub fn title(facts: &TitleFacts<'_>) -> String {
         HostState::Failed(_) => "✗ cannot run",
         _ if !facts.questions.is_empty() => "? asks",
         _ if facts.run.pauses.any_waits() => "‖ paused",
-        HostState::Starting | HostState::Ready if facts.run.agents.main().running() => "● works",
+        HostState::Starting | HostState::Ready if facts.run.runs() => "● works",
         HostState::Starting | HostState::Ready => "○ ready",
     };
     if facts.place.is_empty() {

@@ -52,8 +52,8 @@ pub enum Escape {
     ToMessage,
     /// It stops this shell line of the user.
     StopLine(JobId),
-    /// It stops the run; so many pending texts come back.
-    Stop(usize),
+    /// It stops what runs, which these words name; so many pending texts come back.
+    Stop(String, usize),
     /// No turn runs; so many pending texts come back.
     TakeBack(usize),
     /// Nothing: no turn runs and nothing is pending.
@@ -130,8 +130,8 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::StopLine(line.id.clone());
     }
     let waiting = app.facts.run.pending.waiting().count();
-    if app.facts.run.agents.main().running() {
-        Escape::Stop(waiting)
+    if let Some(whom) = app.facts.run.stopped_by_all() {
+        Escape::Stop(whom, waiting)
     } else if app.facts.run.pending.is_empty() {
         Escape::Nothing
     } else {
@@ -164,11 +164,11 @@ impl Escape {
             Self::EndSearch => vec!["Esc: ends the search".to_owned(), "Esc: ends it".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::StopLine(id) => vec![format!("Esc: stops your command {id}"), "Esc: stops it".to_owned()],
-            Self::Stop(count) => {
+            Self::Stop(whom, count) => {
                 let full = match count {
-                    0 => "Esc: stops main".to_owned(),
-                    1 => "Esc: stops main, 1 pending comes back".to_owned(),
-                    count => format!("Esc: stops main, {count} pending come back"),
+                    0 => format!("Esc: stops {whom}"),
+                    1 => format!("Esc: stops {whom}, 1 pending comes back"),
+                    count => format!("Esc: stops {whom}, {count} pending come back"),
                 };
                 let back = (*count > 0).then(|| format!("Esc: stops, {count} back"));
                 [Some(full), back, Some("Esc: stops".to_owned())].into_iter().flatten().collect()

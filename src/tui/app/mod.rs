@@ -252,7 +252,7 @@ impl App {
             entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
         };
         let is_due = !self.facts.run.pending.paused && self.facts.run.pending.entries().iter().any(goes_on);
-        !self.facts.run.agents.main().running() && !is_due && !self.facts.run.receipts.list().iter().any(is_leaving)
+        !self.facts.run.runs() && !is_due && !self.facts.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

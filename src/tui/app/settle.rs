@@ -27,8 +27,8 @@ impl App {
             Cause::Message(text) => self.message.text() == *text,
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Escape => self.message.is_empty(),
-            Cause::Turn => self.facts.run.is_busy(),
-            Cause::NoTurn => !self.facts.run.is_busy(),
+            Cause::Turn => self.facts.run.is_under_way(),
+            Cause::NoTurn => !self.facts.run.is_under_way(),
             Cause::NothingPending => self.facts.run.pending.is_empty(),
         }
     }

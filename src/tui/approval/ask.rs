@@ -106,10 +106,20 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
 }
 
 fn ended_by_quitting(run: &RunState) -> String {
-    match (run.agents.main().running(), run.jobs.running()) {
-        (true, _) => "A turn is running. Quitting stops it and ends what its tools have started.".to_owned(),
-        (false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),
-        (false, jobs) => format!("{jobs} commands run in the background. Quitting ends them."),
+    match (run.run_alone().count(), run.runs(), run.jobs.running()) {
+        (1, ..) => {
+            let whom = run.stopped_by_all().unwrap_or_default();
+            format!("{whom}, which you continued, is running. Quitting stops it and ends what its tools have started.")
+        }
+        (2.., ..) => {
+            let whom = run.stopped_by_all().unwrap_or_default();
+            format!(
+                "{whom}, which you continued, are running. Quitting stops them and ends what their tools have started."
+            )
+        }
+        (0, true, _) => "A turn is running. Quitting stops it and ends what its tools have started.".to_owned(),
+        (0, false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),
+        (0, false, jobs) => format!("{jobs} commands run in the background. Quitting ends them."),
     }
 }
 

@@ -58,17 +58,23 @@ pub struct QuestionView<'a> {
 /// of its detail.
 pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<QuestionLayout<'a>> {
     let (id, question) = (view.questions.current_id()?, view.questions.current()?);
-    // The transcript stays readable where there is room for both.
+    // The transcript stays readable where there is room for both, and gives rows of it for the whole question.
     let beside = Rect { height: body.height * 3 / 5, ..body };
+    let above = Rect { height: body.height * 4 / 5, ..body };
     let forms = [
         (beside, Form::Framed, Answers::Rows),
         (beside, Form::Framed, Answers::Packed),
         (body, Form::Framed, Answers::Packed),
         (body, Form::Bare, Answers::Packed),
     ];
-    forms
-        .into_iter()
-        .find_map(|(room, form, answers)| QuestionLayout::fit(view, id, question, laid, room, form, answers))
+    forms.into_iter().find_map(|(room, form, answers)| {
+        let usual = QuestionLayout::fit(view, id, question, laid, room, form, answers)?;
+        if usual.is_whole() || room != beside {
+            return Some(usual);
+        }
+        let higher = QuestionLayout::fit(view, id, question, laid, above, form, answers);
+        higher.filter(QuestionLayout::is_whole).or(Some(usual))
+    })
 }
 
 /// What stands around a question.
@@ -184,6 +190,11 @@ impl<'a> QuestionLayout<'a> {
         let top = view.questions.top.min(hidden);
         let (rows, below) = (fixed + shown, hidden - top);
         Some(Self { view, id, question, form, rows, title, detail, answers, top, shown, below })
+    }
+
+    /// Tells whether nothing of its detail is hidden.
+    fn is_whole(&self) -> bool {
+        self.detail.len() == usize::from(self.shown)
     }
 
     /// Returns the rows that it takes.

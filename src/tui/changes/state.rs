@@ -107,7 +107,7 @@ impl ChangesPane {
 
 /// Asks the run what an undo would do; its reply becomes a question, which the list must not cover.
 fn undo(scope: UndoScope, facts: &Facts) -> Outcome {
-    if facts.run.is_busy() {
+    if facts.run.is_under_way() {
         return say("not undone: a turn runs; stop it first, or wait for its end");
     }
     Outcome::Consumed(vec![PaneEffect::CloseOverlay, Request::PreviewUndo { scope }.into()])

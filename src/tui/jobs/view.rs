@@ -20,16 +20,11 @@ use crate::tui::widgets::wrap::{Break, Line, Wrap};
 /// Columns that are left to a command at least.
 const COMMAND: u16 = 16;
 
-const LIST_KEYS: [&str; 3] = [
-    " Up/Down job · Enter its output · x stops it · Esc closes ",
-    " Enter output · x stops it · Esc closes ",
-    " Esc closes ",
-];
-const OUTPUT_KEYS: [&str; 3] = [
-    " Up/Down, PageUp/PageDown scroll · End follows · x stops it · Esc back ",
-    " Up/Down scroll · x stops it · Esc back ",
-    " Esc back ",
-];
+const LIST_KEYS: [&str; 2] = [" Up/Down job · Enter its output · Esc closes ", " Enter output · Esc closes "];
+const OUTPUT_KEYS: [&str; 2] =
+    [" Up/Down, PageUp/PageDown scroll · End follows · Esc back ", " Up/Down scroll · Esc back "];
+/// What stands before the words about Esc while the selected command runs.
+const STOPS: &str = "x stops it · ";
 
 /// Draws the list; returns the position as it was shown.
 pub fn draw(
@@ -53,8 +48,16 @@ pub fn draw(
         }
     };
     let inner = frame::open(theme, &titles, screen, regions, buffer);
-    let keys = if pane.shows == JobsView::List { LIST_KEYS } else { OUTPUT_KEYS };
-    let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Jobs, keys)).collect();
+    let (keys, back) = match pane.shows {
+        JobsView::List => (LIST_KEYS, "Esc closes"),
+        JobsView::Output => (OUTPUT_KEYS, "Esc back"),
+    };
+    let keys = keys.iter().filter(|_| job.is_some()).map(|keys| match job.and_then(|job| job.end.as_ref()) {
+        Some(_) => (*keys).to_owned(),
+        None => keys.replace("Esc", &format!("{STOPS}Esc")),
+    });
+    let keys: Vec<_> =
+        keys.chain([format!(" {back} ")]).map(|keys| facts.spell(Context::Jobs, &keys).into_owned()).collect();
     frame::foot(theme, &keys, screen, buffer);
     let Some(job) = job else {
         put(buffer, row(inner, 0), "No command was run in the background.", theme.dim);

@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use super::{HostState, Status};
 use crate::clock::seconds_between;
 use crate::event::Outcome;
-use crate::session::fold::agents::{Activity, Warning};
+use crate::session::fold::agents::{Activity, AgentNode, Warning};
 use crate::session::fold::money_left;
 use crate::summary::{count as counted, tokens as count};
 use crate::tui::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
@@ -132,20 +132,34 @@ fn model(view: StatusView<'_>) -> String {
     one_line(view.status.model(view.facts.run.agents.main().model.as_deref()))
 }
 
-/// Says what the turn is at, in words, with its style.
+/// Says what the turn is at, in words, with its style; who has it, where that is not the main agent.
 fn turn_state(view: StatusView<'_>) -> (String, Style) {
     let theme = &view.facts.theme;
     let main = view.facts.run.agents.main();
-    let since = |text: &str| {
-        let seconds = main.since.map_or(0, |since| seconds_between(since, view.facts.now));
-        if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
-    };
     match &view.status.host {
         HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
     }
-    match &main.activity {
+    let mut alone = view.facts.run.run_alone();
+    match (alone.next(), alone.count()) {
+        (None, _) => activity(view, main),
+        (Some(one), 0) => {
+            let (words, style) = activity(view, one);
+            (format!("{words} · {}", one_line(one.id.as_str())), style)
+        }
+        (Some(_), more) => (format!("● {} sub-agents run", more + 1), theme.tool),
+    }
+}
+
+/// Says what an agent does, in words, with its style.
+fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
+    let theme = &view.facts.theme;
+    let since = |text: &str| {
+        let seconds = node.since.map_or(0, |since| seconds_between(since, view.facts.now));
+        if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
+    };
+    match &node.activity {
         Activity::Idle | Activity::Ended(Outcome::Completed | Outcome::Synthesized, _) => {
             ("· idle".to_owned(), theme.dim)
         }
@@ -159,12 +173,12 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
         }
         Activity::Thinking => (since("◌ thinking"), theme.accent),
         Activity::Writing => (since("✎ writing"), theme.accent),
-        Activity::Tools if !main.questions().is_empty() => {
-            (format!("? {} waits for your answer", one_line(&tools(&main.open))), theme.notice)
+        Activity::Tools if !node.questions().is_empty() => {
+            (format!("? {} waits for your answer", one_line(&tools(&node.open))), theme.notice)
         }
         Activity::Tools => {
-            let names = one_line(&tools(&main.open));
-            (format!("● running {names} {}", clock(longest(&main.open, view.facts.now))), theme.tool)
+            let names = one_line(&tools(&node.open));
+            (format!("● running {names} {}", clock(longest(&node.open, view.facts.now))), theme.tool)
         }
         Activity::Paused(Some(tool)) => (since(&format!("‖ paused before {}", one_line(tool))), theme.notice),
         Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),
@@ -178,9 +192,10 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
     }
 }
 
-/// Says what keeps the main agent from going on, in words: the list of agents is hidden while it is alone.
+/// Says what keeps the agent that the state is about from going on, in words: the list of agents is hidden while it is alone.
 fn delay(view: StatusView<'_>) -> Option<String> {
-    let warnings = &view.facts.run.agents.main().warnings;
+    let node = view.facts.run.run_alone().next().unwrap_or_else(|| view.facts.run.agents.main());
+    let warnings = &node.warnings;
     let delay = warnings.iter().find(|warning| match warning {
         Warning::Silent { .. } | Warning::Slow { .. } | Warning::Repeats { .. } => true,
         // These stand elsewhere: in the question, behind the model, in the list.

@@ -147,5 +147,5 @@ pub fn undone(changes: &[UndoneFile]) -> PaneEffect {
 
 fn undo_refused(facts: &Facts) -> Option<PaneEffect> {
     let sentence = "not undone: a turn runs; stop it first, or wait for its end";
-    facts.run.is_busy().then(|| PaneEffect::SayWhile(Some(Cause::Turn), sentence.to_owned()))
+    facts.run.is_under_way().then(|| PaneEffect::SayWhile(Some(Cause::Turn), sentence.to_owned()))
 }

@@ -274,7 +274,7 @@ pub fn reset(app: &mut App) -> Vec<Effect> {
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
+    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
         app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }

@@ -47,7 +47,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSearch => transcript::shown(app).end_search(),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::StopLine(job) => return vec![Effect::Request(Request::StopJob { job })],
-        Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
+        Escape::Stop(..) | Escape::TakeBack(_) => return stop(app),
         Escape::Nothing => branch(app),
     }
     Vec::new()

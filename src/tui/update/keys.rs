@@ -301,7 +301,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
+    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }

@@ -77,7 +77,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.facts.now) {
         return vec![Effect::Quit];
     }
-    if app.facts.run.agents.main().running() || !app.facts.run.pending.is_empty() {
+    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
         app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }

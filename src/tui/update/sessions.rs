@@ -146,7 +146,7 @@ fn go_on_with(questions: &mut Questions, row: &ListChoice, facts: &Facts) -> Vec
         return wanted;
     }
     let switch = Switch::Resume { session: row.id.clone(), directory: row.directory.clone() };
-    if !facts.run.is_busy() {
+    if !facts.run.is_under_way() {
         wanted.push(PaneEffect::Outside(Effect::Switch(switch)));
         return wanted;
     }
@@ -208,7 +208,7 @@ pub fn ask_branch(
     let Some(Body::User { text, .. }) = cell.map(Cell::body) else { return };
     let text = text.clone();
     let mut detail = vec![DetailPart::Text(text.clone())];
-    if facts.run.is_busy() {
+    if facts.run.is_under_way() {
         detail.push(DetailPart::Note(LEAVES.to_owned()));
     }
     let rewind = if files.is_empty() { Rewind::Nothing } else { Rewind::Offered };

@@ -6,6 +6,7 @@ use std::num::NonZeroU16;
 use dom_query::Document;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
+use steersman::event::Event;
 use steersman::session::export::{SessionParts, atif, chat, html, otlp};
 use tempfile::TempDir;
 
@@ -38,6 +39,19 @@ fn the_chat_has_the_messages_of_each_agent_in_the_order_of_the_conversation() {
 }
 
 #[test]
+fn what_the_model_says_that_it_did_with_a_text_stands_beside_it_in_a_trajectory() {
+    let saved = Saved::new();
+    let file = saved.session(|play| {
+        play.event("", Event::TurnStarted { turn: 1 }).user("m9", "use v4", None).user("m10", "and the docs", None);
+        let injections = vec!["m9".into(), "m10".into()];
+        play.event("", Event::Seen { injections, step: 1 }).answer("", "Done.\n[m9] the schema is v4 now");
+    });
+    let written = atif(&SessionParts::of(file.read().unwrap())).unwrap();
+    assert_eq!(written["steps"][0]["extra"], json!({ "id": "m9", "answer": "the schema is v4 now" }));
+    assert_eq!(written["steps"][1]["extra"], Value::Null, "nothing is claimed of the other");
+}
+
+#[test]
 fn a_trajectory_has_a_step_for_each_text_and_reply_and_its_sub_agents_within() {
     let written = atif(&parts()).unwrap();
     let steps = written["steps"].as_array().unwrap();
@@ -60,7 +74,7 @@ fn a_trajectory_has_a_step_for_each_text_and_reply_and_its_sub_agents_within() {
     assert_eq!(written["final_metrics"]["total_prompt_tokens"], 320);
     let saved = Saved::new();
     let silent = saved.session(|play| {
-        play.event("", steersman::event::Event::TurnStarted { turn: 1 });
+        play.event("", Event::TurnStarted { turn: 1 });
     });
     assert!(atif(&SessionParts::of(silent.read().unwrap())).is_err());
 }
@@ -136,7 +150,7 @@ fn markdown_of_a_model_becomes_only_harmless_elements() {
     let text = "[a](javascript:alert(1)) [b](https://e.org/\"><script>) ![c](http://e.org/x.png)\n\n<svg onload=x>\n\n- [x] done";
     let saved = Saved::new();
     let file = saved.session(|play| {
-        play.event("", steersman::event::Event::TurnStarted { turn: 1 }).answer("", text);
+        play.event("", Event::TurnStarted { turn: 1 }).answer("", text);
     });
     let page = html(&SessionParts::of(file.read().unwrap()), &TimeZone::UTC);
     let document = Document::from(page.as_str());

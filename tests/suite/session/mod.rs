@@ -4,6 +4,7 @@ mod branch;
 mod client;
 mod command;
 mod compare;
+mod continued;
 mod equality;
 mod export;
 mod import;

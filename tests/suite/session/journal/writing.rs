@@ -202,6 +202,12 @@ fn what_only_its_provider_understands_comes_back_byte_for_byte() {
     journal.on_history(&AgentId::new("researcher 0"), HistoryChange::Appended(&Message::user("of a child")));
     journal.close();
     assert_eq!(messages(&disk.reading()), [message]);
+    let of_child = Record::AgentHistory {
+        agent: AgentId::new("researcher 0"),
+        replaced: false,
+        messages: vec![Message::user("of a child")],
+    };
+    assert_eq!(disk.reading().records.last(), Some(&of_child));
 }
 
 #[test]

@@ -143,6 +143,78 @@ fn cancel_stops_the_turn_and_a_text_whose_sender_is_gone_is_not_lost() {
     assert!(journal.contains("not delivered"), "it is there after a resume");
 }
 
+/// A main agent whose second reply waits for a gate, and a sub-agent that ends at once and whose next turn waits for one.
+fn with_sub_agent(main: &Gate, child: &Gate) -> Server {
+    let (main, child) = (main.clone(), child.clone());
+    Server::routed(move |request| {
+        let is_child = !request.tools().contains(&"agent".to_owned());
+        match (is_child, request.texts("user").len(), request.texts("tool").len()) {
+            (true, 1, _) => Reply::text("gold"),
+            (true, ..) => Reply::text("silver too").gated(&child),
+            (false, _, 0) => Reply::calls(&[("a", "agent", r#"{"name":"file_miner","task":"dig"}"#)]),
+            (false, ..) => Reply::text("the main agent is done").gated(&main),
+        }
+    })
+}
+
+#[test]
+fn a_run_goes_on_until_the_sub_agent_has_ended_that_was_continued_and_says_that_it_works() {
+    let (main, child) = (Gate::new(), Gate::new());
+    let server = with_sub_agent(&main, &child);
+    let mut run = exec(&server, &["hello"]);
+    main.wait_reached();
+    let (code, _, err) = beside(&run, &["inject", "--to", "file_miner 0", "and silver"]);
+    assert_eq!(code, 0, "{err}");
+    child.wait_reached();
+    main.open();
+    run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#) && line.contains(r#""agent":"""#));
+    let one = &status(&run)[0];
+    assert_eq!(one["state"], "working", "{one}");
+    assert_eq!((&one["agents"][0]["state"], &one["agents"][1]["state"]), (&"idle".into(), &"working".into()), "{one}");
+    child.open();
+    let end = run.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stdout.contains("silver too"), "{}", end.stdout);
+}
+
+#[test]
+fn cancel_stops_a_sub_agent_that_was_continued_too() {
+    for args in [["cancel"].as_slice(), &["cancel", "--agent", "file_miner 0"]] {
+        let (main, child) = (Gate::new(), Gate::new());
+        let server = with_sub_agent(&main, &child);
+        let mut run = exec(&server, &["hello"]);
+        main.wait_reached();
+        assert_eq!(beside(&run, &["inject", "--to", "file_miner 0", "and silver"]).0, 0);
+        child.wait_reached();
+        main.open();
+        run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#) && line.contains(r#""agent":"""#));
+        let (code, out, err) = beside(&run, args);
+        assert_eq!(code, 0, "{out}{err}");
+        let end = run.end();
+        assert_eq!(end.code, Some(0), "the turn of the main agent was done: {}", end.stderr);
+        assert!(!end.stdout.contains("silver too"), "{}", end.stdout);
+    }
+}
+
+#[test]
+fn a_line_of_the_input_continues_a_finished_sub_agent_by_its_name() {
+    let (main, child) = (Gate::new(), Gate::new());
+    let server = with_sub_agent(&main, &child);
+    let url = server.url();
+    let program = Program::new().args(["exec", "--base-url", &url, "--model", "scripted", "--steer-stdin", "hello"]);
+    let mut run = program.piped().run();
+    main.wait_reached();
+    run.write("@file_miner 0 and silver\n");
+    child.wait_reached();
+    run.close_stdin();
+    main.open();
+    child.open();
+    let end = run.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let asked: Vec<_> = server.chats().iter().map(|chat| chat.texts("user")).collect();
+    assert!(asked.contains(&vec!["dig".to_owned(), "and silver".to_owned()]), "{asked:?}");
+}
+
 #[test]
 fn a_question_is_shown_exactly_and_approved_from_another_terminal() {
     let remove = r#"{"command":"rm kept"}"#;
