@@ -203,7 +203,10 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             message::given_back(app, &entries);
         }
         Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
-        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
+        Notice::Over(sentence) => {
+            app.message.expect_no_answers();
+            app.status.host = HostState::Failed(sentence);
+        }
         Notice::Unfinished(left) => {
             app.transcripts.end_arriving();
             let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
