@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::agent::LoopHooks;
 use crate::approval::Approvals;
 use crate::hooks::{HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
+use crate::protocol::HookStatus;
 use crate::workspace::Spawner;
 
 /// What the program decides about hooks before an agent is built.
@@ -13,6 +14,8 @@ use crate::workspace::Spawner;
 pub struct HookSetup {
     /// The hooks that may run.
     pub hooks: Vec<TrustedHook>,
+    /// All hooks that there are, for the clients.
+    pub known: Vec<HookStatus>,
     /// The id of the session; empty for one that is not saved.
     pub session: String,
     /// The file that the session is saved in.

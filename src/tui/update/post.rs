@@ -1,7 +1,7 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, jobs, message, pending as pending_texts, plan, question, rules,
+    approval, budget, carry_out, command, hold, hooks, jobs, message, pending as pending_texts, plan, question, rules,
     servers, sessions, with_alerts,
 };
 use crate::error::Refused;
@@ -70,6 +70,9 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     let effects = carry_out(app, wanted);
     note_model(&mut app.status, envelope);
     app.facts.tour.apply(envelope, &app.facts.run);
+    if let Event::HookRan(_) = &envelope.event {
+        hooks::follow(&mut app.focus.overlays, &app.facts);
+    }
     if let Event::UserTurn { content, .. } = &envelope.event {
         app.message.count_images(content);
     }
@@ -213,6 +216,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             return carry_out(app, wanted);
         }
         Notice::LocalServer(server) => command::offer(app, server),
+        Notice::Hooks(_) => hooks::follow(&mut app.focus.overlays, &app.facts),
         Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
