@@ -32,13 +32,20 @@ impl Default for BackgroundHooks {
 }
 
 impl BackgroundHooks {
-    /// Starts a run for an agent; more than a few at once wait for each other, and more than can wait are not run.
-    pub fn start(&self, agent: AgentId, run: impl Future<Output = (HookRun, HookSaid)> + Send + 'static) {
+    /// Starts a run for an agent; more than a few at once wait for each other.
+    ///
+    /// # Errors
+    /// A sentence when as many wait as can wait.
+    pub fn start(
+        &self,
+        agent: AgentId,
+        run: impl Future<Output = (HookRun, HookSaid)> + Send + 'static,
+    ) -> Result<(), String> {
         let (places, ended) = (Arc::clone(&self.places), Arc::clone(&self.ended));
         let mut running = lock(&self.running);
         while running.try_join_next().is_some() {}
         if running.len() >= limits::WAITING_HOOKS {
-            return;
+            return Err(format!("not run: {} hooks run in the background already", limits::WAITING_HOOKS));
         }
         running.spawn(async move {
             let _place = places.acquire_owned().await;
@@ -50,6 +57,7 @@ impl BackgroundHooks {
                 its.push(EndedHook { run, context: said.context });
             }
         });
+        Ok(())
     }
 
     /// Takes what has ended since, in the order of its ends.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -111,7 +111,12 @@ impl Hooks {
             matching.into_iter().partition(|trusted| trusted.hook.waiting == HookWaiting::Background);
         for trusted in beside {
             let (start, trusted, input, id) = (self.start.clone(), trusted.clone(), input.clone(), id());
-            self.background.start(agent.clone(), async move { start.run(&trusted, &input, id).await });
+            let hook = trusted.hook.clone();
+            let run = async move { start.run(&trusted, &input, id).await };
+            if let Err(why) = self.background.start(agent.clone(), run) {
+                let said = HookSaid::only(HookOutcome::Failed, why);
+                tell(Event::HookRan(told(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
+            }
         }
         let runs: Vec<BoxFuture<'_, HookSaid>> = waited
             .into_iter()
@@ -154,15 +159,7 @@ impl HookStart {
     async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookSaid) {
         let began = Instant::now();
         let said = self.said(trusted, input).await;
-        let run = HookRun {
-            hook: trusted.hook.event,
-            command: trusted.hook.whole_command(),
-            call,
-            outcome: said.outcome,
-            words: said.words.clone(),
-            elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        };
-        (run, said)
+        (told(&trusted.hook, call, &said, began.elapsed()), said)
     }
 
     async fn said(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
@@ -229,6 +226,18 @@ impl LoopHooks for Hooks {
 
     fn ended(&self, agent: &AgentId) -> Vec<EndedHook> {
         self.background.take(agent)
+    }
+}
+
+/// Returns what is told of a run.
+fn told(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -> HookRun {
+    HookRun {
+        hook: hook.event,
+        command: hook.whole_command(),
+        call,
+        outcome: said.outcome,
+        words: said.words.clone(),
+        elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
     }
 }
 

@@ -27,17 +27,18 @@ pub struct HookSetup {
 }
 
 impl HookSetup {
-    /// Makes the hooks of a session whose main agent works in this directory; `None` without any.
+    /// Makes the hooks of a session whose main agent works in this directory, `None` without any; with all that there are.
     pub(super) fn make(
         self,
         spawner: &Arc<Spawner>,
         approvals: &Arc<Approvals>,
         cwd: PathBuf,
-    ) -> Option<Arc<dyn LoopHooks>> {
+    ) -> (Option<Arc<dyn LoopHooks>>, Vec<HookStatus>) {
         let project = self.project.unwrap_or_else(|| cwd.clone());
         let runner = HookRunner { spawner: Arc::clone(spawner), cwd: cwd.clone(), project: project.clone() };
         let places = HookPlaces { cwd: cwd.clone(), project, home: self.home };
         let session = HookSession { id: self.session, transcript: self.transcript, cwd };
-        Hooks::new(self.hooks, runner, places, session, Arc::clone(approvals)).map(|hooks| hooks as Arc<dyn LoopHooks>)
+        let hooks = Hooks::new(self.hooks, runner, places, session, Arc::clone(approvals));
+        (hooks.map(|hooks| hooks as Arc<dyn LoopHooks>), self.known)
     }
 }

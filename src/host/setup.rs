@@ -125,8 +125,7 @@ impl Setup {
         }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
-        let known_hooks = self.hooks.known.clone();
-        let hooks = self.hooks.make(&spawner, &approvals, root.clone());
+        let (hooks, known_hooks) = self.hooks.make(&spawner, &approvals, root.clone());
         let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
         let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));

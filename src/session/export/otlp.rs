@@ -55,7 +55,7 @@ struct Trace<'a> {
 }
 
 /// The tokens of a request, or of the requests of a turn.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Counts {
     input: Option<u64>,
     output: Option<u64>,

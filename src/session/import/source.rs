@@ -91,7 +91,9 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 /// Tells whether a file has the name of a session. A compressed one beside the plain file is an older form of it.
 fn is_session(path: &Path, name: &str) -> bool {
     let is_main = !name.starts_with("agent-");
-    is_main && (name.ends_with(".jsonl") || compressed::has_name(path) && !compressed::plain(path).exists())
+    is_main
+        && (path.extension().is_some_and(|ending| ending == "jsonl")
+            || compressed::has_name(path) && !compressed::plain(path).exists())
 }
 
 /// Reads the lines of a file.

@@ -190,6 +190,8 @@ fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Ref
 /// Folds a notice.
 fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
     match notice {
+        // What the session said before it was over may come behind that.
+        Notice::Ready if matches!(app.status.host, HostState::Failed(_)) => {}
         Notice::Ready => app.status.host = HostState::Ready,
         Notice::BuildFailed(error) => {
             app.transcripts.end_arriving();

@@ -7,6 +7,7 @@ use steersman::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks as _};
 use steersman::event::HookOutcome;
 use steersman::hooks::{HookPlaces, HookWaiting, content_hash, read_json};
 use steersman::id::AgentId;
+use steersman::limits;
 
 use super::runs::{Yard, call};
 use crate::support::processes::{alive, unique, wait_until};
@@ -98,6 +99,19 @@ async fn more_than_a_few_wait_for_each_other_and_all_of_them_run() {
     })
     .await;
     assert_eq!(ran(), 12);
+}
+
+#[tokio::test]
+async fn what_cannot_wait_any_more_is_not_run_and_that_is_told() {
+    let yard = yard("Stop", "sleep 600");
+    let point = HookPoint::Answered { answer: "", again: false };
+    for _ in 0..limits::WAITING_HOOKS {
+        assert_eq!(yard.at("", point).await.1, []);
+    }
+    let (answer, ran) = yard.at("", point).await;
+    assert_eq!(answer, HookAnswer::default());
+    assert_eq!(ran[0].outcome, HookOutcome::Failed);
+    assert_eq!(ran[0].words.as_deref(), Some("not run: 64 hooks run in the background already"));
 }
 
 #[test]
