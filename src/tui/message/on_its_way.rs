@@ -90,9 +90,9 @@ impl Message {
         rest.replace_range(part, "");
         let (whole, rest) = (composer.whole(draft), composer.whole(&rest));
         if rest.is_empty() {
-            composer.forget()
+            composer.forget();
         } else {
-            composer.load(&rest)
+            composer.load(&rest);
         }
         if let Some(sending) = self.on_its_way.0.get_mut(*index) {
             sending.is_here = false;

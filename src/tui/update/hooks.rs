@@ -1,5 +1,7 @@
 //! The hooks on the screen: which there are, and what each did last.
 
+use std::fmt::Write as _;
+
 use crate::id::AgentId;
 use crate::protocol::HookStatus;
 use crate::session::fold::LastHookRun;
@@ -78,7 +80,9 @@ fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     let HookStatus { file, command, state, .. } = hook;
     let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
     if let Some(LastHookRun { run, count: runs, .. }) = last {
-        text += &format!("ran {}; last: {}, {}\n", count(*runs, "time"), run.outcome.words(), seconds(run.elapsed_ms));
+        let (runs, time) = (count(*runs, "time"), seconds(run.elapsed_ms));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "ran {runs}; last: {}, {time}", run.outcome.words());
         text += run.words.as_deref().unwrap_or_default();
     }
     text
