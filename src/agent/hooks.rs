@@ -14,7 +14,7 @@ use crate::agent::reply::stopped;
 use crate::agent::{Agent, EmptyReply};
 use crate::approval::CallPermission;
 use crate::error::{Cancelled, RunError};
-use crate::event::Event;
+use crate::event::{Event, HookRun};
 use crate::id::{AgentId, ClientId};
 use crate::limits;
 use crate::message::{Arguments, Message, ToolCall};
@@ -32,6 +32,20 @@ pub trait LoopHooks: Send + Sync {
         point: HookPoint<'a>,
         tell: &'a (dyn Fn(Event) + Send + Sync),
     ) -> BoxFuture<'a, HookAnswer>;
+
+    /// Takes the hooks in the background of an agent that have ended since; without such hooks there are none.
+    fn ended(&self, _agent: &AgentId) -> Vec<EndedHook> {
+        Vec::new()
+    }
+}
+
+/// A hook in the background that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndedHook {
+    /// What is told of it.
+    pub run: HookRun,
+    /// A text for the model, in its frame.
+    pub context: Option<String>,
 }
 
 /// A point of the loop.
@@ -136,6 +150,19 @@ impl Agent {
         self.session_start = None;
         self.add_context(context);
         stop.map_or(Ok(()), |why| Err(RunError::Hook(why)))
+    }
+
+    /// Hears of the hooks in the background that have ended, at a boundary or before a turn: none of them starts one.
+    pub(super) fn hear_of_hooks(&mut self) {
+        let Some(hooks) = self.tree.hooks.clone().filter(|_| self.empty_reply == EmptyReply::AskAgain) else { return };
+        let mut context = Vec::new();
+        for EndedHook { run, context: text } in hooks.ended(&self.id) {
+            self.listeners.emit(Event::HookRan(run));
+            context.extend(text);
+        }
+        if !context.is_empty() {
+            self.add_context(context);
+        }
     }
 
     /// Asks about the calls of a group, beside each other.

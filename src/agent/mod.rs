@@ -93,7 +93,7 @@ pub use history::{
     History, KEPT_HEAD, Keep, NotRunReason, Pins, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
     rules_told,
 };
-pub use hooks::{CompactionCause, HookAnswer, HookPoint, LoopHooks, SessionStart};
+pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionStart};
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};

@@ -163,6 +163,7 @@ impl Agent {
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;
         self.hear_of_agents();
+        self.hear_of_hooks();
         self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
@@ -317,6 +318,7 @@ impl Agent {
         #[cfg(feature = "tools")]
         self.hear_of_jobs().await;
         self.hear_of_agents();
+        self.hear_of_hooks();
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::assets;
 use crate::cli::first_start::look;
-use crate::cli::hooks::{HookSearch, trusted_of_user};
+use crate::cli::hooks::{HookSearch, all, trusted_of_user};
 use crate::cli::keys;
 use crate::cli::load::{Start, writable};
 use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
@@ -145,15 +145,17 @@ pub async fn setup(
 /// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.
 async fn hooks(start: &mut Start, approvals: &Approvals, notes: &mut Vec<String>) -> HookSetup {
     let mut hooks = Vec::new();
+    let writable = writable(&start.cwd, &start.config);
+    let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
     if start.user_hooks {
-        let writable = writable(&start.cwd, &start.config);
-        let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
         hooks = trusted_of_user(start.front, &search, approvals, notes).await;
     }
     hooks.append(&mut start.project_hooks);
+    let known = if start.front == FrontEnd::Screen { all(&search, Some(&hooks)).0 } else { Vec::new() };
     let journal = start.journal.as_ref();
     HookSetup {
         hooks,
+        known,
         transcript: journal.and_then(Journal::file).map(Path::to_path_buf),
         session: journal.map(|journal| journal.session().to_string()).unwrap_or_default(),
         project: start.places.project.clone(),

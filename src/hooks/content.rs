@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::hooks::Hook;
+use crate::hooks::{Hook, HookWaiting};
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::summary::bytes;
@@ -59,7 +59,7 @@ pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> 
     Ok(found)
 }
 
-/// Returns the hash by which a hook is trusted: of its event, matcher, command and scripts.
+/// Returns the hash by which a hook is trusted: of its event, matcher, command and scripts, and whether it is waited for.
 ///
 /// # Errors
 /// As [`scripts`].
@@ -71,6 +71,10 @@ pub fn content_hash(hook: &Hook, places: &HookPlaces) -> Result<String, String> 
     };
     for field in [hook.event.name(), hook.matcher.text(), &hook.whole_command()] {
         add(field.as_bytes());
+    }
+    match hook.waiting {
+        HookWaiting::Waits => {}
+        HookWaiting::Background => add(b"async"),
     }
     for Script { path, content } in scripts(hook, places)? {
         // Below the project by its place there: a copy of a project is asked about for its root, not for this.

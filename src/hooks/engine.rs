@@ -6,20 +6,21 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::agent::{HookAnswer, HookPoint, LoopHooks};
+use crate::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks};
 use crate::approval::{Approvals, CallPermission, PlainAnswer};
 use crate::event::{Event, HookOutcome, HookRun};
+use crate::hooks::background::BackgroundHooks;
 use crate::hooks::content::{HookPlaces, content_hash};
 use crate::hooks::input::{event_of, input, subjects};
 use crate::hooks::tool_names::to_ours;
-use crate::hooks::{Hook, HookRunner, HookSaid, RunEnd, read_output};
-use crate::id::AgentId;
+use crate::hooks::{Hook, HookRunner, HookSaid, HookWaiting, RunEnd, read_output};
+use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::ToolCall;
 
@@ -55,12 +56,19 @@ pub struct HookSession {
 /// The hooks of a session.
 pub struct Hooks {
     trusted: Vec<TrustedHook>,
+    session: HookSession,
+    start: HookStart,
+    background: BackgroundHooks,
+}
+
+/// What starts the hooks of a session.
+#[derive(Clone)]
+struct HookStart {
     runner: HookRunner,
     places: HookPlaces,
-    session: HookSession,
     approvals: Arc<Approvals>,
     /// What the user said of contents that were not trusted at the start.
-    decided: Mutex<HashMap<String, bool>>,
+    decided: Arc<Mutex<HashMap<String, bool>>>,
 }
 
 impl Hooks {
@@ -72,8 +80,9 @@ impl Hooks {
         session: HookSession,
         approvals: Arc<Approvals>,
     ) -> Option<Arc<Self>> {
-        let decided = Mutex::default();
-        (!trusted.is_empty()).then(|| Arc::new(Self { trusted, runner, places, session, approvals, decided }))
+        let start = HookStart { runner, places, approvals, decided: Arc::default() };
+        let background = BackgroundHooks::default();
+        (!trusted.is_empty()).then(|| Arc::new(Self { trusted, session, start, background }))
     }
 
     /// Returns the hooks for a point, each command once.
@@ -90,8 +99,70 @@ impl Hooks {
         found
     }
 
-    /// Runs one hook, unless it is no longer what was trusted.
-    async fn run(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
+    async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, tell: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {
+        let matching = self.matching(&point, agent);
+        if matching.is_empty() {
+            return HookAnswer::default();
+        }
+        let call = call_of(&point);
+        let id = || call.map(|call| call.id.clone());
+        let input = input(&point, agent, self.start.approvals.mode(), &self.session).to_string();
+        let (beside, waited): (Vec<_>, Vec<_>) =
+            matching.into_iter().partition(|trusted| trusted.hook.waiting == HookWaiting::Background);
+        for trusted in beside {
+            let (start, trusted, input, id) = (self.start.clone(), trusted.clone(), input.clone(), id());
+            let hook = trusted.hook.clone();
+            let run = async move { start.run(&trusted, &input, id).await };
+            if let Err(why) = self.background.start(agent.clone(), run) {
+                let said = HookSaid::only(HookOutcome::Failed, why);
+                tell(Event::HookRan(told(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
+            }
+        }
+        let runs: Vec<BoxFuture<'_, HookSaid>> = waited
+            .into_iter()
+            .map(|trusted| {
+                let (input, id) = (input.as_str(), id());
+                async move {
+                    let (run, said) = self.start.run(trusted, input, id).await;
+                    tell(Event::HookRan(run));
+                    said
+                }
+                .boxed()
+            })
+            .collect();
+        // In the order of the files, however long each takes.
+        let said: Vec<HookSaid> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
+        self.together(&said, call)
+    }
+
+    /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
+    fn together(&self, said: &[HookSaid], call: Option<&ToolCall>) -> HookAnswer {
+        let words_of = |outcome: HookOutcome| -> Option<String> {
+            let its = said.iter().filter(|said| said.outcome == outcome);
+            let words: Vec<&str> = its.map(|said| said.words.as_deref().unwrap_or_default()).collect();
+            (!words.is_empty()).then(|| words.join("\n"))
+        };
+        let allow = || words_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
+        let changed = said.iter().find_map(|said| said.input.as_ref());
+        HookAnswer {
+            block: words_of(HookOutcome::Blocked),
+            stop: said.iter().find_map(|said| said.stop.clone()),
+            permission: words_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
+            arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
+            context: said.iter().filter_map(|said| said.context.clone()).collect(),
+        }
+    }
+}
+
+impl HookStart {
+    /// Runs one hook, unless it is no longer what was trusted; returns what is told of the run, and what it said.
+    async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookSaid) {
+        let began = Instant::now();
+        let said = self.said(trusted, input).await;
+        (told(&trusted.hook, call, &said, began.elapsed()), said)
+    }
+
+    async fn said(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
         if let Err(why) = self.check(trusted).await {
             return HookSaid::only(HookOutcome::Changed, why);
         }
@@ -141,56 +212,6 @@ impl Hooks {
         }
         is_trusted
     }
-
-    async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, tell: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {
-        let matching = self.matching(&point, agent);
-        if matching.is_empty() {
-            return HookAnswer::default();
-        }
-        let call = call_of(&point);
-        let input = input(&point, agent, self.approvals.mode(), &self.session).to_string();
-        let runs: Vec<BoxFuture<'_, HookSaid>> = matching
-            .into_iter()
-            .map(|trusted| {
-                let input = input.as_str();
-                async move {
-                    let began = Instant::now();
-                    let said = self.run(trusted, input).await;
-                    tell(Event::HookRan(HookRun {
-                        hook: trusted.hook.event,
-                        command: trusted.hook.whole_command(),
-                        call: call.map(|call| call.id.clone()),
-                        outcome: said.outcome,
-                        words: said.words.clone(),
-                        elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-                    }));
-                    said
-                }
-                .boxed()
-            })
-            .collect();
-        // In the order of the files, however long each takes.
-        let said: Vec<HookSaid> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
-        self.together(&said, call)
-    }
-
-    /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
-    fn together(&self, said: &[HookSaid], call: Option<&ToolCall>) -> HookAnswer {
-        let words_of = |outcome: HookOutcome| -> Option<String> {
-            let its = said.iter().filter(|said| said.outcome == outcome);
-            let words: Vec<&str> = its.map(|said| said.words.as_deref().unwrap_or_default()).collect();
-            (!words.is_empty()).then(|| words.join("\n"))
-        };
-        let allow = || words_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
-        let changed = said.iter().find_map(|said| said.input.as_ref());
-        HookAnswer {
-            block: words_of(HookOutcome::Blocked),
-            stop: said.iter().find_map(|said| said.stop.clone()),
-            permission: words_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
-            arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
-            context: said.iter().filter_map(|said| said.context.clone()).collect(),
-        }
-    }
 }
 
 impl LoopHooks for Hooks {
@@ -201,6 +222,22 @@ impl LoopHooks for Hooks {
         tell: &'a (dyn Fn(Event) + Send + Sync),
     ) -> BoxFuture<'a, HookAnswer> {
         self.ask(agent, point, tell).boxed()
+    }
+
+    fn ended(&self, agent: &AgentId) -> Vec<EndedHook> {
+        self.background.take(agent)
+    }
+}
+
+/// Returns what is told of a run.
+fn told(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -> HookRun {
+    HookRun {
+        hook: hook.event,
+        command: hook.whole_command(),
+        call,
+        outcome: said.outcome,
+        words: said.words.clone(),
+        elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
     }
 }
 

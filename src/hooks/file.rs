@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::event::HookEvent;
 use crate::hooks::Matcher;
 use crate::limits;
+use crate::protocol::{HookState, HookStatus};
 use crate::text::{clip, is_blank, visible_line};
 
 /// One hook.
@@ -27,6 +28,27 @@ pub struct Hook {
     pub arguments: Option<Vec<String>>,
     /// How long it may take.
     pub time: Duration,
+    /// Whether the agent waits for it.
+    pub waiting: HookWaiting,
+}
+
+/// Whether the agent waits for a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookWaiting {
+    /// It does: what the hook says decides.
+    Waits,
+    /// The hook runs in the background (`async` in its file): what it says for the model comes later, and it decides nothing.
+    Background,
+}
+
+impl HookWaiting {
+    /// Returns what a line about a hook says of it; nothing of a usual one.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Waits => "",
+            Self::Background => ", in the background",
+        }
+    }
 }
 
 /// What a file has.
@@ -53,6 +75,18 @@ impl HookFile {
 }
 
 impl Hook {
+    /// Returns what clients are told of it.
+    pub fn status(&self, state: HookState) -> HookStatus {
+        HookStatus {
+            file: self.file.clone(),
+            event: self.event,
+            matcher: self.matcher.text().to_owned(),
+            command: self.whole_command(),
+            state,
+            in_background: self.waiting == HookWaiting::Background,
+        }
+    }
+
     /// Returns the whole command in one text: that of the shell, or the program with its arguments.
     pub fn whole_command(&self) -> String {
         let arguments = self.arguments.iter().flatten().map(|argument| format!(" {argument:?}"));
@@ -132,20 +166,28 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, group: &Value) 
     };
     for hook in hooks {
         match read_hook(hook) {
-            Ok((command, arguments, time)) => {
+            Ok(HookBody { command, arguments, time, waiting }) => {
                 let (file, matcher) = (file.to_owned(), matcher.clone());
-                read.hooks.push(Hook { file, event, matcher, command, arguments, time });
+                read.hooks.push(Hook { file, event, matcher, command, arguments, time, waiting });
             }
             Err(why) => read.leave_out(event.name(), &why),
         }
     }
 }
 
+/// What stands in a hook itself.
+struct HookBody {
+    command: String,
+    arguments: Option<Vec<String>>,
+    time: Duration,
+    waiting: HookWaiting,
+}
+
 /// Reads one hook.
 ///
 /// # Errors
 /// Why it is not run.
-fn read_hook(hook: &Value) -> Result<(String, Option<Vec<String>>, Duration), String> {
+fn read_hook(hook: &Value) -> Result<HookBody, String> {
     let hook = hook.as_object().ok_or("a hook is no object")?;
     match hook.get("type") {
         Some(Value::String(kind)) if kind == "command" => {}
@@ -162,11 +204,11 @@ fn read_hook(hook: &Value) -> Result<(String, Option<Vec<String>>, Duration), St
     if hook.get("if").is_some_and(|condition| !condition.is_null()) {
         return Err("it has a condition `if`".to_owned());
     }
-    for member in ["async", "asyncRewake"] {
-        if hook.get(member).and_then(Value::as_bool) == Some(true) {
-            return Err("it runs in the background".to_owned());
-        }
+    let has = |member: &str| hook.get(member).and_then(Value::as_bool) == Some(true);
+    if has("asyncRewake") {
+        return Err("it would wake the agent, which only you do".to_owned());
     }
+    let waiting = if has("async") { HookWaiting::Background } else { HookWaiting::Waits };
     if let Some(shell) = text_of(hook, "shell")?
         && shell != "bash"
     {
@@ -188,7 +230,7 @@ fn read_hook(hook: &Value) -> Result<(String, Option<Vec<String>>, Duration), St
             Duration::try_from_secs_f64(seconds).unwrap_or(limits::HOOK_MOST_TIME).min(limits::HOOK_MOST_TIME)
         }
     };
-    Ok((command, arguments, time))
+    Ok(HookBody { command, arguments, time, waiting })
 }
 
 fn text_of(hook: &Map<String, Value>, member: &str) -> Result<Option<String>, String> {

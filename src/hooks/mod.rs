@@ -13,8 +13,10 @@
 //! - a run: time, output, its end: `run.rs`; stories: `hooks/runs.rs`
 //! - what was trusted: `content.rs`, `src/cli/hooks`; stories: `hooks/trust.rs`
 //! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
+//! - those that nobody waits for: `background.rs`; stories: `hooks/background.rs`
 
 mod answer;
+mod background;
 mod content;
 mod engine;
 mod file;
@@ -26,7 +28,7 @@ mod tool_names;
 pub use answer::{HookSaid, read_output};
 pub use content::{HookPlaces, content_hash, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
-pub use file::{Hook, HookFile, read_json, read_value};
+pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};
 pub use matcher::Matcher;
 pub use run::{HookRunner, RunEnd};
 pub use tool_names::{names_of_tool, their_name};

@@ -24,7 +24,7 @@ use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo_notes::UndoNotes;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::{ServerTools, Servers};
-use crate::protocol::PromptTemplate;
+use crate::protocol::{HookStatus, PromptTemplate};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
@@ -125,7 +125,7 @@ impl Setup {
         }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
-        let hooks = self.hooks.make(&spawner, &approvals, root.clone());
+        let (hooks, known_hooks) = self.hooks.make(&spawner, &approvals, root.clone());
         let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
         let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));
@@ -214,7 +214,7 @@ impl Setup {
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();
-        Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, notes })
+        Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, known_hooks, notes })
     }
 }
 
@@ -285,6 +285,8 @@ pub(super) struct Built {
     pub servers: Arc<Servers>,
     /// What the user's commands can send.
     pub templates: Vec<PromptTemplate>,
+    /// The hooks that there are.
+    pub known_hooks: Vec<HookStatus>,
     /// What runs the user's shell lines.
     pub shell: Shell,
     /// Sentences for the user.

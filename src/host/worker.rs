@@ -154,10 +154,13 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, servers, shell, templates, notes }) => {
+            Ok(Built { agent, guards, sources, servers, shell, templates, known_hooks, notes }) => {
                 self.follow(servers);
                 if !templates.is_empty() {
                     self.mailbox.push(Post::Notice(Notice::Templates(templates)));
+                }
+                if !known_hooks.is_empty() {
+                    self.mailbox.push(Post::Notice(Notice::Hooks(known_hooks)));
                 }
                 // The handle is asked for it by clients.
                 let _ = self.shell.set(shell);

@@ -26,3 +26,5 @@ pub const HOOK_SCRIPTS: usize = 16;
 pub const HOOK_CONTINUES: u32 = 8;
 /// Hooks that run at the same time.
 pub const HOOKS_AT_ONCE: usize = 8;
+/// Hooks in the background that run, wait to run, or have ended and were not heard of; more are not run.
+pub const WAITING_HOOKS: usize = 64;

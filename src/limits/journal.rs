@@ -20,3 +20,11 @@ pub const JOURNAL_FILE: u64 = 8 << 30;
 pub const RETOLD_EVENTS: usize = 1_024;
 /// The end of a journal that is shown while the rest is being read, bytes.
 pub const JOURNAL_TAIL: u64 = 256 << 10;
+/// Imports of compressed files: the largest window that a decoder is given, bytes; the usual levels take a quarter of it.
+pub const UNPACKING_WINDOW: u64 = 8 << 20;
+/// Imports of compressed files: what a file may always unpack to, bytes.
+pub const UNPACKED_BYTES: u64 = 64 << 20;
+/// Imports of compressed files: how many times its own size a larger one may unpack to.
+pub const UNPACKED_TIMES: u64 = 100;
+/// Imports of compressed files: what none may unpack to more than, bytes.
+pub const MOST_UNPACKED_BYTES: u64 = 1 << 30;

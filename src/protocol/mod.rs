@@ -13,6 +13,7 @@
 //! - what fills the context windows: `context.rs`; stories: `context_pane.rs`
 //! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
 //! - how an MCP server stands: `servers.rs`; stories: `mcp/screen.rs`
+//! - the hooks, and whether each runs: `hooks.rs`; stories: `hooks/screen.rs`
 //! - texts that a command sends, filled in: `template.rs`; stories: `templates.rs`
 //! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
@@ -21,6 +22,7 @@ mod act;
 mod approval;
 mod context;
 mod form;
+mod hooks;
 mod post;
 mod request;
 mod servers;
@@ -35,6 +37,7 @@ pub use act::{
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
+pub use hooks::{HookState, HookStatus};
 pub use post::{Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
     BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest,

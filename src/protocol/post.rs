@@ -11,8 +11,8 @@ use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
-    Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, PauseState, PromptTemplate,
-    QueueAct, ServerStatus, UndoScope,
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, HookStatus, PauseState,
+    PromptTemplate, QueueAct, ServerStatus, UndoScope,
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
@@ -330,6 +330,8 @@ pub enum Notice {
     },
     /// How the MCP servers stand, after a change.
     Servers(Vec<ServerStatus>),
+    /// The hooks, and whether each of them runs.
+    Hooks(Vec<HookStatus>),
     /// The custom commands and skills that the user can call.
     Templates(Vec<PromptTemplate>),
     /// The finished sub-agents that can be continued, after a change.

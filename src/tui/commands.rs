@@ -93,6 +93,8 @@ pub enum Verb {
     Rules,
     /// Shows the MCP servers.
     Servers,
+    /// Shows the hooks.
+    Hooks,
     /// Sends the instructions of a skill, or lists the skills.
     Skill,
     /// Asks the agent to write an `AGENTS.md`.
@@ -295,6 +297,14 @@ pub const COMMANDS: &[Command] = &[
         Nothing,
         "",
         "the MCP servers: how they stand, their tools, their last error; start one",
+    ),
+    row(
+        Verb::Hooks,
+        "hooks",
+        "/hooks",
+        Nothing,
+        "",
+        "the hooks: where each is from, when it runs, whether it is trusted, what it did last",
     ),
     row(
         Verb::Skill,

@@ -17,6 +17,8 @@ pub enum ChoiceSubject {
     Hit,
     /// An MCP server, to start it.
     Server,
+    /// A hook, to be read about: nothing is done with it.
+    Hook,
 }
 
 /// One thing that can be chosen.

@@ -12,6 +12,7 @@ mod approvals;
 mod commands;
 mod composer;
 mod crew;
+mod crowd;
 mod embedded;
 mod first_start;
 mod hold;

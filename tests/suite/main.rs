@@ -76,6 +76,7 @@ mod hold;
 mod hooks;
 mod host;
 mod hostile_files;
+mod hostile_project;
 mod hostile_sinks;
 mod images;
 mod injection;

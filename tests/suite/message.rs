@@ -385,3 +385,55 @@ proptest! {
         }
     }
 }
+
+/// A message in which a text is on its way to a queue, and something was typed behind it.
+fn going_out(texts: &[&str]) -> Message {
+    let mut message = Message::default();
+    for text in texts {
+        message.type_text(text);
+        let draft = message.next_draft();
+        assert_eq!(draft, *text, "what is on its way is not sent again");
+        message.goes_out(&draft, text, 1);
+    }
+    message
+}
+
+#[test]
+fn what_is_typed_behind_a_text_on_its_way_is_a_text_of_its_own() {
+    let mut message = going_out(&["one", "two"]);
+    assert_eq!(message.next_draft(), "", "nothing is sent twice");
+    message.type_text("three");
+    assert_eq!((message.shown(), message.next_draft()), ("onetwothree".to_owned(), "three".to_owned()));
+    let one = message.answered("one").unwrap();
+    assert_eq!(message.take_sent(&one).as_deref(), Some("one"));
+    let two = message.answered("two").unwrap();
+    assert_eq!(message.take_sent(&two).as_deref(), Some("two"));
+    assert_eq!((message.shown(), message.next_draft()), ("three".to_owned(), "three".to_owned()));
+    assert_eq!(message.answered("three"), None, "it was not sent");
+}
+
+#[test]
+fn a_text_that_was_refused_stays_before_those_that_were_taken() {
+    let mut message = going_out(&["one", "two", "two"]);
+    // Refused.
+    message.answered("one").unwrap();
+    let two = message.answered("two").unwrap();
+    message.take_sent(&two).unwrap();
+    assert_eq!(message.shown(), "onetwo");
+    let again = message.answered("two").unwrap();
+    message.take_sent(&again).unwrap();
+    assert_eq!((message.shown(), message.next_draft()), ("one".to_owned(), "one".to_owned()));
+}
+
+#[test]
+fn a_text_that_was_changed_on_its_way_stays() {
+    let mut message = going_out(&["one"]);
+    message.edit(Edit::Backspace);
+    let one = message.answered("one").unwrap();
+    assert_eq!(message.take_sent(&one), None);
+    assert_eq!(message.shown(), "on");
+    // A session that is gone answers no more.
+    let mut message = going_out(&["one"]);
+    message.expect_no_answers();
+    assert_eq!(message.next_draft(), "one");
+}

@@ -451,3 +451,10 @@ fn the_model_has_one_name_at_the_bottom_and_in_lines() {
     stage.turn("");
     assert_eq!(stage.written(), "");
 }
+
+#[test]
+fn a_session_that_is_over_is_not_ready_again() {
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::from(Notice::Over("the session has ended".to_owned()))).tell(Msg::from(Notice::Ready));
+    assert!(stage.screen().contains("cannot run: the session has ended"), "{}", stage.screen());
+}

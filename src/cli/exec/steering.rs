@@ -430,6 +430,7 @@ impl<'a> ExecRun<'a> {
                 | Notice::Over(_)
                 | Notice::Servers(_)
                 | Notice::Images(_)
+                | Notice::Hooks(_)
                 | Notice::Templates(_)
                 | Notice::Continuable(_),
             )

@@ -8,7 +8,8 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::hooks::{HookRecord, HookSearch, UserHook, UserHookState, of_user};
 use crate::cli::load::{load, writable};
 use crate::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
-use crate::hooks::{Hook, HookTrust};
+use crate::hooks::{Hook, HookTrust, TrustedHook};
+use crate::protocol::{HookState, HookStatus};
 use crate::text::visible_line;
 
 /// What `steersman hooks` does.
@@ -47,28 +48,10 @@ fn forget(flags: &Flags) -> Result<String, String> {
 
 fn list(flags: &Flags) -> Result<String, String> {
     let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
-    let mut notes = Vec::new();
-    let mut text = String::new();
     let writable = writable(&start.cwd, &start.config);
     let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
-    for UserHook { hook, state } in of_user(&search, &mut notes) {
-        let state = match state {
-            UserHookState::Trusted(HookTrust::Configuration) => "runs",
-            UserHookState::Trusted(HookTrust::Content(_)) => "runs, you said yes",
-            UserHookState::Declined => "not run, you said no",
-            UserHookState::Unknown(_) => "not run, you were not asked yet",
-        };
-        text.push_str(&line(&hook, state));
-    }
-    if let Some(offer) = start.places.project.as_deref().and_then(ProjectOffer::read) {
-        let record = TrustRecord::at(start.places.state.as_deref());
-        let is_trusted = record.is_some_and(|record| record.knows(&offer));
-        let state = if is_trusted { "runs, you trust the project" } else { "not run, the project is not trusted" };
-        for trusted in &offer.hooks {
-            text.push_str(&line(&trusted.hook, state));
-        }
-        notes.extend(offer.faults.iter().filter(|fault| fault.contains("hooks that are not run")).cloned());
-    }
+    let (hooks, notes) = all(&search, None);
+    let mut text: String = hooks.iter().map(line).collect();
     if text.is_empty() {
         text.push_str("there are no hooks; steersman help hooks says how to add some\n");
     }
@@ -79,11 +62,44 @@ fn list(flags: &Flags) -> Result<String, String> {
     Ok(text)
 }
 
-fn line(hook: &Hook, state: &str) -> String {
-    let matcher = match hook.matcher.text() {
-        "" => "*",
-        matcher => matcher,
+fn line(hook: &HookStatus) -> String {
+    let HookStatus { file, event, matcher, command, state, in_background } = hook;
+    let matcher = if matcher.is_empty() { "*" } else { matcher };
+    let beside = if *in_background { ", in the background" } else { "" };
+    let (matcher, command, state) = (visible_line(matcher), visible_line(command), state.words());
+    format!("{file}  {event}  {matcher}  {command}  ({state}{beside})\n")
+}
+
+/// Returns all hooks of the user and of the project, and one line for each file of which something is not run. `trusted`
+/// are those that run in a session that has begun, also by a yes that could not be kept.
+pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<HookStatus>, Vec<String>) {
+    let (mut found, mut notes) = (Vec::new(), Vec::new());
+    let runs = |hook: &Hook| {
+        trusted.is_some_and(|trusted| {
+            let is_same = |other: &Hook| {
+                (&other.file, other.event, other.whole_command()) == (&hook.file, hook.event, hook.whole_command())
+            };
+            trusted.iter().any(|other| is_same(&other.hook))
+        })
     };
-    let (matcher, command) = (visible_line(matcher), hook.whole_command());
-    format!("{}  {}  {matcher}  {}  ({state})\n", hook.file, hook.event, visible_line(&command))
+    for UserHook { hook, state } in of_user(search, &mut notes) {
+        let state = match state {
+            UserHookState::Trusted(HookTrust::Configuration) => HookState::Own,
+            UserHookState::Trusted(HookTrust::Content(_)) => HookState::Accepted,
+            UserHookState::Declined | UserHookState::Unknown(_) if runs(&hook) => HookState::Accepted,
+            UserHookState::Declined => HookState::Declined,
+            UserHookState::Unknown(_) => HookState::Unasked,
+        };
+        found.push(hook.status(state));
+    }
+    if let Some(offer) = search.places.project.as_deref().and_then(ProjectOffer::read) {
+        let record = TrustRecord::at(search.places.state.as_deref());
+        let is_trusted = record.is_some_and(|record| record.knows(&offer));
+        for TrustedHook { hook, .. } in &offer.hooks {
+            let is_run = if trusted.is_some() { runs(hook) } else { is_trusted };
+            found.push(hook.status(if is_run { HookState::OfTrustedProject } else { HookState::OfUntrustedProject }));
+        }
+        notes.extend(offer.faults.iter().filter(|fault| fault.contains("hooks that are not run")).cloned());
+    }
+    (found, notes)
 }

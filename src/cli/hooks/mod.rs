@@ -27,7 +27,7 @@ use crate::summary::count;
 use crate::text::{visible, visible_line};
 use crate::workspace::programs;
 
-pub use list::{HooksAct, run};
+pub use list::{HooksAct, all, run};
 pub use record::HookRecord;
 
 /// Where hooks of the user are looked for.
@@ -179,7 +179,8 @@ pub async fn trusted_of_user(
 pub fn describe(hook: &Hook, at: &HookPlaces) -> String {
     let matcher = hook.matcher.text();
     let matcher = if matcher.is_empty() { String::new() } else { format!(" {matcher}") };
-    let mut text = format!("\n{}: {}{}\n", hook.file, hook.event, visible_line(&matcher));
+    let beside = hook.waiting.words();
+    let mut text = format!("\n{}: {}{}{beside}\n", hook.file, hook.event, visible_line(&matcher));
     let mut quote = |lines: &str| {
         for line in visible(lines).lines() {
             let _ = writeln!(text, "    | {line}");

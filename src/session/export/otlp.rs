@@ -1,15 +1,25 @@
-//! The session as traces: OTLP in JSON, with the names of OpenTelemetry's conventions for generative AI.
+//! The session as traces: OTLP in JSON, with the names of OpenTelemetry's semantic conventions 1.41 for generative AI.
 //!
 //! One trace; a span for each turn of an agent, each request and each call, within each other as they happened. Texts are
-//! left out, as the conventions want it unless somebody asks for them.
+//! left out, as the conventions want it unless somebody asks for them; so is what no journal holds, such as the address of
+//! the server and what a request asked for beside the model. 1.41 is the last version that has a schema: since then the
+//! conventions are written on in a repository of their own, without a release
+//! (`docs/gen-ai/gen-ai-spans.md` and `gen-ai-agent-spans.md` at
+//! <https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1>).
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts};
-use crate::event::Outcome;
+use crate::dialect::Dialect;
+use crate::event::{Outcome, Usage};
 use crate::id::AgentId;
+
+/// The version of the names.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
+/// The name of a provider that nobody knows: each span of a request or of an agent has one.
+const UNKNOWN: &str = "unknown";
 
 /// A span within the program, and one of a request to a server, as OTLP numbers them.
 const INTERNAL: u8 = 1;
@@ -20,22 +30,60 @@ const ERROR: u8 = 2;
 /// Writes the trace.
 pub fn otlp(parts: &SessionParts) -> Value {
     let session = parts.header.as_ref().map(|header| header.session.as_str()).unwrap_or_default();
-    let mut trace = Trace { parts, session, spans: Vec::new() };
+    let mut trace = Trace { parts, session, provider: provider(parts), spans: Vec::new() };
     for agent in &parts.agents {
         trace.agent(agent);
     }
-    let service = attribute("service.name", "steersman".into());
-    let scope = json!({ "name": "steersman", "version": env!("CARGO_PKG_VERSION") });
+    let version = env!("CARGO_PKG_VERSION");
+    let service = [attribute("service.name", "steersman".into()), attribute("service.version", version.into())];
     json!({ "resourceSpans": [{
-        "resource": { "attributes": [service] },
-        "scopeSpans": [{ "scope": scope, "spans": trace.spans }],
+        "resource": { "attributes": service },
+        "scopeSpans": [{
+            "scope": { "name": "steersman", "version": version },
+            "spans": trace.spans,
+            "schemaUrl": SCHEMA,
+        }],
+        "schemaUrl": SCHEMA,
     }] })
 }
 
 struct Trace<'a> {
     parts: &'a SessionParts,
     session: &'a str,
+    provider: &'a str,
     spans: Vec<Value>,
+}
+
+/// The tokens of a request, or of the requests of a turn.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    input: Option<u64>,
+    output: Option<u64>,
+    cached: Option<u64>,
+    cache_creation: Option<u64>,
+}
+
+impl Counts {
+    fn add(&mut self, usage: &Usage) {
+        let sum = |sum: &mut Option<u64>, count: Option<u64>| {
+            *sum = count.map(|count| count.saturating_add(sum.unwrap_or_default())).or(*sum);
+        };
+        // The conventions count what was cached as input too.
+        sum(&mut self.input, usage.input.is_some().then(|| usage.prompt()));
+        sum(&mut self.output, usage.output);
+        sum(&mut self.cached, usage.cached);
+        sum(&mut self.cache_creation, usage.cache_creation);
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = Value> {
+        let counts = [
+            ("gen_ai.usage.input_tokens", self.input),
+            ("gen_ai.usage.output_tokens", self.output),
+            ("gen_ai.usage.cache_read.input_tokens", self.cached),
+            ("gen_ai.usage.cache_creation.input_tokens", self.cache_creation),
+        ];
+        counts.into_iter().filter_map(|(name, count)| Some(attribute(name, count?.into())))
+    }
 }
 
 /// A span that is to be written.
@@ -56,10 +104,11 @@ impl Trace<'_> {
     fn agent(&mut self, agent: &AgentPart) {
         let spawner = self.spawner(&agent.id);
         let mut turn: Option<Span> = None;
+        let mut counts = Counts::default();
         for item in &agent.items {
             match item {
                 Item::TurnStarted { at } => {
-                    self.close(agent, turn.take());
+                    self.close(agent, turn.take(), std::mem::take(&mut counts));
                     turn = Some(self.turn(agent, *at, spawner.clone()));
                 }
                 Item::TurnEnded { at, outcome, message } => {
@@ -70,6 +119,7 @@ impl Trace<'_> {
                             Outcome::Cancelled => Some(("cancelled", String::new())),
                             Outcome::Failed => Some(("_OTHER", message.clone().unwrap_or_default())),
                         };
+                        turn.attributes.extend(std::mem::take(&mut counts).attributes());
                         self.push(agent, turn);
                     }
                 }
@@ -80,17 +130,19 @@ impl Trace<'_> {
                         turn.to = turn.to.max(last);
                         turn.id.clone()
                     });
+                    reply.usage.iter().for_each(|usage| counts.add(usage));
                     self.reply(agent, reply, parent.as_ref());
                 }
                 Item::Text { .. } | Item::Note { .. } => {}
             }
         }
-        self.close(agent, turn);
+        self.close(agent, turn, counts);
     }
 
     /// Writes a turn of which the journal has no end.
-    fn close(&mut self, agent: &AgentPart, turn: Option<Span>) {
+    fn close(&mut self, agent: &AgentPart, turn: Option<Span>, counts: Counts) {
         if let Some(mut turn) = turn {
+            turn.attributes.extend(counts.attributes());
             turn.error = Some(("interrupted", "the program ended".to_owned()));
             self.push(agent, turn);
         }
@@ -118,15 +170,11 @@ impl Trace<'_> {
         let model = agent.model.as_ref().or(usage.model.as_ref());
         attributes.extend(model.map(|model| attribute("gen_ai.request.model", model.as_str().into())));
         attributes.extend(usage.model.as_ref().map(|model| attribute("gen_ai.response.model", model.as_str().into())));
-        let prompt = usage.input.is_some().then(|| usage.prompt());
-        let counts = [
-            ("gen_ai.usage.input_tokens", prompt),
-            ("gen_ai.usage.output_tokens", usage.output),
-            ("gen_ai.usage.cache_read.input_tokens", usage.cached),
-            ("gen_ai.usage.cache_creation.input_tokens", usage.cache_creation),
-            ("gen_ai.usage.reasoning.output_tokens", usage.thinking),
-        ];
-        attributes.extend(counts.into_iter().filter_map(|(name, count)| Some(attribute(name, count?.into()))));
+        let mut counts = Counts::default();
+        counts.add(&usage);
+        attributes.extend(counts.attributes());
+        let thinking = usage.thinking.map(|count| attribute("gen_ai.usage.reasoning.output_tokens", count.into()));
+        attributes.extend(thinking);
         let name = model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
         if !reply.is_empty() {
             let id = self.id("chat", &agent.id, &reply.at.as_nanosecond().to_string());
@@ -189,8 +237,9 @@ impl Trace<'_> {
             attribute("gen_ai.conversation.id", self.session.into()),
             attribute("gen_ai.agent.name", agent.name().into()),
         ];
-        let provider = self.parts.provider.as_deref().filter(|provider| !provider.is_empty());
-        attributes.extend(provider.map(|provider| attribute("gen_ai.provider.name", well_known(provider).into())));
+        if span.operation != "execute_tool" {
+            attributes.push(attribute("gen_ai.provider.name", self.provider.into()));
+        }
         attributes.extend(span.attributes);
         let mut written = json!({
             "traceId": self.session.replace('-', ""),
@@ -202,7 +251,10 @@ impl Trace<'_> {
         });
         if let Some((kind, message)) = &span.error {
             attributes.push(attribute("error.type", (*kind).into()));
-            written["status"] = json!({ "code": ERROR, "message": message });
+            written["status"] = json!({ "code": ERROR });
+            if !message.is_empty() {
+                written["status"]["message"] = message.as_str().into();
+            }
         }
         if let Some(parent) = span.parent {
             written["parentSpanId"] = parent.into();
@@ -212,9 +264,17 @@ impl Trace<'_> {
     }
 }
 
-/// Returns the name that the conventions have for a provider.
-fn well_known(provider: &str) -> &str {
-    if provider == "gemini" { "gcp.gemini" } else { provider }
+/// Returns the name that the conventions have for the provider of a session. It tells which form the telemetry has, and here
+/// that is a dialect.
+fn provider(parts: &SessionParts) -> &str {
+    let is_claude_code = || parts.header.as_ref().is_some_and(|header| header.program.starts_with("claude-code"));
+    match parts.provider.as_deref().unwrap_or_default() {
+        "" if is_claude_code() => Dialect::Anthropic.name(),
+        "" => UNKNOWN,
+        "openai-responses" => Dialect::OpenAi.name(),
+        "gemini" => "gcp.gemini",
+        provider => provider,
+    }
 }
 
 /// Writes an attribute; a number of 64 bits is a text in JSON.

@@ -18,12 +18,14 @@
 //!   `approval_popups.rs`, `modes.rs`
 //! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`
 //! - the commands in the background: `jobs.rs`; stories: `jobs_pane.rs`
+//! - the hooks: `hooks.rs`; stories: `hooks/screen.rs`
 //! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
 
 pub mod agents;
 mod approval_words;
 mod budget;
 mod changes;
+mod hooks;
 mod jobs;
 mod ledger;
 mod never;
@@ -39,6 +41,7 @@ mod rules;
 pub use approval_words::{DetailPart, approval_parts, approval_title, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
+pub use hooks::{HookList, LastHookRun};
 pub use jobs::{JobList, JobState};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{PausePlace, Pauses, WaitingAgent};
@@ -79,6 +82,8 @@ pub struct RunState {
     pub changes: FileChanges,
     /// The commands in the background.
     pub jobs: JobList,
+    /// The hooks.
+    pub hooks: HookList,
     /// How the MCP servers stand.
     pub servers: Vec<ServerStatus>,
     /// The custom commands and skills that the user can call.
@@ -130,6 +135,7 @@ impl RunState {
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
         self.jobs.apply(envelope);
+        self.hooks.apply(envelope);
         self.rules.apply(&envelope.event);
         self.plans.apply(envelope);
         if envelope.agent.is_main() {
@@ -180,6 +186,7 @@ impl RunState {
             }
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
+            Post::Notice(Notice::Hooks(hooks)) => self.hooks.known.clone_from(hooks),
             // Another model will answer.
             Post::Notice(Notice::ModelSwitch { outcome: Ok(_), .. }) => self.images = None,
             Post::Notice(Notice::Images(support)) => self.images = Some(*support),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::{ForeignProgram, Imported};
+use super::{ForeignProgram, Imported, compressed};
 use crate::event::{Envelope, Event, Outcome, SCHEMA, Usage};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -391,11 +391,13 @@ impl Build {
         let Self { program, facts, bytes, skipped, envelopes, .. } = self;
         let version = facts.version;
         let program = program.name();
+        // A session that is compressed later stays the same session.
+        let plain = compressed::plain(path);
         let written_by = if version.is_empty() { program.to_owned() } else { format!("{program} {version}") };
         let header = Header {
             schema: JOURNAL_SCHEMA,
             program: written_by.clone(),
-            session: SessionId::derived(started, &format!("{program} {} {}", facts.session, path.display())),
+            session: SessionId::derived(started, &format!("{program} {} {}", facts.session, plain.display())),
             started,
             directory: facts.directory.clone(),
             branch: facts.branch,

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - which program wrote a file, and its lines: `source.rs`
+//! - which program wrote a file, and its lines: `source.rs`; files that codex has compressed: `compressed.rs`
 //! - codex: `codex.rs`; Claude Code: `claude.rs`, and its sub-agents in files of their own: `claude_agents.rs`
 //! - events, turns, rounds and the conversation, for both: `build.rs`
 //! - stories: `session/import.rs`
@@ -14,6 +14,7 @@ mod build;
 mod claude;
 mod claude_agents;
 mod codex;
+mod compressed;
 mod source;
 
 use std::io;

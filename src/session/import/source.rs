@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::compressed::{self, Unpacked};
 use crate::limits;
 use crate::regular_file::{self, Links};
-use crate::session::journal::{Lines, NextLine};
+use crate::session::journal::{Lines, NextLine, ReadAt};
 
 /// How deep the directories of sessions are looked through: years, months and days, or projects and sessions.
 const DEPTH: usize = 6;
@@ -81,10 +82,18 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth > 0 && name != "subagents" {
             collect(&path, depth - 1, found);
-        } else if kind.is_file() && name.ends_with(".jsonl") && !name.starts_with("agent-") {
+        } else if kind.is_file() && is_session(&path, &name) {
             found.push(path);
         }
     }
+}
+
+/// Tells whether a file has the name of a session. A compressed one beside the plain file is an older form of it.
+fn is_session(path: &Path, name: &str) -> bool {
+    let is_main = !name.starts_with("agent-");
+    is_main
+        && (path.extension().is_some_and(|ending| ending == "jsonl")
+            || compressed::has_name(path) && !compressed::plain(path).exists())
 }
 
 /// Reads the lines of a file.
@@ -96,8 +105,16 @@ pub(super) fn lines(path: &Path) -> io::Result<SourceLines> {
     if metadata.len() > limits::JOURNAL_FILE {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any session"));
     }
-    let mut read = SourceLines { bytes: metadata.len(), ..SourceLines::default() };
-    let mut lines = Lines::new(file, 0..metadata.len());
+    let size = metadata.len();
+    if compressed::has_name(path) {
+        return objects(Lines::new(Unpacked::new(file, size)?, 0..u64::MAX), size);
+    }
+    objects(Lines::new(file, 0..size), size)
+}
+
+/// Reads the objects that the lines of a file hold.
+fn objects(mut lines: Lines<impl ReadAt>, bytes: u64) -> io::Result<SourceLines> {
+    let mut read = SourceLines { bytes, ..SourceLines::default() };
     loop {
         match lines.next()? {
             NextLine::End => return Ok(read),

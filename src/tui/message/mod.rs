@@ -36,6 +36,7 @@ pub mod history;
 pub mod history_search;
 mod kept;
 pub mod line;
+mod on_its_way;
 pub mod paths;
 pub mod purpose;
 mod queue;
@@ -59,6 +60,7 @@ pub use give_back::TakenOver;
 use history::History;
 use history_search::HistorySearch;
 use line::Lines;
+use on_its_way::OnItsWay;
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 pub use recall::Before;
@@ -81,6 +83,7 @@ pub struct Message {
     opened: Option<String>,
     /// The draft that was sent last, until the next one: its queues may still answer.
     outgoing: Option<String>,
+    on_its_way: OnItsWay,
     /// The text with an unknown command that Enter did not send the first time.
     refused: Option<String>,
     /// The number of the newest search in a list.
@@ -107,11 +110,6 @@ impl Message {
     /// Returns the draft that was sent last, for the answers of its queues.
     pub fn outgoing(&self) -> Option<&str> {
         self.outgoing.as_deref()
-    }
-
-    /// Notes that this draft goes to its queues now.
-    pub fn goes_out(&mut self, draft: String) {
-        self.outgoing = Some(draft);
     }
 
     /// Takes the draft that was sent last: what comes now is about another one.

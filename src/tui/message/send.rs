@@ -82,7 +82,17 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         return effects;
     }
     // A chip is text, whatever stands in it: a paste is no command and names nobody.
-    let draft = message.shown();
+    let draft = if known.in_lines() { message.shown() } else { message.next_draft() };
+    if message.is_waiting_for_answer() && !known.in_lines() {
+        if is_blank(&draft) {
+            let sentence = "not sent again: the session has not answered yet";
+            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+        }
+        if draft.starts_with(['/', '!']) {
+            let sentence = "not run: the session has not taken the text before it yet";
+            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+        }
+    }
     if let Some((line, output)) = shell_line(&draft) {
         if message.whole(line) != line {
             let sentence = "not run: a part of it is folded; open that first, so that you see what runs";
@@ -196,7 +206,9 @@ struct Manner {
 impl Manner {
     /// Makes that of a steer of the kind that the message has.
     fn of(message: &Message) -> Self {
-        Self { delivery: Delivery::Steer, kind: message.kind(), trigger: None, filled: None }
+        // What is behind a text that is on its way was not given a kind.
+        let kind = if message.is_waiting_for_answer() { TextKind::default() } else { message.kind() };
+        Self { delivery: Delivery::Steer, kind, trigger: None, filled: None }
     }
 }
 
@@ -237,8 +249,8 @@ fn send(
                 // For all it is one rule of the whole tree.
                 address.to = vec![AgentId::main()];
             }
-            message.goes_out(draft.to_owned());
             let text = filled.unwrap_or_else(|| message.whole(address.text));
+            message.goes_out(draft, &text, address.to.len());
             let images = message.images_in(draft);
             let inject = |to| {
                 let (text, scope, trigger, images) =
@@ -266,8 +278,9 @@ pub fn sent(
     outcome: &Result<MessageId, Refused>,
     known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
-    let draft = message.outgoing().unwrap_or(text);
-    let is_here = message.shown() == draft;
+    let answered = message.answered(text);
+    let draft = answered.as_ref().map(|answered| answered.draft.as_str());
+    let is_here = message.shown() == draft.or(message.outgoing()).unwrap_or(text);
     match outcome {
         Ok(_) if is_here => {
             let mut effects = vec![PaneEffect::Quiet];
@@ -279,7 +292,8 @@ pub fn sent(
             let line = message.take_outgoing().and_then(|line| message.remember(&line));
             remember(line)
         }
-        Ok(_) => Vec::new(),
+        // Something was typed behind it meanwhile.
+        Ok(_) => remember(answered.and_then(|answered| message.take_sent(&answered))),
         Err(Refused::Ended) if is_here => vec![not_for_the_ended(message, to)],
         Err(refused) => {
             // Another queue may have taken it before: then the draft is gone and the words say who did not get it.

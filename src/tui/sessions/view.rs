@@ -25,6 +25,9 @@ const TITLE: u16 = 24;
 const KEYS: [&str; 2] =
     [" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "];
 
+/// Where there is nothing to be done with a row.
+const READING_KEYS: [&str; 2] = [" type to filter · Up/Down select · Esc closes ", " Esc closes "];
+
 /// Draws the list; returns where the cursor of the filter stands.
 pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Position {
     let theme = &facts.theme;
@@ -33,9 +36,11 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
         ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
         ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
         ChoiceSubject::Server => [" MCP servers: start one ", " MCP servers "],
+        ChoiceSubject::Hook => [" Hooks: when they run, and what they did last ", " Hooks "],
     };
     let inner = frame::open(theme, &titles, screen, regions, buffer);
-    let keys: Vec<_> = KEYS.iter().map(|keys| facts.spell(Context::Choices, keys)).collect();
+    let keys = if choices.subject() == ChoiceSubject::Hook { READING_KEYS } else { KEYS };
+    let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Choices, keys)).collect();
     frame::foot(theme, &keys, screen, buffer);
     let prompt = put(buffer, row(inner, 0), "/", theme.accent);
     let rest = put(buffer, prompt, choices.filter(), theme.text);
@@ -50,6 +55,7 @@ pub fn draw(choices: &Choices, facts: &Facts, screen: Rect, regions: &mut Region
         (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
         (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",
         (Some(Ok([])), ChoiceSubject::Server) => "no MCP server is configured; /help mcp says how",
+        (Some(Ok([])), ChoiceSubject::Hook) => "there are no hooks; /help hooks says how to add some",
         (Some(Ok(_)), _) => "nothing fits the filter",
     };
     let Some(chosen) = found.get(selected) else {

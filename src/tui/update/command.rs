@@ -25,8 +25,8 @@ use crate::tui::state::pointer::MouseMode;
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, jobs, line, message, plan, rules, servers,
-    sessions, transcript, with_agents, with_pause,
+    approval as approvals, budget, carry_out, carry_out_outcome, export, hooks, jobs, line, message, plan, rules,
+    servers, sessions, transcript, with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
 
@@ -106,6 +106,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             return carry_out_outcome(app, outcome);
         }
         Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
+        Verb::Hooks => wanted = hooks::show(&mut app.focus.overlays, &app.facts),
         Verb::Skill => wanted = skills(&app.facts, argument),
         Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
         Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],

@@ -19,6 +19,7 @@ mod command;
 mod escape;
 pub mod export;
 mod hold;
+mod hooks;
 mod jobs;
 mod keys;
 mod ledger;

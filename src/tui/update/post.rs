@@ -1,7 +1,7 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, jobs, message, pending as pending_texts, plan, question, rules,
+    approval, budget, carry_out, command, hold, hooks, jobs, message, pending as pending_texts, plan, question, rules,
     servers, sessions, with_alerts,
 };
 use crate::error::Refused;
@@ -70,6 +70,9 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     let effects = carry_out(app, wanted);
     note_model(&mut app.status, envelope);
     app.facts.tour.apply(envelope, &app.facts.run);
+    if let Event::HookRan(_) = &envelope.event {
+        hooks::follow(&mut app.focus.overlays, &app.facts);
+    }
     if let Event::UserTurn { content, .. } = &envelope.event {
         app.message.count_images(content);
     }
@@ -187,6 +190,8 @@ fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Ref
 /// Folds a notice.
 fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
     match notice {
+        // What the session said before it was over may come behind that.
+        Notice::Ready if matches!(app.status.host, HostState::Failed(_)) => {}
         Notice::Ready => app.status.host = HostState::Ready,
         Notice::BuildFailed(error) => {
             app.transcripts.end_arriving();
@@ -203,13 +208,17 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             message::given_back(app, &entries);
         }
         Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
-        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
+        Notice::Over(sentence) => {
+            app.message.expect_no_answers();
+            app.status.host = HostState::Failed(sentence);
+        }
         Notice::Unfinished(left) => {
             app.transcripts.end_arriving();
             let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
             return carry_out(app, wanted);
         }
         Notice::LocalServer(server) => command::offer(app, server),
+        Notice::Hooks(_) => hooks::follow(&mut app.focus.overlays, &app.facts),
         Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),

@@ -128,6 +128,7 @@ pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice
                 Request::Servers { request: ServerRequest::Start(row.id) }.into(),
             ]
         }
+        ChoiceSubject::Hook => Vec::new(),
         ChoiceSubject::Message => {
             let asked = preview(Some(MessageId::new(row.id)), facts);
             vec![PaneEffect::CloseOverlay, asked]

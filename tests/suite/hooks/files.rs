@@ -88,7 +88,10 @@ fn a_hook_that_cannot_be_run_as_it_is_meant_is_not_run_at_all() {
         (json!({ "type": "command", "command": 3 }), "its command is no text"),
         (json!({ "command": "x" }), "it has no type"),
         (json!({ "type": "command", "command": "x", "if": "Bash(git *)" }), "it has a condition `if`"),
-        (json!({ "type": "command", "command": "x", "async": true }), "it runs in the background"),
+        (
+            json!({ "type": "command", "command": "x", "asyncRewake": true }),
+            "it would wake the agent, which only you do",
+        ),
         (json!({ "type": "command", "command": "x", "shell": "powershell" }), "its shell is \"powershell\""),
         (json!({ "type": "command", "command": "x", "timeout": "5" }), "its time-out is no number of seconds"),
         (json!({ "type": "command", "command": "x", "timeout": -1 }), "its time-out is no number of seconds"),

@@ -1,16 +1,17 @@
 //! Stories of `steersman export`: each form holds what the journal holds, and hostile text stays text.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroU16;
 
 use dom_query::Document;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use steersman::event::Event;
+use steersman::event::{Event, Outcome};
 use steersman::session::export::{SessionParts, atif, chat, html, otlp};
 use tempfile::TempDir;
 
-use super::saved::{HOSTILE, Saved};
+use super::saved::{self, HOSTILE, Saved};
 use crate::support::program::{Program, exit_code, stderr, stdout};
 
 use crate::support::server::{Reply as HttpReply, Server};
@@ -112,6 +113,123 @@ fn the_spans_lie_within_each_other_as_turns_requests_and_calls_did() {
     let failed = spans.iter().find(|span| span["name"] == "execute_tool read" && span["status"]["code"] == 2).unwrap();
     assert_eq!(value(failed, "gen_ai.agent.name"), Some(json!("researcher 0")));
     assert!(!written.to_string().contains("alert"), "texts are left out");
+}
+
+/// The attributes of a span, by their names.
+fn attributes(span: &Value) -> BTreeMap<String, Value> {
+    let pair = |attribute: &Value| {
+        let value = attribute["value"].as_object().unwrap().values().next().unwrap().clone();
+        (attribute["key"].as_str().unwrap().to_owned(), value)
+    };
+    span["attributes"].as_array().unwrap().iter().map(pair).collect()
+}
+
+/// The names of attributes that no span of its kind lacks: those that the conventions require, and those that they require
+/// where they are known, as they are here.
+const REQUIRED: [(&str, u64, &[&str]); 3] = [
+    (
+        "invoke_agent",
+        1,
+        &[
+            "gen_ai.operation.name",
+            "gen_ai.provider.name",
+            "gen_ai.agent.id",
+            "gen_ai.agent.name",
+            "gen_ai.conversation.id",
+            "gen_ai.request.model",
+        ],
+    ),
+    ("chat", 3, &["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.conversation.id", "gen_ai.request.model"]),
+    ("execute_tool", 1, &["gen_ai.operation.name", "gen_ai.tool.name"]),
+];
+
+/// All others that a span may have: recommended ones, and `error.type` on one that failed.
+const FURTHER: [&str; 10] = [
+    "error.type",
+    "gen_ai.agent.name",
+    "gen_ai.conversation.id",
+    "gen_ai.response.model",
+    "gen_ai.tool.call.id",
+    "gen_ai.tool.type",
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+];
+
+#[test]
+fn each_span_has_the_attributes_that_the_conventions_require_of_its_kind_and_no_unknown_ones() {
+    let saved = Saved::new();
+    let cut = saved.session(|play| {
+        saved::usual(play);
+        play.event("", Event::TurnStarted { turn: 2 }).user("m3", "once more", None);
+        play.event("", Event::RoundStarted { turn: 2, round: 1 }).tokens("", 7, 1).call("", "c9", "read", "{}");
+        play.event("", Event::TurnEnded { turn: 2, outcome: Outcome::Failed, message: Some("it broke".to_owned()) });
+        play.event("", Event::TurnStarted { turn: 3 });
+    });
+    let written = otlp(&SessionParts::of(cut.read().unwrap()));
+    let resource = &written["resourceSpans"][0];
+    let scope = &resource["scopeSpans"][0];
+    for schema in [&resource["schemaUrl"], &scope["schemaUrl"]] {
+        assert_eq!(schema, "https://opentelemetry.io/schemas/1.41.0");
+    }
+    assert_eq!(attributes(&resource["resource"])["service.name"], "steersman");
+    let spans = scope["spans"].as_array().unwrap();
+    let mut seen = BTreeSet::new();
+    let mut failures = BTreeSet::new();
+    for span in spans {
+        let has = attributes(span);
+        let operation = has["gen_ai.operation.name"].as_str().unwrap();
+        let (_, kind, required) = REQUIRED.iter().find(|(name, ..)| *name == operation).unwrap();
+        assert_eq!(span["kind"], *kind, "{span}");
+        let subject = match operation {
+            "invoke_agent" => &has["gen_ai.agent.name"],
+            "chat" => &has["gen_ai.request.model"],
+            _ => &has["gen_ai.tool.name"],
+        };
+        assert_eq!(span["name"], format!("{operation} {}", subject.as_str().unwrap()));
+        for name in *required {
+            assert!(has.get(*name).is_some_and(|value| value != ""), "{name} is missing: {span}");
+        }
+        for name in has.keys() {
+            assert!(required.contains(&name.as_str()) || FURTHER.contains(&name.as_str()), "{name}: {span}");
+        }
+        let is_error = span["status"]["code"] == 2;
+        assert_eq!(has.contains_key("error.type"), is_error, "{span}");
+        assert!(is_error || span.get("status").is_none(), "the status is left unset: {span}");
+        failures.extend(has.get("error.type").map(|kind| format!("{operation}: {}", kind.as_str().unwrap())));
+        seen.insert(operation.to_owned());
+    }
+    assert_eq!(seen.len(), REQUIRED.len(), "{seen:?}");
+    let told =
+        ["execute_tool: interrupted", "execute_tool: tool_error", "invoke_agent: _OTHER", "invoke_agent: interrupted"];
+    assert_eq!(failures.iter().map(String::as_str).collect::<Vec<_>>(), told);
+    let turn = attributes(spans.iter().find(|span| span["name"] == "invoke_agent main").unwrap());
+    let counts = ["input_tokens", "output_tokens", "cache_read.input_tokens"];
+    let counts = counts.map(|name| turn[&format!("gen_ai.usage.{name}")].clone());
+    assert_eq!(counts, ["320", "50", "20"], "of all requests of the turn, and the input with what was cached");
+}
+
+#[test]
+fn the_provider_of_a_trace_has_the_name_that_the_conventions_have_for_it() {
+    let named = |provider: &str, program: &str| {
+        let mut parts = parts();
+        parts.provider = Some(provider.to_owned());
+        parts.header.as_mut().unwrap().program = program.to_owned();
+        let written = otlp(&parts);
+        attributes(&written["resourceSpans"][0]["scopeSpans"][0]["spans"][0])["gen_ai.provider.name"].clone()
+    };
+    for (provider, name) in [
+        ("openai", "openai"),
+        ("openai-responses", "openai"),
+        ("anthropic", "anthropic"),
+        ("gemini", "gcp.gemini"),
+        ("ollama", "ollama"),
+        ("", "unknown"),
+    ] {
+        assert_eq!(named(provider, "steersman 0.1.0"), name);
+    }
+    assert_eq!(named("", "claude-code 2.1.0"), "anthropic");
 }
 
 #[test]

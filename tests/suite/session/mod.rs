@@ -1,9 +1,11 @@
 //! Stories of what is kept of a session, and how it comes back.
 
 mod branch;
+mod browser;
 mod client;
 mod command;
 mod compare;
+mod compressed;
 mod continued;
 mod equality;
 mod export;

@@ -1,0 +1,83 @@
+//! Hooks that nobody waits for: they run beside the agent, and what they said is taken at one of its next boundaries.
+//!
+//! As codex documents it ("Run hooks in the background", developers.openai.com/codex/hooks) and Claude Code (the same title
+//! in code.claude.com/docs/en/hooks): so many at once, each run on its own, no decision, and what was not delivered when the
+//! session ends is dropped. Always holds: with the value every run ends, with all that it has started.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::agent::EndedHook;
+use crate::event::{HookOutcome, HookRun};
+use crate::hooks::HookSaid;
+use crate::id::AgentId;
+use crate::limits;
+
+/// The runs in the background of a session.
+#[derive(Debug)]
+pub(super) struct BackgroundHooks {
+    running: Mutex<JoinSet<()>>,
+    places: Arc<Semaphore>,
+    ended: Arc<Mutex<HashMap<AgentId, Vec<EndedHook>>>>,
+}
+
+impl Default for BackgroundHooks {
+    fn default() -> Self {
+        let places = Arc::new(Semaphore::new(limits::HOOKS_AT_ONCE));
+        Self { running: Mutex::default(), places, ended: Arc::default() }
+    }
+}
+
+impl BackgroundHooks {
+    /// Starts a run for an agent; more than a few at once wait for each other.
+    ///
+    /// # Errors
+    /// A sentence when as many wait as can wait.
+    pub fn start(
+        &self,
+        agent: AgentId,
+        run: impl Future<Output = (HookRun, HookSaid)> + Send + 'static,
+    ) -> Result<(), String> {
+        let (places, ended) = (Arc::clone(&self.places), Arc::clone(&self.ended));
+        let mut running = lock(&self.running);
+        while running.try_join_next().is_some() {}
+        if running.len() >= limits::WAITING_HOOKS {
+            return Err(format!("not run: {} hooks run in the background already", limits::WAITING_HOOKS));
+        }
+        running.spawn(async move {
+            let _place = places.acquire_owned().await;
+            let (mut run, said) = run.await;
+            (run.outcome, run.words) = without_decision(&said);
+            let mut ended = lock(&ended);
+            let its = ended.entry(agent).or_default();
+            if its.len() < limits::WAITING_HOOKS {
+                its.push(EndedHook { run, context: said.context });
+            }
+        });
+        Ok(())
+    }
+
+    /// Takes what has ended since, in the order of its ends.
+    pub fn take(&self, agent: &AgentId) -> Vec<EndedHook> {
+        lock(&self.ended).remove(agent).unwrap_or_default()
+    }
+}
+
+/// Returns what came of a run: what it decides has happened already.
+fn without_decision(said: &HookSaid) -> (HookOutcome, Option<String>) {
+    match said.outcome {
+        HookOutcome::Done if said.stop.is_none() => (HookOutcome::Done, said.words.clone()),
+        HookOutcome::Done | HookOutcome::Allowed | HookOutcome::Asked | HookOutcome::Blocked => {
+            let words = said.words.as_deref().unwrap_or_default();
+            (HookOutcome::Failed, Some(format!("it runs in the background and decides nothing: {words}")))
+        }
+        failed @ (HookOutcome::Failed | HookOutcome::TimedOut | HookOutcome::Changed) => (failed, said.words.clone()),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

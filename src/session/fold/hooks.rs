@@ -1,0 +1,43 @@
+//! The hooks of a run: which there are, and what each did last.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event, HookEvent, HookRun};
+use crate::protocol::HookStatus;
+
+/// The hooks.
+#[derive(Debug, Clone, Default)]
+pub struct HookList {
+    /// Those that there are, in the order of their files.
+    pub known: Vec<HookStatus>,
+    runs: HashMap<(HookEvent, String), LastHookRun>,
+}
+
+/// What a hook did last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LastHookRun {
+    /// When it ended.
+    pub at: Timestamp,
+    /// What came of it.
+    pub run: HookRun,
+    /// How often it has run.
+    pub count: usize,
+}
+
+impl HookList {
+    /// Returns what a hook did last; `None` where it has not run.
+    pub fn last(&self, hook: &HookStatus) -> Option<&LastHookRun> {
+        self.runs.get(&(hook.event, hook.command.clone()))
+    }
+
+    /// Folds one event in.
+    pub fn apply(&mut self, envelope: &Envelope) {
+        if let Event::HookRan(run) = &envelope.event {
+            let key = (run.hook, run.command.clone());
+            let count = self.runs.get(&key).map_or(1, |last| last.count + 1);
+            self.runs.insert(key, LastHookRun { at: envelope.at, run: run.clone(), count });
+        }
+    }
+}

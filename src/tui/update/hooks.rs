@@ -1,0 +1,89 @@
+//! The hooks on the screen: which there are, and what each did last.
+
+use std::fmt::Write as _;
+
+use crate::id::AgentId;
+use crate::protocol::HookStatus;
+use crate::session::fold::LastHookRun;
+use crate::summary::{count, seconds};
+use crate::text::visible_line;
+use crate::tui::effect::PaneEffect;
+use crate::tui::facts::Facts;
+use crate::tui::overlay::Overlays;
+use crate::tui::sessions::Choices;
+use crate::tui::state::lines::Medium;
+use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
+
+/// Shows the hooks; in lines it tells them.
+pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
+    if facts.medium == Medium::Lines {
+        return told(facts);
+    }
+    let mut list = Choices::awaited(ChoiceSubject::Hook);
+    list.take(Ok(rows(facts)));
+    overlays.open(list);
+    Vec::new()
+}
+
+/// Follows what hooks did.
+pub fn follow(overlays: &mut Overlays, facts: &Facts) {
+    if let Some(list) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Hook) {
+        list.take(Ok(rows(facts)));
+    }
+}
+
+fn told(facts: &Facts) -> Vec<PaneEffect> {
+    let hooks = &facts.run.hooks;
+    if hooks.known.is_empty() {
+        return vec![PaneEffect::Say("there are no hooks; /help hooks says how to add some".to_owned())];
+    }
+    let line = |hook: &HookStatus| {
+        let about = about(hook, hooks.last(hook));
+        let told = format!("{}: {about}", visible_line(&hook.command));
+        PaneEffect::Note(AgentId::main(), told)
+    };
+    hooks.known.iter().map(line).collect()
+}
+
+fn rows(facts: &Facts) -> Vec<ListChoice> {
+    facts.run.hooks.known.iter().map(|hook| row(hook, facts.run.hooks.last(hook))).collect()
+}
+
+fn row(hook: &HookStatus, last: Option<&LastHookRun>) -> ListChoice {
+    ListChoice {
+        id: String::new(),
+        title: format!("{} {}", point(hook), hook.command),
+        facts: about(hook, last),
+        preview: preview(hook, last),
+        directory: String::new(),
+        place: EventPlace::default(),
+    }
+}
+
+/// Returns the event, with what the hook is for there (untrusted).
+fn point(hook: &HookStatus) -> String {
+    if hook.matcher.is_empty() { hook.event.to_string() } else { format!("{} {}", hook.event, hook.matcher) }
+}
+
+/// Returns whether it runs and what it did last, in a few words.
+fn about(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
+    match last {
+        Some(last) => format!("{} · {}", last.run.outcome.words(), hook.state.words()),
+        None if hook.state.runs() => format!("has not run · {}", hook.state.words()),
+        None => hook.state.words().to_owned(),
+    }
+}
+
+fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
+    let waiting =
+        if hook.in_background { "\nin the background: nobody waits for it, and it decides nothing" } else { "" };
+    let HookStatus { file, command, state, .. } = hook;
+    let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
+    if let Some(LastHookRun { run, count: runs, .. }) = last {
+        let (runs, time) = (count(*runs, "time"), seconds(run.elapsed_ms));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "ran {runs}; last: {}, {time}", run.outcome.words());
+        text += run.words.as_deref().unwrap_or_default();
+    }
+    text
+}
