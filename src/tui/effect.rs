@@ -127,6 +127,11 @@ impl Outcome {
         Self::Consumed(vec![effect])
     }
 
+    /// Makes the outcome of something that leaves a sentence to be said.
+    pub fn say(sentence: impl Into<String>) -> Self {
+        Self::one(PaneEffect::Say(sentence.into()))
+    }
+
     /// Makes the outcome of a request to the run.
     pub fn request(request: Request) -> Self {
         Self::one(request.into())

@@ -72,6 +72,11 @@ impl Facts {
         (sender != self.client.as_ref()).then(|| sender.map_or("first screen", ClientId::as_str))
     }
 
+    /// Returns how many rows a page key moves.
+    pub fn half_page(&self) -> usize {
+        usize::from(self.size.height / 2).max(1)
+    }
+
     /// Puts the keys in force into a text that names the usual ones of a context.
     pub fn spell<'a>(&self, context: Context, text: &'a str) -> Cow<'a, str> {
         self.keymap.spell(context, text)

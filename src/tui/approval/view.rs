@@ -21,7 +21,7 @@ use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::exact;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]
@@ -164,7 +164,7 @@ impl<'a> QuestionLayout<'a> {
         if inner < 16 {
             return None;
         }
-        let title = wrapped(&question.title, inner, theme.strong);
+        let title = text_lines(&question.title, inner, theme.strong);
         let answers = answer_rows(&view, question, Keys::of(&view), inner, answers_form);
         let fixed = lines(&title) + lines(&answers) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
@@ -254,14 +254,8 @@ fn lines(rows: &[Line]) -> u16 {
     u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }
 
-fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
-    let none = Line::default();
-    let wrap = Wrap { width: width.into(), at: Break::Words, first: &none, rest: &none };
-    let mut rows = Vec::new();
-    for line in visible(text).lines() {
-        wrap.line(&Line::new(line, style), &mut rows);
-    }
-    rows
+fn text_lines(text: &str, width: u16, style: Style) -> Vec<Line> {
+    wrapped(visible(text).lines().map(|line| Line::new(line, style)), width.into(), Break::Words)
 }
 
 /// Returns the answers with their numbers and keys.

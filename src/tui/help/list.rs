@@ -113,7 +113,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
         Section { title: "Connect a model", entries: connect },
         Section { title: "Pages of the manual", entries: MANUAL.iter().map(topic).collect() },
     ]);
-    let filter = help.filter().trim().to_lowercase();
+    let filter = help.filter.text().trim().to_lowercase();
     // The first words of a heading name all beneath it: `connect`, `pending`.
     let is_named = |title: &str| {
         let title = title.to_lowercase();

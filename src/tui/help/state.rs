@@ -4,7 +4,7 @@
 
 use crate::manual::{ManualMatch, ManualPage, manual_page, search_manual};
 use crate::tui::keymap::WriteKey;
-use crate::tui::overlay::FilterText;
+use crate::tui::overlay::{FilterText, ListPosition};
 
 /// Characters below which the pages are not searched: fewer stand in nearly every line.
 const SEARCHED: usize = 2;
@@ -12,22 +12,13 @@ const SEARCHED: usize = 2;
 /// Help, from its opening to its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Help {
-    filter: FilterText,
+    pub(super) filter: FilterText,
     /// The lines of the manual that hold the words of the filter.
     found: Vec<ManualMatch>,
-    pub(super) list: ListPlace,
+    pub(super) list: ListPosition,
+    /// Which of the two in it moves the other.
+    pub(super) leader: Leader,
     pub(super) page: Option<OpenPage>,
-}
-
-/// The place in the list.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct ListPlace {
-    /// The entry that Enter opens.
-    pub selected: usize,
-    /// The first line that is shown.
-    pub top: usize,
-    /// Which of the two moves the other.
-    pub leader: Leader,
 }
 
 /// What the next frame keeps: the selected entry in view, or the first line where it is.
@@ -59,11 +50,6 @@ impl Help {
             None => help.type_text(words),
         }
         help
-    }
-
-    /// Returns what the list is filtered by.
-    pub fn filter(&self) -> &str {
-        self.filter.text()
     }
 
     /// Tells whether a page lies over the list.
@@ -99,7 +85,7 @@ impl Help {
     }
 
     fn search(&mut self) {
-        self.list = ListPlace::default();
+        (self.list, self.leader) = Default::default();
         let is_searched = self.filter.text().trim().chars().count() >= SEARCHED;
         self.found = if is_searched { search_manual(&self.words()) } else { Vec::new() };
         // The list has the titles of the pages and these rows already.

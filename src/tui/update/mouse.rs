@@ -238,7 +238,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         },
         Region::Overlay | Region::Behind | Region::OverlayRow(_) => {
             if let Some(overlay) = app.focus.overlays.top_mut() {
-                overlay.wheel(wheel.lines());
+                overlay.wheel(wheel.lines(), &app.facts);
             }
         }
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {

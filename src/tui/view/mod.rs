@@ -57,7 +57,7 @@ use crate::tui::transcript::view::matches::MatchIndex;
 use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line};
 use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
 use crate::tui::widgets::fit::{one_line, put, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
 
 /// The name of the program with its version.
@@ -340,14 +340,8 @@ fn draw_transcript(
 fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.facts.theme;
     let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
-    let none = Line::default();
     let width = usize::from(room.width.min(80));
-    let lay_out = |(text, style): (&str, Style)| {
-        let mut rows = Vec::new();
-        Wrap { width, at: Break::Words, first: &none, rest: &none }
-            .line(&Line::new(&app.spell(text), style), &mut rows);
-        rows
-    };
+    let lay_out = |(text, style): (&str, Style)| wrapped([Line::new(&app.spell(text), style)], width, Break::Words);
     let is_embedded = app.status.source == ModelSource::Embedded && app.status.offer.is_none();
     let parts: &[(&str, Style)] = match (app.tree.selected().is_main(), is_embedded) {
         (false, _) => &[("Nothing was said here yet.", theme.dim)],
@@ -360,9 +354,7 @@ fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
             rows.extend(part);
         }
     }
-    for (line, y) in rows.iter().zip(room.y..) {
-        line.draw(buffer, room.x, y, room.width);
-    }
+    draw_text(&rows, 0, room, buffer);
 }
 
 /// Draws the lines between panes; the one that the pointer holds is drawn heavy.

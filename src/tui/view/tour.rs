@@ -7,7 +7,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::tour::TourStep;
 use crate::tui::widgets::fit::{columns, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Fewest rows of a screen that has some for the tour.
 const LEAST: u16 = 16;
@@ -40,10 +40,6 @@ fn lay_out(facts: &Facts, width: usize) -> Vec<Line> {
         Some(place) => format!("Tour, {} of {all}: ", place + 1),
         None => String::new(),
     };
-    let none = Line::default();
     let words = facts.spell(Context::Composer, step.words(&facts.run));
-    let mut rows = Vec::new();
-    Wrap { width, at: Break::Words, first: &none, rest: &none }
-        .line(&Line::new(&format!("{head}{words}"), facts.theme.notice), &mut rows);
-    rows
+    wrapped([&Line::new(&format!("{head}{words}"), facts.theme.notice)], width, Break::Words)
 }

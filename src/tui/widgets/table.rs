@@ -6,7 +6,7 @@
 use pulldown_cmark::Alignment;
 
 use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, Wrap, wrapped};
 
 /// What stands between two columns, and its width.
 const SEPARATOR: &str = " │ ";
@@ -160,11 +160,6 @@ fn wrap_cells(cells: &[Line], columns: &[usize]) -> Vec<Vec<Line>> {
     columns
         .iter()
         .enumerate()
-        .map(|(number, width)| {
-            let mut rows = Vec::new();
-            let wrap = Wrap { width: *width, at: Break::Words, first: &none, rest: &none };
-            wrap.line(cells.get(number).unwrap_or(&none), &mut rows);
-            rows
-        })
+        .map(|(number, width)| wrapped([cells.get(number).unwrap_or(&none)], *width, Break::Words))
         .collect()
 }

@@ -3,7 +3,10 @@
 //! Owns [`Line`], the unit that the transcript is cached and drawn in. A wrapped line is never wider than asked, a wide
 //! character is never cut, nothing but white space at a break is lost. Control characters never reach a buffer.
 
+use std::borrow::Borrow;
+
 use ratatui::buffer::{Buffer, CellWidth as _};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -275,6 +278,25 @@ pub struct Wrap<'a> {
     pub first: &'a Line,
     /// Stands before the other rows; cut like the first.
     pub rest: &'a Line,
+}
+
+/// Wraps lines to a width, with nothing before their rows.
+pub fn wrapped(lines: impl IntoIterator<Item: Borrow<Line>>, width: usize, at: Break) -> Vec<Line> {
+    let none = Line::default();
+    let mut rows = Vec::new();
+    for line in lines {
+        Wrap { width, at, first: &none, rest: &none }.line(line.borrow(), &mut rows);
+    }
+    rows
+}
+
+/// Draws a text from this line on, or its end if fewer are left than fit; returns the first line that is shown.
+pub fn draw_text(lines: &[Line], top: usize, area: Rect, buffer: &mut Buffer) -> usize {
+    let top = top.min(lines.len().saturating_sub(area.height.into()));
+    for (line, y) in lines.iter().skip(top).zip(area.y..area.bottom()) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+    top
 }
 
 impl Wrap<'_> {

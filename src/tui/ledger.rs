@@ -1,24 +1,28 @@
-//! Draws the ledger: a row for each text that the user sent, and the selected one in full words below.
+//! The ledger: every text that was sent and what became of it, over everything else on the screen: a row for each, and the
+//! selected one in full words below.
 //!
 //! Columns go where there is no room for them, the least telling first; on a narrow screen a second row has what is known.
+//! The rows in words: `src/session/fold/ledger.rs`; stories: `ledger.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::LedgerPane;
-use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_words};
+use super::overlay::list::{ListRows, below, beside_mark, draw_empty};
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::id::{AgentId, MessageId};
+use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
 use crate::steering::TextKind;
-use crate::summary::tokens as count;
+use crate::summary::{count, tokens};
+use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::overlay::{OverlayPosition, frame};
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::state::regions::Regions;
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::receipt::style;
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
-/// Columns of the selection's sign and the receipt's mark.
-const LEFT: u16 = 5;
+/// Columns of the mark of the selected row, and of the receipt's mark.
+const MARKS: [u16; 2] = [2, 3];
 /// Columns that are left to the text at least.
 const TEXT: u16 = 22;
 
@@ -36,61 +40,98 @@ const COLUMNS: [Column; 7] = [
     Column { title: "waited", width: 7, word: |row| row.waited.clone() },
     Column { title: "boundary", width: 16, word: |row| where_it_is(row).to_owned() },
     Column { title: "seen", width: 8, word: |row| row.seen.clone() },
-    Column { title: "tokens", width: 7, word: |row| row.tokens.parse().map(count).unwrap_or_default() },
+    Column { title: "tokens", width: 7, word: |row| row.tokens.parse().map(tokens).unwrap_or_default() },
     Column { title: "cost", width: 9, word: |row| row.cost.clone() },
 ];
 
 /// The columns in the order in which they are left out.
 const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
 
-/// Draws the ledger; returns the position as they were shown.
-pub fn draw(
-    pane: &LedgerPane,
-    facts: &Facts,
-    screen: Rect,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> OverlayPosition {
-    let theme = &facts.theme;
-    let receipts = facts.run.receipts.list();
-    let count = texts(receipts.len());
-    let titles = [
-        format!(" Ledger of {count} · Enter shows the text, a the answer · Esc closes "),
-        format!(" {count} · Enter shows · Esc closes "),
-    ]
-    .map(|title| facts.spell(Context::Ledger, &title).into_owned());
-    let mut inner = frame::open(theme, &titles, screen, regions, buffer);
-    let Some(last) = receipts.len().checked_sub(1) else {
-        put(buffer, inner, "Nothing was sent yet.", theme.dim);
-        return OverlayPosition::None;
-    };
-    let selected = pane.selected.min(last);
-    if let Some(receipt) = receipts.get(selected).filter(|_| inner.height >= 8) {
-        let below = Rect { y: inner.bottom() - 2, height: 2, ..inner };
-        inner.height -= 3;
-        draw_detail(facts, receipt, below, buffer);
+/// The ledger, from its opening to its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerPane(ListPosition);
+
+impl LedgerPane {
+    /// Opens the ledger at its newest row.
+    pub fn at_newest(receipts: &Receipts) -> Self {
+        Self(ListPosition { selected: receipts.list().len().saturating_sub(1), top: 0 })
     }
-    let each = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
-    let shown = columns_for(inner.width);
-    if each == 1 && inner.height >= 3 {
-        draw_head(facts, &shown, row(inner, 0), buffer);
-        inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
+
+    fn show(&self, facts: &Facts, what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
+        let receipt = facts.run.receipts.list().get(self.0.selected);
+        Outcome::Consumed(receipt.map(|receipt| what(receipt.agent.clone(), receipt.id.clone())).into_iter().collect())
     }
-    let fits = usize::from(inner.height / each).max(1);
-    let top = pane.top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
-    for (place, (index, receipt)) in (0..).zip(receipts.iter().enumerate().skip(top).take(fits)) {
-        let area = Rect { y: inner.y + place * each, height: each.min(inner.height), ..inner };
-        regions.add(area, Region::OverlayRow(index));
-        draw_row(facts, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
-    }
-    OverlayPosition::List { selected, top }
 }
 
-/// Whether a row is the selected one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    Yes,
-    No,
+impl Overlay for LedgerPane {
+    fn context(&self) -> Context {
+        Context::Ledger
+    }
+
+    fn closing_words(&self) -> &'static str {
+        "F4 closes the ledger"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the ledger", "Esc: closes"]
+    }
+
+    fn titles(&self, facts: &Facts) -> Vec<String> {
+        let texts = count(self.count(facts), "text");
+        let titles = [
+            format!(" Ledger of {texts} · Enter shows the text, a the answer · Esc closes "),
+            format!(" {texts} · Enter shows · Esc closes "),
+        ];
+        titles.iter().map(|title| facts.spell(Context::Ledger, title).into_owned()).collect()
+    }
+
+    fn hints(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        facts.run.receipts.list().len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.0
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        self.0.selected.min(self.count(facts).saturating_sub(1))
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        match action {
+            Action::Jump => self.show(facts, PaneEffect::ShowText),
+            Action::JumpToAnswer => self.show(facts, PaneEffect::ShowAnswer),
+            _ => Outcome::Ignored,
+        }
+    }
+
+    fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let (receipts, selected) = (facts.run.receipts.list(), self.selected(facts));
+        let Some(receipt) = receipts.get(selected) else {
+            return draw_empty(&["Nothing was sent yet."], inner, &facts.theme, buffer);
+        };
+        if inner.height >= 8 {
+            inner.height -= 3;
+            draw_detail(facts, receipt, Rect { y: inner.bottom() + 1, height: 2, ..inner }, buffer);
+        }
+        let height = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
+        let shown = columns_for(inner.width);
+        if height == 1 && inner.height >= 3 {
+            draw_head(facts, &shown, beside_mark(row(inner, 0)), buffer);
+            inner = below(inner, 1);
+        }
+        let rows = ListRows { area: inner, count: receipts.len(), selected, top: self.0.top, height };
+        let top = rows.draw(&facts.theme, regions, buffer, |index, area, buffer| {
+            if let Some(receipt) = receipts.get(index) {
+                draw_row(facts, receipt, &shown, area, buffer);
+            }
+        });
+        OverlayDrawn::list(selected, top)
+    }
 }
 
 fn draw_head(facts: &Facts, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
@@ -102,16 +143,13 @@ fn draw_head(facts: &Facts, shown: &[&Column], line: Rect, buffer: &mut Buffer) 
     }
 }
 
-fn draw_row(facts: &Facts, receipt: &Receipt, chosen: Chosen, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
+/// Draws a text into what is left of its row beside the mark.
+fn draw_row(facts: &Facts, receipt: &Receipt, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
     let theme = &facts.theme;
     let line = row(area, 0);
     let mark = receipt_words(receipt).mark;
     let words = ledger_row(receipt);
-    if chosen == Chosen::Yes {
-        put(buffer, line, "›", theme.accent);
-    }
-    let at = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
-    put(buffer, at, mark.symbol(), style(mark, theme));
+    put(buffer, line, mark.symbol(), style(mark, theme));
     let text_style = if mark == ReceiptMark::Back { theme.dim } else { theme.text };
     let second = row(area, 1);
     if second.is_empty() {
@@ -124,13 +162,10 @@ fn draw_row(facts: &Facts, receipt: &Receipt, chosen: Chosen, shown: &[&Column],
             x += column.width + 1;
         }
     } else {
-        let text = Rect { x: line.x + line.width.min(LEFT), width: line.width.saturating_sub(LEFT), ..line };
+        let text = split(&[], line).0;
         put(buffer, text, &one_line(&words.text), text_style);
         let room = Rect { y: second.y, ..text };
         put(buffer, room, &summary(&words, room.width), theme.dim);
-    }
-    if chosen == Chosen::Yes {
-        buffer.set_style(line, theme.selected);
     }
 }
 
@@ -159,8 +194,8 @@ fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer
     let words = ledger_row(receipt);
     let spent = match (receipt.spent.tokens, words.cost.as_str()) {
         (None, _) => String::new(),
-        (Some(tokens), "") => format!("{} tokens", count(tokens)),
-        (Some(tokens), cost) => format!("{} tokens, {cost}", count(tokens)),
+        (Some(spent), "") => format!("{} tokens", tokens(spent)),
+        (Some(spent), cost) => format!("{} tokens, {cost}", tokens(spent)),
     };
     let told = receipt_words(receipt);
     let kind = if receipt.kind == TextKind::Add { String::new() } else { format!(", {},", receipt.kind) };
@@ -177,7 +212,7 @@ fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer
 /// Returns the place of the text, and where the columns begin.
 fn split(shown: &[&Column], line: Rect) -> (Rect, u16) {
     let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
-    let left = LEFT.min(line.width);
+    let left = MARKS[1].min(line.width);
     let width = line.width.saturating_sub(left + behind);
     (Rect { x: line.x + left, width, ..line }, line.x + left + width + 1)
 }
@@ -190,13 +225,9 @@ fn columns_for(width: u16) -> Vec<&'static Column> {
         let shown: Vec<&Column> =
             COLUMNS.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, column)| column).collect();
         let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
-        if LEFT + behind + TEXT <= width || shown.is_empty() {
+        if MARKS.iter().sum::<u16>() + behind + TEXT <= width || shown.is_empty() {
             return shown;
         }
         out += 1;
     }
-}
-
-fn texts(count: usize) -> String {
-    if count == 1 { "1 text".to_owned() } else { format!("{count} texts") }
 }
