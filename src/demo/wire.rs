@@ -15,10 +15,8 @@ pub struct ChatBody {
     /// The conversation.
     pub messages: Vec<WireMessage>,
     /// The tools on offer.
-    #[serde(default)]
     pub tools: Option<Vec<ToolOffer>>,
     /// Whether the reply comes in chunks.
-    #[serde(default)]
     pub stream: Option<bool>,
     /// The length of the body, bytes.
     #[serde(skip)]
@@ -31,13 +29,10 @@ pub struct WireMessage {
     /// Who speaks.
     pub role: Role,
     /// The words.
-    #[serde(default)]
     pub content: Option<Content>,
     /// The calls of an assistant message.
-    #[serde(default)]
     pub tool_calls: Option<Vec<WireCall>>,
     /// The call that a tool message answers.
-    #[serde(default)]
     pub tool_call_id: Option<String>,
 }
 
@@ -70,7 +65,6 @@ pub enum Content {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Part {
     /// The text, when it is a text part.
-    #[serde(default)]
     pub text: Option<String>,
 }
 
@@ -89,7 +83,6 @@ pub struct WireFunction {
     /// The tool's name.
     pub name: String,
     /// The arguments, JSON in a string.
-    #[serde(default)]
     pub arguments: Option<String>,
 }
 

@@ -21,11 +21,9 @@ pub(super) struct Chunk<'a> {
     pub candidates: Option<Vec<Candidate<'a>>>,
     #[serde(borrow, default)]
     pub prompt_feedback: Option<Feedback<'a>>,
-    #[serde(default)]
     pub usage_metadata: Option<WireUsage>,
     #[serde(borrow, default)]
     pub model_version: Text<'a>,
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
@@ -96,11 +94,8 @@ pub(super) struct PartialArg<'a> {
     pub json_path: Text<'a>,
     #[serde(borrow, default)]
     pub string_value: Option<Text<'a>>,
-    #[serde(default)]
     pub number_value: Option<Value>,
-    #[serde(default)]
     pub bool_value: Option<Value>,
-    #[serde(default)]
     pub null_value: Option<Value>,
 }
 

@@ -13,33 +13,31 @@ use crate::provider::usage::{self, TokenCounts};
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Event<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub item_id: Text<'a>,
-    #[serde(default)]
     pub output_index: Number,
-    #[serde(default)]
     pub content_index: Number,
-    #[serde(default)]
     pub summary_index: Number,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub delta: Text<'a>,
     /// The whole text, in a `.done` event.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub text: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub refusal: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub arguments: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub part: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub item: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub response: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub error: Option<&'a RawValue>,
 }
 
@@ -56,7 +54,6 @@ pub(super) struct Response<'a> {
     pub error: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub incomplete_details: Option<IncompleteDetails<'a>>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
 }
 
@@ -109,33 +106,25 @@ pub(super) struct ItemPart<'a> {
 
 /// The token counts.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct WireUsage {
-    #[serde(default)]
     input_tokens: Number,
-    #[serde(default)]
     output_tokens: Number,
-    #[serde(default)]
     input_tokens_details: Option<InputDetails>,
-    #[serde(default)]
     output_tokens_details: Option<OutputDetails>,
-    #[serde(default)]
     total_tokens: Number,
     /// `OpenRouter`: US dollars.
-    #[serde(default)]
     cost: Dollars,
     /// xAI.
-    #[serde(default)]
     cost_in_usd_ticks: Number,
     /// xAI.
-    #[serde(default)]
     num_server_side_tools_used: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct InputDetails {
-    #[serde(default)]
     cached_tokens: Number,
-    #[serde(default)]
     cache_write_tokens: Number,
 }
 

@@ -43,7 +43,6 @@ pub struct Hello {
     /// The word for what it is, such as `attach`.
     pub name: String,
     /// A text of its own choice by which it is the same client when it comes again.
-    #[serde(default)]
     pub token: Option<String>,
     /// What it is told by itself.
     #[serde(default)]
