@@ -20,7 +20,7 @@ use crate::agent::pause::{self, Resume};
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
-use crate::control::{Cancellable, OnExhausted, StepLimit};
+use crate::control::{OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
@@ -174,11 +174,7 @@ impl Agent {
         let tell = |told| self.listeners.emit(questions::event(told));
         let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
         let answer = match &self.handles.cancellable {
-            Some(cancellable) => tokio::select! {
-                biased;
-                () = cancellable.cancelled() => return Err(Cancelled),
-                answer = asking => answer,
-            },
+            Some(cancellable) => cancellable.unless_cancelled(asking).await?,
             None => asking.await,
         };
         if answer == PlainAnswer::Yes {
@@ -400,7 +396,7 @@ impl Agent {
         });
         match on_cancel {
             OnCancel::Wait => contained.boxed(),
-            OnCancel::Drop => until_cancelled(contained, &context.cancellable).boxed(),
+            OnCancel::Drop => async { context.cancellable.unless_cancelled(contained).await? }.boxed(),
         }
     }
 }
@@ -452,17 +448,6 @@ impl Drop for CallUpdates<'_> {
 /// Puts texts of hooks behind an observation.
 fn with_context(observation: String, texts: &[String]) -> String {
     texts.iter().fold(observation, |all, text| format!("{all}\n\n{text}"))
-}
-
-async fn until_cancelled(
-    work: impl Future<Output = Result<String, ToolError>>,
-    cancellable: &Cancellable,
-) -> Result<String, ToolError> {
-    tokio::select! {
-        biased;
-        () = cancellable.cancelled() => Err(Cancelled.into()),
-        outcome = work => outcome,
-    }
 }
 
 fn refusal(finish: &Finish) -> Option<&'static str> {

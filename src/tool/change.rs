@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::approval::{Content, WriteAct};
 use crate::details::Details;
-use crate::error::Cancelled;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::{ToolContext, ToolError, blocking};
@@ -89,12 +88,7 @@ pub(super) async fn carry_out(
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
     let Proposal { act, difference } = proposal;
-    let approved = tokio::select! {
-        biased;
-        () = context.cancellable.cancelled() => return Err(Cancelled.into()),
-        approved = context.approve(act) => approved?,
-    };
-    let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
         let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());
