@@ -116,14 +116,10 @@ impl Approvals {
     /// # Errors
     /// [`Unanswered`]; what is still open stays open.
     pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
-        let answer = match answer {
-            Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
-            Answer::Once
-            | Answer::Session
-            | Answer::Always
-            | Answer::Everywhere
-            | Answer::Filled(_)
-            | Answer::No(None) => answer,
+        let answer = if let Answer::No(Some(words)) = answer {
+            Answer::No((!is_blank(&words)).then(|| words.trim().to_owned()))
+        } else {
+            answer
         };
         let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere);
         {
@@ -354,12 +350,10 @@ impl Inner {
         } else {
             None
         };
-        let session = match &subject {
-            ApprovalSubject::Plan { .. } => Some("edits of files in the workspace".to_owned()),
-            ApprovalSubject::Act { .. }
-            | ApprovalSubject::Plain { .. }
-            | ApprovalSubject::Form { .. }
-            | ApprovalSubject::MoreCalls { .. } => grant.as_ref().map(ToString::to_string),
+        let session = if matches!(subject, ApprovalSubject::Plan { .. }) {
+            Some("edits of files in the workspace".to_owned())
+        } else {
+            grant.as_ref().map(ToString::to_string)
         };
         let offered =
             rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
@@ -371,17 +365,10 @@ impl Inner {
 
     /// Returns why no yes lets what is asked about run.
     fn forbids(&self, waiting: &OpenQuestion) -> Option<String> {
-        match (&waiting.request.subject, &waiting.study) {
-            (ApprovalSubject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
-            (
-                ApprovalSubject::Act { .. }
-                | ApprovalSubject::Plain { .. }
-                | ApprovalSubject::Plan { .. }
-                | ApprovalSubject::Form { .. }
-                | ApprovalSubject::MoreCalls { .. },
-                _,
-            ) => None,
-        }
+        let (ApprovalSubject::Act { act }, Some(study)) = (&waiting.request.subject, &waiting.study) else {
+            return None;
+        };
+        self.policy.forbids(act, study, self.mode)
     }
 
     /// Ends the questions that nobody is left to answer.

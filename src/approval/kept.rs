@@ -87,17 +87,7 @@ impl KeptRule {
             | Grant::Kept(_)
             | Grant::Call => return None,
         };
-        let shape = match act {
-            Act::Command(act) => Some(Shape::of(&act.command)),
-            Act::Write(_)
-            | Act::Fetch(_)
-            | Act::Search(_)
-            | Act::Clone(_)
-            | Act::Use(_)
-            | Act::ServerTool(_)
-            | Act::Input(_)
-            | Act::Custom(_) => None,
-        };
+        let shape = if let Act::Command(act) = act { Some(Shape::of(&act.command)) } else { None };
         let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
         rule.covers(act, shape.as_ref(), root).then_some(rule)
     }

@@ -16,17 +16,7 @@ impl Approvals {
 
     /// Returns the rules that hold in later sessions too, the oldest first.
     pub fn kept_rules(&self) -> Vec<KeptRule> {
-        let kept = |grant: &Grant| match grant {
-            Grant::Kept(rule) => Some(rule.clone()),
-            Grant::Edits
-            | Grant::Prefix { .. }
-            | Grant::Command { .. }
-            | Grant::Host(_)
-            | Grant::Searches
-            | Grant::ServerTool(_)
-            | Grant::Action { .. }
-            | Grant::Call => None,
-        };
+        let kept = |grant: &Grant| if let Grant::Kept(rule) = grant { Some(rule.clone()) } else { None };
         self.lock().grants.iter().filter_map(kept).collect()
     }
 

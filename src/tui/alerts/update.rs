@@ -48,19 +48,13 @@ pub fn apply(alerts: &mut Alerts, envelope: &Envelope, facts: &AlertFacts<'_>) {
 pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
     if alerts.is_new(facts.questions.current_id())
         && let Some(question) = facts.questions.current()
+        && matches!(
+            question.subject,
+            QuestionSubject::Approval(..) | QuestionSubject::StillTrue(_) | QuestionSubject::Unfinished(_)
+        )
     {
-        match question.subject {
-            QuestionSubject::Approval(..) | QuestionSubject::StillTrue(_) | QuestionSubject::Unfinished(_) => {
-                alerts.raise(format!("a question: {}", question.title));
-            }
-            // Asked because of a key: whoever pressed it is there.
-            QuestionSubject::New
-            | QuestionSubject::Reset
-            | QuestionSubject::Quit
-            | QuestionSubject::StopJob(_)
-            | QuestionSubject::Undo(_)
-            | QuestionSubject::Switch(..) => {}
-        }
+        // The others are asked because of a key: whoever pressed it is there.
+        alerts.raise(format!("a question: {}", question.title));
     }
     let words = alerts.take(facts.now)?;
     alerts.is_on().then(|| Effect::Notify(format!("Steersman: {words}")))

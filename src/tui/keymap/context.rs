@@ -73,26 +73,10 @@ impl Context {
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
     pub fn takes_text(self) -> bool {
-        match self {
-            Self::Global
-            | Self::Composer
-            | Self::History
-            | Self::Filter
-            | Self::Search
-            | Self::Help
-            | Self::Choices => true,
-            Self::Tree
-            | Self::Transcript
-            | Self::Details
-            | Self::Pending
-            | Self::Gate
-            | Self::Ledger
-            | Self::Changes
-            | Self::Plan
-            | Self::Window
-            | Self::Jobs
-            | Self::Replay => false,
-        }
+        matches!(
+            self,
+            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search | Self::Help | Self::Choices
+        )
     }
 
     /// Returns its usual keys.

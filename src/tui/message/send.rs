@@ -125,14 +125,12 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             match steering::conditional(words, recurrence) {
                 Ok((trigger, text)) => {
                     // What it is may stand behind the condition.
-                    let (kind, text) = match commands::read(text) {
-                        Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => (kind, text),
-                        Draft::Command(..)
-                        | Draft::Text(_)
-                        | Draft::Escaped(_)
-                        | Draft::NoCommand { .. }
-                        | Draft::Misfit(_) => (message.kind(), text),
-                    };
+                    let (kind, text) =
+                        if let Draft::Command(Command { verb: Verb::Send(kind), .. }, text) = commands::read(text) {
+                            (kind, text)
+                        } else {
+                            (message.kind(), text)
+                        };
                     let filled = filled(message, text, known);
                     let manner = Manner { delivery, kind, trigger: Some(trigger), filled };
                     send(message, (&draft, text), manner, known)

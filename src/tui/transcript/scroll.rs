@@ -69,16 +69,9 @@ impl Scroll {
 
     /// Asks to look elsewhere; the next frame resolves it.
     pub fn ask(&mut self, request: ScrollRequest) {
-        match request {
-            // These forget whatever was asked before.
-            ScrollRequest::Top | ScrollRequest::Bottom | ScrollRequest::Return(_) => self.requests.clear(),
-            ScrollRequest::Up(_)
-            | ScrollRequest::Down(_)
-            | ScrollRequest::PageUp
-            | ScrollRequest::PageDown
-            | ScrollRequest::Reveal(_)
-            | ScrollRequest::Reach(_)
-            | ScrollRequest::Show(_) => {}
+        // These forget whatever was asked before.
+        if matches!(request, ScrollRequest::Top | ScrollRequest::Bottom | ScrollRequest::Return(_)) {
+            self.requests.clear();
         }
         self.requests.push(request);
     }
