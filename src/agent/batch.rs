@@ -5,11 +5,10 @@
 //! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14). Calls that have not started
 //! give way to a message that is to be delivered now; those that run go on to their end.
 
-use std::mem;
 use std::panic::AssertUnwindSafe;
-use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{mem, slice};
 
 use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
@@ -26,9 +25,9 @@ use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
+use crate::sync::lock;
 #[cfg(feature = "tools")]
-use crate::tool::AgentJobs;
-use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
+use crate::tool::{AgentJobs, Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -250,7 +249,7 @@ impl Agent {
     /// Runs a call of a group and stores its outcome.
     async fn run_in_place(&self, place: usize, checked: &CheckedCall, note: &str) -> Result<(), Cancelled> {
         let ran = self.run_unless_cut(checked, note).await?;
-        if let Some(slot) = self.group.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+        if let Some(slot) = lock(&self.group).get_mut(place) {
             *slot = ran;
         }
         Ok(())

@@ -82,8 +82,9 @@ use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, Listener, ListenerList};
 #[cfg(feature = "http")]
-use crate::provider::HttpConnector;
-use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
+use crate::provider::{
+    AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, HttpConnector, Streaming,
+};
 use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};

@@ -3,9 +3,8 @@
 //! A kept rule is offered with a question, shown exactly, and narrower than what a user may write: the first words of a
 //! program that runs no other code by its arguments, or one host. Always holds: what is read back is held to the same.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 use crate::approval::rules::Rule;
 use crate::approval::shell::Shape;

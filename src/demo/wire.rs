@@ -12,9 +12,7 @@ use crate::demo::plan::{PlannedCall, PlannedReply};
 /// The body of a chat completion request; fields that are not named here do not matter to the planner.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ChatBody {
-    /// The conversation.
     pub messages: Vec<WireMessage>,
-    /// The tools on offer.
     pub tools: Option<Vec<ToolOffer>>,
     /// Whether the reply comes in chunks.
     pub stream: Option<bool>,
@@ -26,9 +24,7 @@ pub struct ChatBody {
 /// A message of the conversation.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireMessage {
-    /// Who speaks.
     pub role: Role,
-    /// The words.
     pub content: Option<Content>,
     /// The calls of an assistant message.
     pub tool_calls: Option<Vec<WireCall>>,
@@ -40,12 +36,10 @@ pub struct WireMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions.
     #[serde(alias = "developer")]
     System,
     /// The person, or the agent that gave a task.
     User,
-    /// The model.
     Assistant,
     /// A tool's result.
     Tool,
@@ -55,7 +49,6 @@ pub enum Role {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// Plain text.
     Text(String),
     /// Parts; those without text are passed over.
     Parts(Vec<Part>),
@@ -64,16 +57,13 @@ pub enum Content {
 /// A part of a content.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Part {
-    /// The text, when it is a text part.
     pub text: Option<String>,
 }
 
 /// A tool call as it stands in an assistant message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireCall {
-    /// The id.
     pub id: String,
-    /// The function that is called.
     pub function: WireFunction,
 }
 
@@ -82,14 +72,12 @@ pub struct WireCall {
 pub struct WireFunction {
     /// The tool's name.
     pub name: String,
-    /// The arguments, JSON in a string.
     pub arguments: Option<String>,
 }
 
 /// A tool on offer.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ToolOffer {
-    /// The function that it describes.
     pub function: OfferedFunction,
 }
 

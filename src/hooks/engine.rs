@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use futures_util::FutureExt as _;
@@ -22,6 +22,7 @@ use crate::hooks::{Hook, HookRunner, HookSaid, RunEnd, read_output};
 use crate::id::AgentId;
 use crate::limits;
 use crate::message::ToolCall;
+use crate::sync::lock;
 
 /// A hook that may run.
 #[derive(Debug, Clone)]
@@ -123,7 +124,7 @@ impl Hooks {
 
     /// Asks whether a hook runs with its new content, once in a session.
     async fn ask_about_change(&self, hook: &Hook, content: String) -> bool {
-        let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied();
+        let decided = lock(&self.decided).get(&content).copied();
         if let Some(decided) = decided {
             return decided;
         }
@@ -137,7 +138,7 @@ impl Hooks {
         let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
-            self.decided.lock().unwrap_or_else(PoisonError::into_inner).insert(content, is_trusted);
+            lock(&self.decided).insert(content, is_trusted);
         }
         is_trusted
     }
@@ -204,7 +205,6 @@ impl LoopHooks for Hooks {
     }
 }
 
-/// Returns the call that a point is about.
 fn call_of<'a>(point: &HookPoint<'a>) -> Option<&'a ToolCall> {
     match point {
         HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => Some(call),

@@ -259,13 +259,11 @@ pub(super) struct Shared {
     pub budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub rules: Arc<Rules>,
-    /// The plans of the agents.
     pub plans: Arc<Plans>,
     /// What fills the context windows.
     pub context: Arc<ContextBook>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
-    /// What the tools changed.
     pub changes: Arc<Changes>,
     /// The commands in the background.
     pub jobs: Arc<Jobs>,
@@ -275,13 +273,11 @@ pub(super) struct Shared {
 
 /// What came of a setup.
 pub(super) struct Built {
-    /// The main agent.
     pub agent: Agent,
     /// What follows the mode.
     pub guards: Guards,
     /// The servers that the user can switch to.
     pub sources: Arc<Sources>,
-    /// The MCP servers.
     pub servers: Arc<Servers>,
     /// What the user's commands can send.
     pub templates: Vec<PromptTemplate>,

@@ -15,12 +15,11 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::error::request_causes;
-use crate::limits;
 use crate::provider::kept_connections::KeptConnections;
 use crate::provider::transport::is_loopback;
 use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
-use crate::tls;
+use crate::{limits, tls};
 
 /// The shared HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]

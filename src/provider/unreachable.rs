@@ -53,7 +53,6 @@ fn tls(error: &reqwest::Error) -> Option<String> {
     })
 }
 
-/// Returns what is wrong with a certificate.
 fn certificate(fault: &CertificateError) -> String {
     let what = match fault {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired".to_owned(),
@@ -102,7 +101,6 @@ fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
     }
 }
 
-/// Returns why there is no connection.
 fn connection(error: &reqwest::Error) -> String {
     let said = request_causes(error);
     if let Some((_, why)) = said.split_once("failed to lookup address information: ") {

@@ -17,7 +17,6 @@ pub(super) fn run_line(
     Reply::ShellLine { line, outcome }
 }
 
-/// Stops a job.
 pub(super) fn stop(handle: &Handle, job: JobId) -> Reply {
     let accepted = Accepted::from(handle.jobs().stop(&job));
     Reply::JobStopped { job, accepted }

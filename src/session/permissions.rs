@@ -5,13 +5,11 @@ use crate::host::Handle;
 use crate::mode::Mode;
 use crate::protocol::{Answer, ApprovalId, ModeChoice, Reply, RuleRequest};
 
-/// Passes an answer on.
 pub(super) fn answer(handle: &Handle, id: ApprovalId, answer: Answer) -> Reply {
     let outcome = handle.approvals().try_answer(id, answer.clone()).map_err(|why| why.to_string());
     Reply::Answered { id, answer, outcome }
 }
 
-/// Sets the mode.
 pub(super) fn set_mode(handle: &Handle, choice: ModeChoice) -> Reply {
     let approvals = handle.approvals();
     let set = |mode: Mode| approvals.set_mode(mode).map(|()| mode).map_err(|why| why.to_string());

@@ -3,7 +3,7 @@
 //! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::control::Injection;
 use crate::error::Refused;
@@ -16,6 +16,7 @@ use crate::protocol::{
 };
 use crate::session::{jobs, permissions, servers};
 use crate::steering::RuleScope;
+use crate::sync::lock;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
@@ -62,7 +63,7 @@ impl Requests {
 
     /// Returns where the reply to a request is kept; `None` when it is so old that its reply may have been forgotten.
     fn slot(&self, client: &ClientId, number: u64) -> Option<Arc<OnceLock<Option<Reply>>>> {
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = lock(&self.replies);
         let kept = replies.entry(client.clone()).or_default();
         if let Some((_, slot)) = kept.iter().find(|(known, _)| *known == number) {
             return Some(Arc::clone(slot));
@@ -80,7 +81,7 @@ impl Requests {
 
     /// Forgets the requests of a client that does not come back.
     pub fn forget(&self, client: &ClientId) {
-        self.replies.lock().unwrap_or_else(PoisonError::into_inner).remove(client);
+        lock(&self.replies).remove(client);
     }
 }
 
@@ -275,7 +276,6 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
 }
 
-/// Returns the delivery that an act sets.
 fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {
     match act {
         QueueAct::Deliver { delivery } => Some(*delivery),

@@ -22,5 +22,4 @@ pub(super) fn prompt(handle: &Handle, server: String, prompt: String, words: &st
     Reply::Prompt { server, prompt, outcome }
 }
 
-/// What is said where none is configured.
 const NONE: &str = "no MCP server is configured";

@@ -5,7 +5,7 @@
 //! agent that runs is not among them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -19,6 +19,7 @@ use crate::limits;
 use crate::message::Message;
 use crate::subagent::temp_workspace::Workshop;
 use crate::subagent::tool::SubAgentTool;
+use crate::sync::lock;
 
 /// A finished sub-agent.
 pub(super) struct KeptAgent {
@@ -68,14 +69,14 @@ impl Continuations {
 
     /// Returns the agents that can be continued, the one that ended first at the front.
     pub fn ids(&self) -> Vec<AgentId> {
-        self.lock().kept.iter().map(|agent| agent.id.clone()).collect()
+        lock(&self.inner).kept.iter().map(|agent| agent.id.clone()).collect()
     }
 
     /// Takes a finished agent back into the crew, so that its queue takes texts; its turn begins when the host runs it.
     /// `None` when its conversation is not kept.
     pub fn ask(&self, id: &AgentId, crew: &Arc<Crew>) -> Option<Controls> {
         let controls = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let kept = inner.take(id)?;
             // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
             let controls = crew.enroll(id, &Cancellable::new());
@@ -98,7 +99,7 @@ impl Continuations {
 
     /// Returns the turns that were asked for, each to be run to its end beside everything else.
     pub fn take_asked(&self) -> Vec<BoxFuture<'static, ()>> {
-        let asked = std::mem::take(&mut self.lock().asked);
+        let asked = std::mem::take(&mut lock(&self.inner).asked);
         let tool = self.tool.get().and_then(Weak::upgrade);
         let run = |(kept, crew, controls)| {
             let tool = Arc::clone(tool.as_ref()?);
@@ -109,13 +110,12 @@ impl Continuations {
 
     /// Forgets all of them, because the conversation that they belong to is gone.
     pub fn clear(&self) {
-        let kept = std::mem::take(&mut self.lock().kept);
+        let kept = std::mem::take(&mut lock(&self.inner).kept);
         if !kept.is_empty() {
             self.changed();
         }
     }
 
-    /// Sets what runs them.
     pub(super) fn run_by(&self, tool: &Arc<SubAgentTool>) {
         let _ = self.tool.set(Arc::downgrade(tool));
     }
@@ -123,7 +123,7 @@ impl Continuations {
     /// Keeps a finished agent, unless it alone is too large; the oldest give way.
     pub(super) fn keep(&self, agent: KeptAgent) {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.kept.retain(|other| other.id != agent.id);
             if agent.bytes > limits::KEPT_AGENT_BYTES {
                 return;
@@ -139,7 +139,7 @@ impl Continuations {
 
     /// Takes an agent that the model continues; the error names those that can be.
     pub(super) fn take(&self, id: &str) -> Result<KeptAgent, String> {
-        let taken = self.lock().take(&AgentId::new(id));
+        let taken = lock(&self.inner).take(&AgentId::new(id));
         self.changed();
         taken.ok_or_else(|| {
             let known: Vec<String> = self.ids().iter().map(ToString::to_string).collect();
@@ -155,10 +155,6 @@ impl Continuations {
         if let Some(watcher) = self.watcher.get() {
             watcher(self.ids());
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -321,7 +321,6 @@ fn with_notes(mut output: String, notes: &[String]) -> String {
     output
 }
 
-/// Makes the observation of a command that ended by itself.
 fn observation(output: String, ended: &Ended) -> String {
     let mut text = output;
     let mut notes = String::new();

@@ -16,7 +16,6 @@ use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file
 pub(super) struct Target {
     /// Real and absolute.
     pub(super) path: PathBuf,
-    /// As it is shown.
     pub(super) shown: String,
     /// As it stands; `None` when there is none.
     pub(super) held: Option<FileSnapshot>,

@@ -20,7 +20,7 @@ use crate::text::visible_line;
 use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, ChangesKey, Context, Travel};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::diff::{self, Diff};
 use crate::tui::widgets::fit::put;
@@ -73,7 +73,6 @@ impl ChangesPane {
         Outcome::DONE
     }
 
-    /// Returns the lines of a file's change.
     fn lines(&self, file: &ChangedFile<'_>, width: u16, theme: &Theme) -> Vec<Line> {
         let mut shown = Vec::new();
         for (heading, change) in self.parts(file) {

@@ -11,7 +11,7 @@ use crate::summary::ComparedTable;
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, Travel};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{put, row};
 use crate::tui::widgets::wrap::{Break, Line, wrapped};

@@ -18,7 +18,7 @@ use crate::text::visible_line;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, ContextKey};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::put;
 use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
@@ -172,7 +172,6 @@ fn total(report: &ContextReport) -> String {
     }
 }
 
-/// Returns the sum of each kind.
 fn sums(report: &ContextReport) -> String {
     let sum = |(kind, sum)| format!("{kind} ~{}", tokens(sum));
     report.sums().into_iter().map(sum).collect::<Vec<_>>().join(" · ")

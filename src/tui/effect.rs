@@ -7,12 +7,8 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
-use super::state::cause::Cause;
-use super::state::lines::Report;
-use super::state::pane::Pane;
-use super::state::pointer::MouseMode;
-use super::switch::Switch;
-use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor};
+use super::state::{Cause, MouseMode, Pane, Report};
+use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::id::{AgentId, JobId, MessageId, StepId};
 use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
@@ -104,7 +100,6 @@ pub enum CallText {
 pub enum StepText {
     /// A new step, behind this one; at the end without one.
     New(Option<StepId>),
-    /// Other words for this step.
     Words(StepId),
 }
 
@@ -151,18 +146,14 @@ pub enum Effect {
     Request(Request),
     /// Write a document into a file, away from the screen.
     Write {
-        /// What it is and where it shall go.
         request: ExportRequest,
-        /// The document.
         text: String,
     },
     /// Copy a text; answered with `Msg::Copied`.
     Copy(String),
     /// Open a text in the user's editor; answered with `Msg::Edited`.
     Edit {
-        /// What it is.
         subject: EditorSubject,
-        /// The text.
         text: String,
     },
     /// Tell the user, who does not look at the screen.
@@ -177,7 +168,6 @@ pub enum Effect {
     ReadImage {
         /// What stands for it in the message.
         written: String,
-        /// Its path.
         path: String,
     },
     /// Take the picture out of the clipboard; answered with `Msg::ImageRead` for an empty text.
@@ -198,7 +188,6 @@ pub enum Effect {
     Compare([String; 2]),
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),
-    /// Tell this in lines.
     Tell(Report),
     /// End the program, and the run if nobody else is left.
     Quit,

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 
 use super::keymap::{Context, Keymap};
-use super::state::lines::Medium;
+use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
 use crate::id::ClientId;
@@ -21,15 +21,12 @@ use crate::session::fold::RunState;
 pub struct Facts {
     /// What every client knows of the run.
     pub run: RunState,
-    /// The size of the screen.
     pub size: Size,
     /// The moment of the last message that carried one.
     pub now: Timestamp,
     /// The keys in force.
     pub keymap: Keymap,
-    /// The active theme.
     pub theme: Theme,
-    /// All themes.
     pub themes: Themes,
     /// Whether frames are drawn or lines are written.
     pub medium: Medium,

@@ -17,7 +17,7 @@ use crate::text::visible_line;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, JobsKey, Travel};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{one_line, put};
 use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
@@ -41,7 +41,6 @@ enum JobsView {
     /// The list, with the end of one output below it.
     #[default]
     List,
-    /// One output alone.
     Output,
 }
 

@@ -16,7 +16,7 @@ use crate::summary::{count, tokens};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::receipt::style;
 use crate::tui::widgets::fit::{columns, one_line, put, row};

@@ -13,7 +13,7 @@ use crate::text::visible;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::switch::{ChoiceSubject, ListChoice};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{one_line, put};
@@ -55,7 +55,6 @@ impl Choices {
         self.rows = Some(rows);
     }
 
-    /// Returns what is chosen.
     pub fn subject(&self) -> ChoiceSubject {
         self.subject
     }

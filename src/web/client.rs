@@ -14,12 +14,11 @@ use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::request_causes;
-use crate::limits;
 use crate::text::{clip, visible_line};
-use crate::tls;
 use crate::web::body::{self, Body, ContentType};
 use crate::web::target::TargetHost;
 use crate::web::{AllowedHosts, RequestLimits, Resolve, Target, WebError, WebOptions, resolve};
+use crate::{limits, tls};
 
 /// A client for public addresses. Clones share only their settings.
 #[derive(Clone)]

@@ -564,7 +564,7 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
     for source in sources() {
         if [
             "src/tui/message/",
-            "src/tui/state/",
+            "src/tui/state.rs",
             "src/tui/update/",
             "src/tui/help/",
             "src/tui/transcript/",

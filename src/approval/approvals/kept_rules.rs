@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::Approvals;
 use crate::approval::{Answer, Grant, KeptRule, RuleReach, RuleStore};
+use crate::sync::lock;
 
 impl Approvals {
     /// Takes the rules that earlier sessions kept, and where new ones are kept.
     pub fn keep_rules_in(&self, store: Arc<dyn RuleStore>, rules: impl IntoIterator<Item = KeptRule>) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.store = Some(store);
         inner.grants.extend(rules.into_iter().map(Grant::Kept));
     }
@@ -17,7 +18,7 @@ impl Approvals {
     /// Returns the rules that hold in later sessions too, the oldest first.
     pub fn kept_rules(&self) -> Vec<KeptRule> {
         let kept = |grant: &Grant| if let Grant::Kept(rule) = grant { Some(rule.clone()) } else { None };
-        self.lock().grants.iter().filter_map(kept).collect()
+        lock(&self.inner).grants.iter().filter_map(kept).collect()
     }
 
     /// Takes a kept rule back, at once and for later sessions. Writes a file, so it takes a moment.
@@ -26,7 +27,7 @@ impl Approvals {
     /// What the system says; then later sessions still have it.
     pub fn remove_rule(&self, rule: &KeptRule) -> io::Result<()> {
         let store = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.grants.retain(|grant| *grant != Grant::Kept(rule.clone()));
             inner.store.clone()
         };
@@ -35,7 +36,7 @@ impl Approvals {
 
     /// Writes a rule down for later sessions. Goes on where the call that asked is gone meanwhile.
     pub(super) async fn keep(&self, rule: KeptRule) -> Result<(), String> {
-        let Some(store) = self.lock().store.clone() else { return Err("there is no place for it".to_owned()) };
+        let Some(store) = lock(&self.inner).store.clone() else { return Err("there is no place for it".to_owned()) };
         let kept = aside(move || store.add(&rule)).await.map_err(|error| error.to_string())?;
         kept.map_err(|error| error.to_string())
     }

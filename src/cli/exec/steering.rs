@@ -58,7 +58,6 @@ pub(super) struct ExecRun<'a> {
     json: bool,
     /// What standard input holds.
     input: LineForm,
-    /// Where they are answered.
     pub replies: Option<Arc<JsonLines>>,
     /// The program that decides about permissions.
     pub permission: Option<PermissionCommand>,
@@ -67,7 +66,6 @@ pub(super) struct ExecRun<'a> {
     pub strict_end: Option<StrictEnd>,
     /// True when a failed or stopped turn holds the queue back.
     pub(super) is_paused: bool,
-    /// The agents that run.
     agents: Vec<AgentId>,
     /// The agents that wait because they are paused.
     parked: HashSet<AgentId>,
@@ -86,7 +84,6 @@ pub(super) struct ExecRun<'a> {
     pub(super) conditional: Vec<Pending>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
-    /// The reason of its failure.
     pub reason: Option<String>,
     /// The requests for a model, with their `id`, that are not answered yet.
     pub(super) switches: Vec<(Value, String)>,
@@ -310,7 +307,6 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    /// Takes the lines that have been read.
     pub fn read_lines(&mut self) {
         // Whom a line names may have begun by now.
         self.take_posts();

@@ -36,7 +36,6 @@ pub struct PlannedReply {
     pub thinking: String,
     /// The visible text, Markdown.
     pub text: String,
-    /// The calls it asks for.
     pub calls: Vec<PlannedCall>,
 }
 

@@ -95,7 +95,6 @@ pub(super) struct WireUsage {
     prompt_tokens: Number,
     completion_tokens: Number,
     total_tokens: Number,
-    /// Moonshot.
     cached_tokens: Number,
     /// `DeepSeek`.
     prompt_cache_hit_tokens: Number,

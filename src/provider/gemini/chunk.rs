@@ -103,7 +103,6 @@ pub(super) struct PartialArg<'a> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct PartMark<'a> {
-    /// The id of the call, when it has one.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub id: Cow<'a, str>,
     /// The signature of the thought before it.
@@ -118,7 +117,6 @@ impl PartMark<'_> {
         if nothing { None } else { serde_json::to_string(self).ok() }
     }
 
-    /// Reads a mark from JSON text.
     pub fn read(text: Option<&str>) -> PartMark<'static> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }

@@ -7,13 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::event::Usage;
 use crate::limits;
-use crate::provider::error_body;
 use crate::provider::responses::event::{Event, ItemPart, Response};
 use crate::provider::responses::failure;
 use crate::provider::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
-use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope};
+use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
 
 /// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 //! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
 //! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
-//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
+//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state.rs`; stories: `commands.rs`,
 //!   `approval_popups.rs`
 
 mod checkpoints;
@@ -36,11 +36,7 @@ use crate::tui::message::{Message, MessageContext};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
-use crate::tui::state::PROMPT_COLUMNS;
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::Pointer;
-use crate::tui::state::regions::Regions;
+use crate::tui::state::{Medium, PROMPT_COLUMNS, Pane, Pointer, Regions};
 use crate::tui::status::Status;
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
@@ -69,13 +65,11 @@ pub struct App {
     pub pause: PausePane,
     /// What the user is asked.
     pub questions: Questions,
-    /// The status line.
     pub status: Status,
     /// What happened, agent by agent.
     pub transcripts: TranscriptPane,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
-    /// What the pointer holds.
     pub pointer: Pointer,
     /// Notifications for a user who does not look.
     pub alerts: Alerts,
@@ -88,7 +82,6 @@ pub struct App {
 /// A replay: the screen shows a recorded session as far as the timeline stands.
 #[derive(Debug)]
 pub struct Replay {
-    /// Where it stands.
     pub timeline: Timeline,
     /// The screen as it was at some positions.
     pub checkpoints: Checkpoints,

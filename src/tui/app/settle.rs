@@ -1,8 +1,7 @@
 //! Takes a message of the status line back as soon as its cause is over.
 
 use super::App;
-use crate::tui::state::cause::{Cause, QuestionId};
-use crate::tui::state::lines::Medium;
+use crate::tui::state::{Cause, Medium, QuestionId};
 
 impl App {
     /// Returns the cause of a message about the question that is asked now; `None` when there is none.

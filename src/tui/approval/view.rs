@@ -16,8 +16,7 @@ use crate::target::name_of;
 use crate::text::visible;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Answer, Context};
-use crate::tui::state::cause::QuestionId;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{QuestionId, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::exact;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
@@ -44,9 +43,7 @@ impl Laid {
 /// What a question is drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionView<'a> {
-    /// The questions.
     pub questions: &'a Questions,
-    /// What the message is used for now.
     pub message: MessageUse,
     /// Where keys have their meaning.
     pub context: Context,
@@ -83,7 +80,6 @@ enum Form {
 /// How the answers stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
-    /// Each in a row of its own.
     Rows,
     /// As many in a row as fit.
     Packed,
@@ -92,7 +88,6 @@ enum Answers {
 /// What keys come to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
-    /// They answer.
     Count,
     /// Only a no answers: the end was not on the screen yet.
     Locked,
@@ -119,7 +114,6 @@ impl Keys {
         }
     }
 
-    /// Tells whether this answer counts.
     fn takes(self, answer: Answer) -> bool {
         match self {
             Self::Count => true,
@@ -186,7 +180,6 @@ impl<'a> QuestionLayout<'a> {
         Some(Self { view, id, question, form, rows, title, detail, answers, top, shown, below })
     }
 
-    /// Returns the rows that it takes.
     pub fn rows(&self) -> u16 {
         self.rows
     }
@@ -258,7 +251,6 @@ fn text_lines(text: &str, width: u16, style: Style) -> Vec<Line> {
     wrapped(visible(text).lines().map(|line| Line::new(line, style)), width.into(), Break::Words)
 }
 
-/// Returns the answers with their numbers and keys.
 fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
     let theme = &view.facts.theme;
     let spell = |words| view.facts.spell(view.context, words);

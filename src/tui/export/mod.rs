@@ -35,7 +35,6 @@ pub enum ExportSubject {
     Transcript,
     /// The transcripts of all agents.
     All,
-    /// The ledger.
     Ledger,
 }
 
@@ -49,7 +48,6 @@ pub enum ExportFormat {
 }
 
 impl ExportSubject {
-    /// Returns its word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Transcript => "transcript",

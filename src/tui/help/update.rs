@@ -6,14 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, Leader};
-use super::view;
+use super::{Help, Leader, view};
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, Travel, WriteKey};
 use crate::tui::overlay::{ListPosition, Overlay, OverlayDrawn, OverlayPosition};
-use crate::tui::state::pointer::Presses;
-use crate::tui::state::regions::Regions;
+use crate::tui::state::{Presses, Regions};
 
 impl Overlay for Help {
     fn context(&self) -> Context {

@@ -7,12 +7,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, Leader, OpenPage};
+use super::{Help, Leader, OpenPage};
 use crate::manual::nearest_topic;
 use crate::tui::facts::Facts;
 use crate::tui::overlay::list::draw_empty;
 use crate::tui::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, put, row};
 use crate::tui::widgets::markdown::{Begin, render};
@@ -68,7 +68,6 @@ fn lay_out(text: &str, area: Rect, theme: &Theme) -> Vec<Row> {
     rows
 }
 
-/// Returns the row in which a line of the text begins.
 fn row_of(text: &str, line: usize, area: Rect, theme: &Theme) -> Option<usize> {
     let at: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
     let (before, from) = text.split_at_checked(at)?;

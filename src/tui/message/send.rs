@@ -6,19 +6,18 @@
 use super::address::Unaddressed;
 use super::purpose::{AboutQuestion, Purpose, QuestionText};
 use super::{Message, MessageContext, line};
-use crate::assets;
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PromptTemplate, Request, ShellOutput};
 use crate::steering::{self, RuleScope, TextKind, Trigger};
-use crate::target;
 use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::keymap::Edit;
-use crate::tui::state::cause::Cause;
+use crate::tui::state::Cause;
 use crate::tui::status::HostState;
+use crate::{assets, target};
 
 /// Carries out Enter.
 pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {

@@ -17,7 +17,6 @@ const LONGEST: usize = 200;
 pub struct FilterText(String);
 
 impl FilterText {
-    /// Returns the text as it was typed.
     pub fn text(&self) -> &str {
         &self.0
     }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::OverlayDrawn;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 
@@ -16,11 +16,8 @@ const MARK: u16 = 2;
 /// The rows of a list, and the area that they have.
 #[derive(Debug, Clone, Copy)]
 pub struct ListRows {
-    /// Where they are drawn.
     pub area: Rect,
-    /// How many there are.
     pub count: usize,
-    /// The selected one.
     pub selected: usize,
     /// The first one that was shown before.
     pub top: usize,
@@ -57,7 +54,6 @@ impl ListRows {
     }
 }
 
-/// Returns what is left of a row beside the mark.
 pub fn beside_mark(row: Rect) -> Rect {
     let mark = row.width.min(MARK);
     Rect { x: row.x + mark, width: row.width - mark, ..row }

@@ -23,8 +23,7 @@ use ratatui::layout::{Position, Rect};
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context, Travel};
-use crate::tui::state::pointer::Presses;
-use crate::tui::state::regions::Regions;
+use crate::tui::state::{Presses, Regions};
 
 pub use filter::FilterText;
 
@@ -52,7 +51,6 @@ pub trait Overlay: Any + Debug {
     /// Returns how many rows there are to select.
     fn count(&self, facts: &Facts) -> usize;
 
-    /// Returns the position, to be changed.
     fn position(&mut self) -> &mut ListPosition;
 
     /// Returns the selected row, within its bounds.
@@ -105,7 +103,6 @@ pub trait Overlay: Any + Debug {
     /// Draws what stands in its frame.
     fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
 
-    /// Draws it.
     fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
         let inner = frame::open(&facts.theme, &self.titles(facts), screen, regions, buffer);
         let hints: Vec<_> = self.hints().iter().map(|hint| facts.spell(self.context(), hint)).collect();
@@ -143,7 +140,6 @@ pub enum OverlayPosition {
     /// Nothing is to be remembered.
     #[default]
     None,
-    /// Of a list.
     List(ListPosition),
     /// The first row that is shown of a page that covers the list.
     Page(usize),
@@ -152,7 +148,6 @@ pub enum OverlayPosition {
 /// The selected row of a list, and how far it, or the text beside it, is scrolled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ListPosition {
-    /// The selected row.
     pub selected: usize,
     /// The first line that is shown.
     pub top: usize,
@@ -168,7 +163,6 @@ impl Overlays {
         self.0.is_empty()
     }
 
-    /// Returns the uppermost.
     pub fn top(&self) -> Option<&dyn Overlay> {
         self.0.last().map(AsRef::as_ref)
     }
@@ -211,7 +205,6 @@ impl Overlays {
         self.0.pop();
     }
 
-    /// Closes all.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -21,7 +21,6 @@ const INDENT: u16 = 2;
 /// What a frame shows of the agent that is selected.
 #[derive(Debug, Clone, Copy)]
 pub struct PausedAgent<'a> {
-    /// The agent.
     pub agent: &'a AgentId,
     /// Whether it is paused: it waits, or will where it next comes by.
     pub paused: bool,
@@ -42,7 +41,6 @@ pub fn rows(shown: &PausedAgent<'_>, facts: &Facts, width: u16) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
-/// Draws the panel.
 pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect, buffer: &mut Buffer) -> PauseDrawn {
     let theme = &facts.theme;
     let pauses = &facts.run.pauses;

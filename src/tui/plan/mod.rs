@@ -24,7 +24,7 @@ use crate::text::visible_line;
 use crate::tui::effect::{Outcome, PaneEffect, StepText};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, PlanKey};
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{Region, Regions};
 use crate::tui::widgets::fit::{put, row};
 use crate::tui::widgets::steps::step_lines;
 use crate::tui::widgets::wrap::Line;
@@ -46,7 +46,6 @@ impl PlanPane {
         Self { agent, step, ..Self::default() }
     }
 
-    /// Returns the steps of the plan.
     fn steps<'a>(&self, facts: &'a Facts) -> &'a [PlanStep] {
         facts.run.plans.of(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
     }

@@ -16,12 +16,10 @@ pub mod watchdog;
 pub mod writer;
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{io, panic, thread};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;

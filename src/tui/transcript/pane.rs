@@ -35,15 +35,11 @@ pub struct TranscriptPane {
 /// The transcript of one agent with the place of its reader.
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
-    /// The cells.
     pub transcript: Transcript,
-    /// Where the reader is.
     pub scroll: Scroll,
     /// The cell that Enter folds.
     pub selected: Option<CellId>,
-    /// What is searched for, and where that is.
     pub search: Option<Search>,
-    /// What is selected to be copied.
     pub selection: Option<Selection>,
     /// What the layout is asked about the selection.
     pub requests: Vec<SelectionRequest>,
@@ -54,10 +50,8 @@ pub struct Reader {
 /// What the layout copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Copying {
-    /// Nothing.
     #[default]
     Nothing,
-    /// What is selected.
     Selection,
 }
 
@@ -76,7 +70,6 @@ pub enum Times {
 pub struct Looked {
     /// The agent whose transcript was asked about.
     pub agent: AgentId,
-    /// What the search found.
     pub found: Option<SearchProgress>,
     /// The selection with its ends where they were asked to be.
     pub selection: Option<Selection>,
@@ -166,7 +159,6 @@ impl TranscriptPane {
         entry(&mut self.readers, agent)
     }
 
-    /// Folds one envelope in.
     pub fn envelope(&mut self, envelope: &Envelope) {
         self.arriving(&envelope.agent).apply(envelope);
         if let Some(copy) = answer_for_spawner(envelope) {
@@ -236,7 +228,6 @@ impl TranscriptPane {
     }
 }
 
-/// Returns the reader of the main agent alone.
 pub(super) fn main_alone() -> HashMap<AgentId, Reader> {
     let main = AgentId::main();
     HashMap::from([(main.clone(), Reader::new(main))])

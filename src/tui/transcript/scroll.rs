@@ -19,7 +19,6 @@ pub enum Position {
 /// A place in the text of a transcript. It is the same at every width, where rows are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point {
-    /// The cell.
     pub cell: CellId,
     /// The line of its text, from 0; a blank row above the cell is its first one.
     pub line: usize,

@@ -10,8 +10,7 @@ use crate::tui::facts::Facts;
 use crate::tui::message::purpose::{AboutQuestion, Purpose, QuestionText};
 use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
-use crate::tui::state::cause::Cause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Cause, Pane};
 
 /// Follows the requests that are open.
 pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {
@@ -69,7 +68,6 @@ pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEf
     PaneEffect::Focus(Pane::Composer)
 }
 
-/// Sends the values of a form.
 pub fn send_form(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
     let outcome = approval::fill_form(questions, id, &message.text(), facts);
     end_when_sent(message, &outcome);
@@ -90,7 +88,6 @@ fn end_when_sent(message: &mut Message, outcome: &Outcome) {
     }
 }
 
-/// Shows or sets the mode.
 pub fn mode(facts: &Facts, name: &str) -> PaneEffect {
     if let Some(mode) = Mode::named(name) {
         return Request::SetMode { choice: ModeChoice::Named(mode) }.into();
@@ -135,7 +132,6 @@ pub fn ask_undo(
     None
 }
 
-/// Takes a yes to an undo.
 pub fn confirm_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
     undo_refused(facts).unwrap_or_else(|| Request::Undo { scope }.into())
 }

@@ -43,10 +43,9 @@ use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{PauseKey, PendingKey};
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::palette;
-use crate::tui::pause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::transcript::cell::Level;
+use crate::tui::{palette, pause};
 use post::PostOutcome;
 
 /// Folds one message in; returns what is to be done outside, in order.

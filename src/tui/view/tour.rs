@@ -11,7 +11,6 @@ use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Fewest rows of a screen that has some for the tour.
 const LEAST: u16 = 16;
-/// What ends the tour.
 const END: &str = "/tour ends it";
 
 /// Returns the rows that the tour takes.
@@ -20,7 +19,6 @@ pub fn rows(facts: &Facts) -> u16 {
     if facts.size.height < LEAST { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
 }
 
-/// Draws it.
 pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
     let lines = lay_out(facts, usize::from(area.width));
     for (line, at) in lines.iter().zip(0..area.height) {

@@ -9,8 +9,7 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 
 use crate::limits;
-use crate::tui::highlight::Colours;
-use crate::tui::highlight::{Class, Job, Language, LineKey, Resume, Span};
+use crate::tui::highlight::{Class, Colours, Job, Language, LineKey, Resume, Span};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::wrap::Line;
 
@@ -19,7 +18,6 @@ use crate::tui::widgets::wrap::Line;
 pub(crate) struct Code {
     /// The line's name.
     pub(crate) key: LineKey,
-    /// What the code is in.
     pub(crate) language: Language,
     /// The line's number in its block, from 0.
     pub(crate) number: usize,
@@ -34,7 +32,6 @@ pub(crate) struct Code {
 /// What the style beneath the colours means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ground {
-    /// Nothing.
     Plain,
     /// Nothing; what a row would hide is marked.
     Marked,
@@ -97,7 +94,6 @@ enum Keeps {
     Colour,
 }
 
-/// Puts a colour on a style.
 fn on(style: Style, colour: Style, keeps: Keeps) -> Style {
     match keeps {
         Keeps::Colour => Style { fg: None, bg: None, underline_color: None, ..colour }.patch(style),

@@ -23,7 +23,6 @@ const DEPTH: usize = 12;
 /// How a text continues what was laid out before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Begin {
-    /// With a block of its own.
     #[default]
     Fresh,
     /// With the rest of a block: no blank row, no label, no table head.

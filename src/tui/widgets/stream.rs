@@ -19,7 +19,6 @@ const TELLING_LINE: usize = 64;
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// As Markdown.
     Markdown,
     /// Line by line, wrapped between words.
     Plain(Style),
@@ -58,7 +57,6 @@ impl Layout {
         }
     }
 
-    /// Returns the rows.
     pub fn rows(&self) -> &[Line] {
         &self.rows
     }

@@ -27,7 +27,6 @@ impl Table {
         Self { alignments, rows: Vec::new() }
     }
 
-    /// Begins a row.
     pub fn start_row(&mut self) {
         self.rows.push(Vec::new());
     }
@@ -154,7 +153,6 @@ impl Table {
     }
 }
 
-/// Wraps each cell to its column.
 fn wrap_cells(cells: &[Line], columns: &[usize]) -> Vec<Vec<Line>> {
     let none = Line::default();
     columns

@@ -48,7 +48,6 @@ struct Run {
 }
 
 impl Line {
-    /// Makes a line of one style.
     pub fn new(text: &str, style: Style) -> Self {
         let mut line = Self::default();
         line.push(text, style);
@@ -87,7 +86,6 @@ impl Line {
         }
     }
 
-    /// Appends a line.
     pub fn append(&mut self, other: &Self) {
         for (text, style) in other.runs() {
             self.push(text, style);
@@ -99,17 +97,14 @@ impl Line {
         self.code = Some(Box::new(code));
     }
 
-    /// Returns of which code the line is.
     pub(crate) fn code(&self) -> Option<&Code> {
         self.code.as_deref()
     }
 
-    /// Tells whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Returns the text alone.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -134,7 +129,6 @@ impl Line {
         self.slice(0, self.text.len())
     }
 
-    /// Returns the display width.
     pub fn width(&self) -> usize {
         width(&self.text)
     }
@@ -244,7 +238,6 @@ fn grapheme(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((at + symbol.len(), width))
 }
 
-/// Returns the display width of a text.
 pub fn width(text: &str) -> usize {
     if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control()) {
         return text.len();
@@ -272,7 +265,6 @@ pub enum Break {
 pub struct Wrap<'a> {
     /// The width of a row, what stands before it included. Nothing is written when it is 0.
     pub width: usize,
-    /// Where to break.
     pub at: Break,
     /// Stands before the first row; cut from the left to half the width.
     pub first: &'a Line,

@@ -99,12 +99,10 @@ impl Output {
         self.columns = columns;
     }
 
-    /// Adds text as it is.
     pub fn write(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Adds a line.
     pub fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push_str(if self.kind == OutputKind::Keys { "\r\n" } else { "\n" });

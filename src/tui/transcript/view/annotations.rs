@@ -25,9 +25,7 @@ const WIDE: u16 = 60;
 /// What is marked in a transcript.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Annotations<'a> {
-    /// What is searched for.
     pub search: Option<&'a Search>,
-    /// What is selected.
     pub selection: Option<&'a Selection>,
     /// The zone of the times that are shown, and the present moment.
     pub times: Option<(&'a TimeZone, Timestamp)>,
