@@ -49,7 +49,6 @@ pub const MANUAL: &[ManualPage] = pages!(
 );
 
 impl ManualPage {
-    /// Returns the heading of the page.
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim_start()
     }

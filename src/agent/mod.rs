@@ -36,7 +36,6 @@
 //! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
-mod agent_notes;
 mod batch;
 mod builder;
 mod builder_parts;
@@ -51,11 +50,11 @@ pub mod finalizers;
 pub mod frame;
 mod history;
 mod hooks;
-#[cfg(feature = "tools")]
-mod jobs;
 mod long_wait;
 mod model;
 mod model_choice;
+#[cfg(feature = "tools")]
+mod notes;
 mod on_drop;
 pub mod output_schema;
 mod parts;

@@ -23,7 +23,6 @@ use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, 
 use crate::text::visible_line;
 use crate::{demo, limits};
 
-/// Prints the lists.
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,

@@ -17,7 +17,6 @@ use crate::subagent::{EVERYTHING, Roster};
 use crate::tool::{Tool, ToolSource, Traits};
 use crate::workspace::Workspace;
 
-/// Prints the table.
 pub fn run(flags: &Flags) -> Exit {
     match table(flags) {
         Ok((table, warnings)) => {

@@ -10,7 +10,6 @@ use crate::cli::project::{FrontEnd, adopted, known, user_library};
 use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 
-/// Prints the list.
 pub fn run(flags: &Flags) -> Exit {
     let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,

@@ -26,7 +26,6 @@ pub struct ChatBody {
 pub struct WireMessage {
     pub role: Role,
     pub content: Option<Content>,
-    /// The calls of an assistant message.
     pub tool_calls: Option<Vec<WireCall>>,
     /// The call that a tool message answers.
     pub tool_call_id: Option<String>,
@@ -41,7 +40,6 @@ pub enum Role {
     /// The person, or the agent that gave a task.
     User,
     Assistant,
-    /// A tool's result.
     Tool,
 }
 
@@ -70,7 +68,6 @@ pub struct WireCall {
 /// The called function.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireFunction {
-    /// The tool's name.
     pub name: String,
     pub arguments: Option<String>,
 }
@@ -84,7 +81,6 @@ pub struct ToolOffer {
 /// The description of a function for the model.
 #[derive(Debug, Clone, Deserialize)]
 pub struct OfferedFunction {
-    /// The tool's name.
     pub name: String,
     /// JSON Schema of the arguments.
     #[serde(default)]

@@ -29,13 +29,11 @@ mod guards;
 #[cfg(feature = "program")]
 mod handle;
 #[cfg(feature = "program")]
-mod hooks;
 mod mailbox;
 #[cfg(feature = "program")]
 mod resumed;
 mod run;
 #[cfg(feature = "program")]
-mod servers;
 #[cfg(feature = "program")]
 mod setup;
 #[cfg(feature = "program")]
@@ -43,10 +41,9 @@ mod shell;
 #[cfg(feature = "program")]
 mod tools;
 #[cfg(feature = "program")]
-mod turn_marks;
 mod turns;
 #[cfg(feature = "program")]
-mod undo_notes;
+mod undo;
 #[cfg(feature = "program")]
 mod worker;
 
@@ -65,15 +62,13 @@ pub use context_files::{
 #[cfg(feature = "program")]
 pub use handle::{Handle, Keeper};
 #[cfg(feature = "program")]
-pub use hooks::HookSetup;
 pub use mailbox::{Mailbox, Tap};
 #[cfg(feature = "program")]
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use run::{RunningAgent, run};
 #[cfg(feature = "program")]
-pub use servers::ServerSetup;
 #[cfg(feature = "program")]
-pub use setup::Setup;
+pub use setup::{HookSetup, ServerSetup, Setup};
 #[cfg(feature = "program")]
 pub use shell::Shell;
 #[cfg(feature = "program")]

@@ -14,7 +14,7 @@ use crate::protocol::{
     Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange,
 };
-use crate::session::{jobs, permissions, servers};
+use crate::session::answers;
 use crate::steering::RuleScope;
 use crate::sync::lock;
 
@@ -122,18 +122,18 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             Reply::Pause { agent, state, accepted }
         }
         Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),
-        Request::RunLine { to, line, output } => jobs::run_line(handle, &to, line, output, sender),
-        Request::StopJob { job } => jobs::stop(handle, job),
-        Request::ToBackground { agent, call } => jobs::to_background(handle, &agent, call),
+        Request::RunLine { to, line, output } => answers::run_line(handle, &to, line, output, sender),
+        Request::StopJob { job } => answers::stop_job(handle, job),
+        Request::ToBackground { agent, call } => answers::to_background(handle, &agent, call),
         Request::Cancel { agents } => {
             Reply::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())
         }
-        Request::Answer { id, answer } => permissions::answer(handle, id, answer),
+        Request::Answer { id, answer } => answers::answer(handle, id, answer),
         Request::UserLeft => {
             handle.approvals().user_left();
             return None;
         }
-        Request::SetMode { choice } => permissions::set_mode(handle, choice),
+        Request::SetMode { choice } => answers::set_mode(handle, choice),
         Request::ListChanges => Reply::Changes(handle.compare_changes()),
         Request::Context { act } => context(handle, act),
         Request::PreviewUndo { scope } => {
@@ -148,9 +148,9 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             let files = handle.undo(&scope);
             Reply::Undone { scope, files }
         }
-        Request::Rules { request } => permissions::rules(handle, request),
-        Request::Servers { request } => servers::list(handle, request),
-        Request::Prompt { server, prompt, words } => servers::prompt(handle, server, prompt, &words),
+        Request::Rules { request } => answers::rules(handle, request),
+        Request::Servers { request } => answers::servers(handle, request),
+        Request::Prompt { server, prompt, words } => answers::prompt(handle, server, prompt, &words),
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);
             handle.budget().set_max_tokens(limits.max_tokens);

@@ -39,7 +39,6 @@ pub enum Attention {
 /// The notifications that wait, and whether anybody looks.
 #[derive(Debug, Default)]
 pub struct Alerts {
-    /// When the user is notified.
     pub when: AlertWhen,
     /// Whether the terminal has the focus; `None` as long as it has not said so.
     pub attention: Option<Attention>,
@@ -96,9 +95,7 @@ impl Alerts {
 #[derive(Debug, Clone, Copy)]
 pub struct TitleFacts<'a> {
     pub host: &'a HostState,
-    /// What every client knows of the run.
     pub run: &'a RunState,
-    /// What the user is asked.
     pub questions: &'a Questions,
     /// The name of the working directory (untrusted).
     pub place: &'a str,
@@ -124,13 +121,10 @@ pub fn title(facts: &TitleFacts<'_>) -> String {
 pub struct AlertFacts<'a> {
     /// The moment of the last message that carried one.
     pub now: Timestamp,
-    /// The texts that wait for delivery.
     pub pending: &'a PendingTexts,
-    /// What the user is asked.
     pub questions: &'a Questions,
 }
 
-/// Folds an event in.
 pub fn apply(alerts: &mut Alerts, envelope: &Envelope, facts: &AlertFacts<'_>) {
     match &envelope.event {
         Event::TurnStarted { .. } if envelope.agent.is_main() => alerts.turn_began(),

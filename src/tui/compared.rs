@@ -28,7 +28,6 @@ pub struct ComparedPane {
 }
 
 impl ComparedPane {
-    /// Opens the comparison at its beginning.
     pub fn new(table: ComparedTable) -> Self {
         Self { table, position: ListPosition::default() }
     }

@@ -29,7 +29,6 @@ const SUM_ROWS: u16 = 3;
 /// The list, from its opening to its end.
 #[derive(Debug)]
 pub struct ContextPane {
-    /// The agent whose window is shown.
     agent: AgentId,
     position: ListPosition,
     /// What the run said; `None` before that.
@@ -37,12 +36,10 @@ pub struct ContextPane {
 }
 
 impl ContextPane {
-    /// Opens the list at an agent.
     pub fn at(agent: AgentId) -> Self {
         Self { agent, position: ListPosition::default(), reports: None }
     }
 
-    /// Takes what the run says.
     pub fn take(&mut self, reports: Vec<ContextReport>) {
         self.reports = Some(reports);
     }

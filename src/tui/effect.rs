@@ -26,7 +26,6 @@ pub enum Outcome {
 /// One thing that a pane cannot do by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaneEffect {
-    /// Something outside the screen.
     Outside(Effect),
     /// A sentence in the status line for a while.
     Say(String),
@@ -36,7 +35,6 @@ pub enum PaneEffect {
     Reply(String),
     /// The focus for a pane; overlays close.
     Focus(Pane),
-    /// The end of the overlay on top.
     CloseOverlay,
     /// What follows from a choice in a list of sessions or messages.
     Chosen(ChoiceSubject, ListChoice),
@@ -46,7 +44,6 @@ pub enum PaneEffect {
     Note(AgentId, String),
     /// What Enter does, wherever the text came from.
     Enter,
-    /// A command with its argument.
     Run(Verb, String),
     /// The decision about the call that the message is about.
     DecideCall,
@@ -127,7 +124,6 @@ impl Outcome {
         Self::one(PaneEffect::Say(sentence.into()))
     }
 
-    /// Makes the outcome of a request to the run.
     pub fn request(request: Request) -> Self {
         Self::one(request.into())
     }

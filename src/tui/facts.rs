@@ -19,12 +19,10 @@ use crate::session::fold::RunState;
 /// The facts that every pane goes by.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// What every client knows of the run.
     pub run: RunState,
     pub size: Size,
     /// The moment of the last message that carried one.
     pub now: Timestamp,
-    /// The keys in force.
     pub keymap: Keymap,
     pub theme: Theme,
     pub themes: Themes,

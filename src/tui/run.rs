@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - when what is being written is kept: `drafts.rs`, `src/tui/message/kept.rs`; stories: `session/screen.rs`
+//! - when what is being written is kept: `drafts.rs`, `src/tui/message/drafts.rs`; stories: `session/screen.rs`
 //! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
 //!   stories: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`

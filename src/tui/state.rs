@@ -1,4 +1,5 @@
-//! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
+//! What several panes share: which there are, what lies where on the screen, the pointer, the causes of messages, what is
+//! told in lines. No I/O, no clock, no knowledge of the view.
 //!
 //! # Where things are
 //!
@@ -102,17 +103,13 @@ pub enum Pane {
     /// The search of what was sent before.
     History,
     Tree,
-    /// The filter of the agent tree.
     Filter,
-    /// The transcript of the selected agent.
     Transcript,
     /// The search in it, while it is typed.
     Search,
     /// The panel of a paused agent.
     Gate,
-    /// The texts that wait for delivery.
     Pending,
-    /// The details of the shown agent.
     Details,
 }
 
@@ -196,17 +193,14 @@ pub enum Region {
     Pane(Pane),
     /// A visible line of the shown transcript.
     Line(ShownLine),
-    /// The row of an agent in the tree.
     Agent(AgentId),
     /// The row that counts the ended children of this agent.
     Ended(AgentId),
     /// A text that waits for delivery.
     Entry(MessageId),
-    /// The composer's text.
     Text,
     /// A line between panes that can be drawn elsewhere.
     Divider(Divider),
-    /// A tab of a narrow screen.
     Tab(Pane),
     /// What could stand behind what is being typed, by its place in the list.
     Offer(usize),

@@ -14,7 +14,6 @@ pub enum ChoiceSubject {
     Message,
     /// A place where words were found in a session, to be read there.
     Hit,
-    /// An MCP server, to start it.
     Server,
 }
 
@@ -65,7 +64,6 @@ pub enum SessionsFor {
 /// What the program goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switch {
-    /// Another session.
     Resume {
         session: String,
         /// The directory that it works in; empty when that is not known.

@@ -471,7 +471,6 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
 /// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
 const ROOT: &[&str] = &[
     "src/tui/app/mod.rs",
-    "src/tui/app/settle.rs",
     "src/tui/update/mod.rs",
     "src/tui/update/command.rs",
     "src/tui/update/escape.rs",

@@ -87,7 +87,6 @@ impl Progress {
         self.open.clear();
     }
 
-    /// Returns whether a turn runs.
     pub fn is_running(&self) -> bool {
         self.running
     }

@@ -8,7 +8,6 @@ use crate::protocol::ServerStatus;
 use crate::summary::count;
 use crate::text::visible_line;
 
-/// Prints the list.
 pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;

@@ -35,7 +35,6 @@ pub struct ProjectPersona {
 /// The files of a project for this program.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOffer {
-    /// The project's root.
     pub root: PathBuf,
     /// The settings of its configuration.
     pub layer: Option<ProjectLayer>,

@@ -16,7 +16,6 @@ use crate::steering::Trigger;
 use crate::target::MAIN;
 use crate::text::{visible, visible_line};
 
-/// Sends the text.
 pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
     let text = match read(&args.text) {
         Ok(text) => text,

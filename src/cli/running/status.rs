@@ -18,7 +18,6 @@ use crate::text::visible_line;
 /// Most characters of a text in the list.
 const TEXT: usize = 60;
 
-/// Prints the list.
 pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
     let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
     let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(words(&statuses)) });

@@ -28,7 +28,6 @@ pub fn run_cancel(flags: &Flags, args: &CancelArgs) -> Exit {
     done(cancel(flags, args))
 }
 
-/// Answers a question.
 pub fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
     if flags.yes {
         say("--yes answers nothing here: name each question");

@@ -18,7 +18,6 @@ use crate::steering::{RuleNews, TextKind};
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
 pub struct Conversation {
-    /// The instructions in front.
     pub system: String,
     /// The turns before the current one.
     pub earlier: Vec<Turn>,
@@ -79,7 +78,6 @@ pub struct FinishedCall {
 /// A call without the id that it has on the wire.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Call {
-    /// The tool's name.
     pub name: String,
     pub arguments: Map<String, Value>,
 }
@@ -223,7 +221,6 @@ impl Conversation {
         lines.find_map(|line| line.strip_prefix("Working directory:")).map_or("", |path| path.trim().trim_matches('`'))
     }
 
-    /// Tells whether a tool is on offer.
     pub fn offers(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }

@@ -39,16 +39,11 @@ pub struct ToolUse {
 /// The tools that a person can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// Computes an expression.
     Calculator,
     Read,
-    /// Searches lines.
     Grep,
-    /// Lists paths.
     Glob,
-    /// Runs a command.
     Bash,
-    /// Writes a file.
     Write,
 }
 

@@ -4,12 +4,14 @@
 //! byte; an unreadable item is no error.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::event::Usage;
-use crate::provider::UsageScope;
 use crate::provider::chat::{Dollars, Number, Text};
+use crate::provider::error_body::ErrorBody;
 use crate::provider::usage::{self, TokenCounts};
+use crate::provider::{ProviderError, UsageScope};
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]
@@ -153,4 +155,15 @@ impl WireUsage {
     pub fn scope(&self) -> UsageScope {
         usage::scope(None, self.num_server_side_tools_used)
     }
+}
+
+/// Makes the error from an `error` event, a failed response, or its `error` member alone.
+pub(super) fn reported(json: &str) -> ProviderError {
+    let value: Value = serde_json::from_str(json).unwrap_or_default();
+    // The `type` of the event itself is not part of the error.
+    let body = match value.get("error").filter(|error| !error.is_null()) {
+        Some(error) => ErrorBody::of(error),
+        None => ErrorBody::read(json),
+    };
+    body.reported()
 }

@@ -12,7 +12,6 @@
 mod assemble;
 mod body;
 mod event;
-mod failure;
 mod items;
 
 use crate::provider::wire::Wire;

@@ -37,7 +37,6 @@ pub struct AgentsFacts<'a> {
     /// Size, time, keys and theme.
     pub facts: &'a Facts,
     pub agents: &'a Agents,
-    /// Where the keys go.
     pub focus: &'a Focus,
     /// What lies where on the screen, as it was drawn last.
     pub regions: &'a Regions,

@@ -1,4 +1,5 @@
-//! Which rows the list has, in which order: made anew only after the agents, a fold, the filter or the selection changed.
+//! Which rows the list has, in which order: made anew only after the agents, a fold, the filter or the selection changed. And the
+//! filter itself.
 //!
 //! Always holds: a child stands behind its parent and its elder siblings' subtrees; the selected agent has a row; the
 //! ancestors of every row have rows.
@@ -14,7 +15,6 @@ pub struct Row {
     /// The place of the agent in [`Agents::nodes`]; for [`RowKind::Past`] that of the parent.
     pub agent: usize,
     pub kind: RowKind,
-    /// How deep it stands.
     pub depth: usize,
     /// Whether no later row hangs on the same parent.
     pub last: bool,
@@ -212,7 +212,6 @@ impl Filter {
         &self.text
     }
 
-    /// Returns whether anything is filtered.
     pub fn is_active(&self) -> bool {
         !self.words.is_empty()
     }

@@ -28,9 +28,7 @@ pub struct AgentsView<'a> {
     pub pane: &'a AgentsPane,
     /// Size, time, keys and theme.
     pub facts: &'a Facts,
-    /// Where the keys go.
     pub focus: &'a Focus,
-    /// The transcript of the selected agent.
     pub transcript: Option<&'a Transcript>,
 }
 

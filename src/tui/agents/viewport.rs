@@ -9,7 +9,6 @@ use crate::tui::state::Divider;
 /// Where the list and the details are scrolled to, and their room.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Viewport {
-    /// The sizes that the user chose.
     pub sizes: Sizes,
     /// What the panes beside the transcript get room for.
     pub room: PaneRoom,

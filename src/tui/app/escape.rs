@@ -14,7 +14,6 @@ use crate::tui::state::Pane;
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
-    /// It closes the completion list.
     CloseCompletion,
     /// It goes a step back in the overlay on top, or closes it; in words.
     LeaveOverlay(&'static [&'static str]),

@@ -267,12 +267,10 @@ impl Questions {
         self.queue.front().map(|(id, _)| *id)
     }
 
-    /// Returns the number of questions.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Tells whether nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

@@ -47,7 +47,6 @@ pub struct QuestionView<'a> {
     pub message: MessageUse,
     /// Where keys have their meaning.
     pub context: Context,
-    /// What every pane reads.
     pub facts: &'a Facts,
 }
 

@@ -1,4 +1,5 @@
-//! What a draft is: a text, or a command with what stands behind it.
+//! What a draft is: a text, or a command with what stands behind it; the names of other programs for commands, and the
+//! command that an unknown word most resembles.
 //!
 //! Pure; the tables of commands stand in `mod.rs` and `lines.rs`. Always holds: a text is a command only by its first word,
 //! and only where that is the name of one.

@@ -8,14 +8,12 @@
 //! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
 //!   `src/tui/update/export.rs`; stories: `export.rs`
 
-mod csv;
 mod file;
 mod ledger;
 pub(super) mod markdown;
 
-pub use csv::csv;
 pub use file::{default_name, save};
-pub use ledger::{ledger_csv, ledger_markdown};
+pub use ledger::{csv, ledger_csv, ledger_markdown};
 
 /// What is to be written, in which form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

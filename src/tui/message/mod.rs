@@ -16,7 +16,7 @@
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
-//! - what is kept of it in the session's journal, and put back: `kept.rs`; stories: `session/screen.rs`
+//! - what is kept of it in the session's journal, and put back: `drafts.rs`; stories: `session/screen.rs`
 //! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
 //! - images: `attach.rs`, `src/tui/run/images.rs`; stories: `attachments.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
@@ -33,7 +33,6 @@ pub mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
-mod kept;
 pub mod line;
 pub mod paths;
 pub mod purpose;
@@ -194,7 +193,6 @@ impl Message {
 pub struct MessageContext<'a> {
     /// The size, the time, the keys, the medium.
     pub facts: &'a Facts,
-    /// Where the keys go.
     pub focus: &'a Focus,
     pub shown: &'a AgentId,
     /// What every client knows of the run: what is pending, what became of every text.

@@ -55,7 +55,6 @@ impl Memory {
         });
     }
 
-    /// Writes what was sent.
     pub fn remember(&self, text: String, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         let cwd = self.cwd.to_string_lossy().into_owned();
@@ -99,7 +98,6 @@ impl Memory {
         });
     }
 
-    /// Compares two sessions.
     pub fn compare(&self, names: [String; 2], files: &Files) {
         let state = self.state.clone();
         files.aside(move || vec![Msg::Compared(sessions::compared(state.as_deref(), &names))]);

@@ -29,7 +29,6 @@ pub struct ScreenOptions {
     /// A text to send at once.
     pub prompt: Option<String>,
     pub themes: Themes,
-    /// What tokens cost.
     pub prices: Prices,
     /// Where exported files go.
     pub cwd: PathBuf,
@@ -49,7 +48,6 @@ pub struct ScreenOptions {
     pub relay: Relay,
     /// Whether the terminal can be asked something.
     pub answers: Answers,
-    /// When the user is notified.
     pub when: AlertWhen,
     pub keymap: Keymap,
     /// The name that the session is saved by.

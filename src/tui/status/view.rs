@@ -31,7 +31,6 @@ const BADGE: u16 = 20;
 pub struct StatusView<'a> {
     pub status: &'a Status,
     pub facts: &'a Facts,
-    /// Where the keys go.
     pub context: Context,
 }
 

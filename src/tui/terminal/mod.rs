@@ -103,7 +103,6 @@ impl Terminal {
         })
     }
 
-    /// Returns the size that frames are drawn in.
     pub fn size(&self) -> Size {
         use ratatui::backend::Backend as _;
         self.inner.backend().size().unwrap_or_default()

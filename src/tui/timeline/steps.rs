@@ -97,12 +97,10 @@ impl Steps {
         self.places.is_empty()
     }
 
-    /// Returns the number of a step.
     pub fn seq(&self, index: usize) -> Option<u64> {
         self.places.get(index).map(|(seq, _)| *seq)
     }
 
-    /// Returns the time of a step.
     pub fn at(&self, index: usize) -> Option<Timestamp> {
         self.places.get(index).map(|(_, at)| *at)
     }

@@ -113,7 +113,6 @@ pub struct CallCell {
     pub owner: JobOwner,
     /// The call's id, not sanitised: compared, never shown.
     pub id: CallId,
-    /// The tool's name.
     pub name: String,
     /// As the model wrote them, not sanitised.
     pub arguments: Arguments,
@@ -267,7 +266,6 @@ pub enum Body {
         stage: Stage,
     },
     Call(Box<CallCell>),
-    /// A sub-agent.
     Child(ChildCell),
     /// Older rounds that a summary stands for, or long results that were shortened.
     Compaction {
@@ -276,7 +274,6 @@ pub enum Body {
         /// The summary; empty where results were shortened only.
         summary: String,
     },
-    /// A sentence of the program.
     Notice {
         level: Level,
         text: String,
@@ -343,7 +340,6 @@ impl Cell {
         Self { id, revision: 0, rewrites: 0, at, took: 0, fold: Fold::Folded, body }
     }
 
-    /// Returns when it came, if that is known.
     pub fn at(&self) -> Option<Timestamp> {
         (self.at != 0).then(|| Timestamp::from_millisecond(self.at).ok()).flatten()
     }

@@ -72,7 +72,6 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Makes the empty transcript of an agent.
     pub fn new(agent: AgentId) -> Self {
         Self { agent, ..Self::default() }
     }
@@ -338,7 +337,6 @@ impl Transcript {
         true
     }
 
-    /// Adds a sentence of the program.
     pub fn tell(&mut self, level: Level, sentence: &str) {
         self.notice(level, &text::visible_line(sentence));
     }

@@ -19,14 +19,11 @@ use crate::tui::state::{Pane, Part, Region, Regions};
 #[derive(Debug, Clone, Copy)]
 pub struct TranscriptFacts<'a> {
     pub facts: &'a Facts,
-    /// The agent whose transcript is shown.
     pub agent: &'a AgentId,
     pub focus: Pane,
-    /// What lies where on the screen.
     pub regions: &'a Regions,
 }
 
-/// Carries out one key.
 pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
     let reader = pane.reader_mut(facts.agent);
     match key {

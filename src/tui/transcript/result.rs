@@ -13,7 +13,6 @@ use crate::tui::widgets::diff::Diff;
 /// What there is to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shown {
-    /// The change of a file.
     Diff(Diff),
     Command {
         words: String,

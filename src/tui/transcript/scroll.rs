@@ -29,7 +29,6 @@ pub struct Point {
 /// A request to look elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollRequest {
-    /// Go up by lines.
     Up(usize),
     /// Go down by lines; arriving at the end follows it again.
     Down(usize),

@@ -22,7 +22,6 @@ pub struct Search {
     pub at: Option<MatchPlace>,
     /// What the next look shall answer.
     pub request: Option<SearchRequest>,
-    /// What was found so far.
     pub count: Count,
     /// The last step led around the end.
     pub wrapped: Option<WrapAround>,
@@ -41,7 +40,6 @@ pub struct Origin {
     /// Its first row.
     pub top: Point,
     pub selected: Option<CellId>,
-    /// The pane that had the focus.
     pub pane: Pane,
 }
 
@@ -170,7 +168,6 @@ impl Search {
         self.origin.top
     }
 
-    /// Tells whether anything is searched for.
     pub fn is_active(&self) -> bool {
         !self.text.is_empty()
     }

@@ -43,7 +43,6 @@ pub fn answered(message: &mut Message, answer: protocol::Answer, outcome: Result
     }
 }
 
-/// Begins the words of a no.
 pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
@@ -53,7 +52,6 @@ pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
     PaneEffect::Focus(Pane::Composer)
 }
 
-/// Begins the values of a form.
 pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
@@ -74,7 +72,6 @@ pub fn send_form(questions: &mut Questions, message: &mut Message, id: ApprovalI
     outcome
 }
 
-/// Sends the words of a no.
 pub fn commit(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
     let outcome = approval::no_with_words(questions, id, message.text(), facts);
     end_when_sent(message, &outcome);

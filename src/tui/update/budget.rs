@@ -36,7 +36,6 @@ pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
     }
 }
 
-/// Says what the budget is now.
 pub fn set(facts: &Facts) -> PaneEffect {
     PaneEffect::Reply(budget_sentence(facts.run.budget))
 }

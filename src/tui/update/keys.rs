@@ -21,7 +21,6 @@ use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
 use crate::tui::{palette, pause, pending as pending_pane};
 
-/// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
     let chord = Chord::of(key);

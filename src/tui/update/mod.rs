@@ -315,7 +315,6 @@ fn commit_call(app: &mut App) -> Vec<Effect> {
     carry_out_outcome(app, outcome)
 }
 
-/// Sends the words of a no.
 fn decline(app: &mut App, id: ApprovalId) -> Vec<Effect> {
     let outcome = approval::commit(&mut app.questions, &mut app.message, id, &app.facts);
     carry_out_outcome(app, outcome)

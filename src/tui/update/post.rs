@@ -54,7 +54,6 @@ pub fn told(app: &mut App, post: Post) -> PostOutcome {
     PostOutcome::Changed(carry_out(app, wanted))
 }
 
-/// Folds an event in.
 fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.facts.now = app.facts.now.max(envelope.at);
     let priced = priced(&app.facts.run.agents, envelope);
@@ -84,7 +83,6 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     effects
 }
 
-/// Notes which model answers.
 fn note_model(status: &mut Status, envelope: &Envelope) {
     match &envelope.event {
         // The embedded model it is.

@@ -238,7 +238,6 @@ fn with_timeline(app: &mut App, change: impl FnOnce(&mut Timeline)) {
     }
 }
 
-/// Types a time to go to.
 fn type_time(app: &mut App, chord: Chord) {
     let Some(replay) = &mut app.replay else { return };
     let mut typed = replay.timeline.typed().unwrap_or_default().to_owned();

@@ -115,7 +115,6 @@ pub fn listed(
     wanted
 }
 
-/// Carries out a choice.
 pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice, facts: &Facts) -> Vec<PaneEffect> {
     match subject {
         ChoiceSubject::Session => go_on_with(questions, &row, facts),

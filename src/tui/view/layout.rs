@@ -34,7 +34,6 @@ pub struct Demand {
     pub tab: Pane,
     /// The pane that has all the room above the composer.
     pub zoom: Option<Pane>,
-    /// The sizes that the user chose.
     pub sizes: Sizes,
 }
 
@@ -66,7 +65,6 @@ pub enum TreeForm {
 /// Where everything goes. Areas may be empty; none reaches beyond the screen and no two overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panes {
-    /// The tabs of a narrow screen.
     pub tabs: Rect,
     pub tree: Rect,
     pub form: TreeForm,
@@ -81,7 +79,6 @@ pub struct Panes {
     pub transcript: Rect,
     pub rules: Rect,
     pub tour: Rect,
-    /// The texts that wait.
     pub pending: Rect,
     /// The panel of a paused agent.
     pub gate: Rect,

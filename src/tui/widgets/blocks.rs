@@ -29,7 +29,6 @@ pub enum BlockKind {
     Fence,
     Table,
     List,
-    /// Anything else.
     Other,
 }
 

@@ -16,7 +16,6 @@ use crate::tui::widgets::wrap::Line;
 /// Which line of code a row shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Code {
-    /// The line's name.
     pub(crate) key: LineKey,
     pub(crate) language: Language,
     /// The line's number in its block, from 0.

@@ -31,7 +31,6 @@ impl Table {
         self.rows.push(Vec::new());
     }
 
-    /// Appends a cell to the row.
     pub fn push_cell(&mut self, cell: Line) {
         if let Some(row) = self.rows.last_mut() {
             row.push(cell);

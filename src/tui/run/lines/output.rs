@@ -24,7 +24,6 @@ const COLUMNS: u16 = 80;
 pub enum OutputKind {
     /// Key by key, from a terminal that leaves the line to the program.
     Keys,
-    /// Line by line.
     Lines,
 }
 

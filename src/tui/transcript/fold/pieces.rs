@@ -20,7 +20,6 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Begins a text.
     pub fn new(cell: CellId) -> Self {
         Self { cell, settled: 0, held: String::new() }
     }

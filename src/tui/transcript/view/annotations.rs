@@ -51,7 +51,6 @@ pub struct Annotator<'a> {
 }
 
 impl<'a> Annotator<'a> {
-    /// Begins a frame.
     pub fn new(annotations: &'a Annotations<'a>, theme: &'a Theme) -> Self {
         let query = annotations.search.and_then(|search| Query::new(search.text()));
         Self { annotations, theme, query, here: None, above: None }

@@ -70,7 +70,6 @@ pub struct CellRow<'a> {
 }
 
 impl TranscriptCache {
-    /// Makes an empty cache.
     pub fn new() -> Self {
         Self::default()
     }

@@ -44,7 +44,6 @@ pub struct View<'a> {
     /// The cell to mark; none when the pane has no focus.
     pub selected: Option<CellId>,
     pub theme: &'a Theme,
-    /// The colours of code that are known.
     pub colours: &'a Colours,
     /// Where the reader sees that there is more below.
     pub badge: Badge,

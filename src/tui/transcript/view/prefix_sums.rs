@@ -9,7 +9,6 @@ pub(super) struct PrefixSums {
 }
 
 impl PrefixSums {
-    /// Forgets all numbers.
     pub fn clear(&mut self) {
         self.tree.clear();
     }
