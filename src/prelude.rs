@@ -14,12 +14,13 @@ pub use crate::id::{AgentId, MessageId};
 pub use crate::listener::{InMemoryEventList, JsonLines, Listener};
 pub use crate::message::Message;
 #[cfg(feature = "http")]
+pub use crate::provider::HttpConnector;
 pub use crate::provider::{
-    ChatProvider, ChatRequest, ChatTransport, Connector, HttpConnector, Piece, Played, Reply, ScriptedProvider, Sink,
-    Streaming,
+    ChatProvider, ChatRequest, ChatTransport, Connector, Piece, Played, Reply, ScriptedProvider, Sink, Streaming,
 };
 pub use crate::subagent::{Persona, SubAgents};
 #[cfg(feature = "typed")]
+pub use crate::tool::typed;
 pub use crate::tool::{
-    Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, typed,
+    Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits,
 };

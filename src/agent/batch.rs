@@ -27,7 +27,8 @@ use crate::message::ToolCall;
 use crate::provider::Finish;
 use crate::sync::lock;
 #[cfg(feature = "tools")]
-use crate::tool::{AgentJobs, Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
+use crate::tool::AgentJobs;
+use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";

@@ -28,7 +28,8 @@ use crate::message::Message;
 use crate::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
 use crate::steering::Framing;
 #[cfg(feature = "tools")]
-use crate::tool::{Jobs, Tool, Toolbox};
+use crate::tool::Jobs;
+use crate::tool::{Tool, Toolbox};
 
 /// The inputs of an agent. Awaiting it makes the agent, as [`AgentBuilder::build`] does with a block.
 #[must_use]

@@ -36,6 +36,7 @@
 //! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
+mod agent_notes;
 mod batch;
 mod builder;
 mod builder_parts;
@@ -50,11 +51,11 @@ pub mod finalizers;
 pub mod frame;
 mod history;
 mod hooks;
+#[cfg(feature = "tools")]
+mod jobs;
 mod long_wait;
 mod model;
 mod model_choice;
-#[cfg(feature = "tools")]
-mod notes;
 mod on_drop;
 pub mod output_schema;
 mod parts;
@@ -81,9 +82,8 @@ use crate::event::Event;
 use crate::id::{AgentId, MessageId};
 use crate::listener::{HistoryChange, Listener, ListenerList};
 #[cfg(feature = "http")]
-use crate::provider::{
-    AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, HttpConnector, Streaming,
-};
+use crate::provider::HttpConnector;
+use crate::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
 use crate::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};

@@ -11,7 +11,8 @@ use url::Url;
 
 use crate::dialect::Dialect;
 #[cfg(feature = "http")]
-use crate::provider::{ChatProvider, Http, ProviderError, Registry};
+use crate::provider::Http;
+use crate::provider::{ChatProvider, ProviderError, Registry};
 
 /// A model and the way to its server. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -16,7 +16,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
-//! - the list of sessions, branches: `sessions/mod.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
+//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
 //!   `tests/pty/commands.rs`
 

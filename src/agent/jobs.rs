@@ -1,13 +1,12 @@
-//! What the program tells the agent by itself, at a boundary and before a turn: the news of its commands in the background,
-//! and of sub-agents that the user continued.
+//! The agent and its commands in the background: at a boundary and before a turn it hears what it asked to be told.
 //!
 //! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
-//! not the user; it never stands between a call and its result, and no note starts a turn. Before each note about a job
-//! protected files are compared while jobs run, and what differs is decided about first.
+//! not the user; it never stands between a call and its result, and no note starts a turn. Before each note protected
+//! files are compared while jobs run, and what differs is decided about first.
 
 use crate::agent::Agent;
-use crate::agent::frame::{agent_note, job_note};
-use crate::message::{AgentReport, JobReport, UserAbout};
+use crate::agent::frame::job_note;
+use crate::message::{JobReport, UserAbout};
 
 impl Agent {
     /// Emits what happened to jobs since, those of other agents too.
@@ -36,17 +35,5 @@ impl Agent {
     pub(crate) async fn end_jobs(&self) {
         self.tree.jobs.end_of(&self.id).await;
         self.tell_jobs();
-    }
-
-    /// Puts what the user had sub-agents do into the conversation.
-    pub(super) fn hear_of_agents(&mut self) {
-        let notes = self.tree.agent_notes.take(&self.id);
-        for note in &notes {
-            let report = AgentReport { agent: note.agent.clone() };
-            self.history.push_user_about(agent_note(note), Vec::new(), UserAbout::Agent(report));
-        }
-        if !notes.is_empty() {
-            self.tell_history();
-        }
     }
 }

@@ -1,0 +1,22 @@
+//! The main agent hears of sub-agents that the user continued, at a boundary and before a turn.
+//!
+//! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
+//! not the user; it never stands between a call and its result, and no note starts a turn.
+
+use crate::agent::Agent;
+use crate::agent::frame::agent_note;
+use crate::message::{AgentReport, UserAbout};
+
+impl Agent {
+    /// Puts what the user had sub-agents do into the conversation.
+    pub(super) fn hear_of_agents(&mut self) {
+        let notes = self.tree.agent_notes.take(&self.id);
+        for note in &notes {
+            let report = AgentReport { agent: note.agent.clone() };
+            self.history.push_user_about(agent_note(note), Vec::new(), UserAbout::Agent(report));
+        }
+        if !notes.is_empty() {
+            self.tell_history();
+        }
+    }
+}
