@@ -2,6 +2,9 @@
 //!
 //! Mistakes of the model are not errors here, but `Error: …` observations in the conversation.
 
+use std::error::Error;
+use std::iter;
+
 use serde::{Deserialize, Serialize};
 
 use crate::event::{TurnFault, TurnFaultKind};
@@ -240,4 +243,29 @@ impl RunError {
         };
         Some(TurnFault { kind, status: None, retryable: false })
     }
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    iter::successors(error.source(), |error| (*error).source())
+}
+
+/// Returns an error with its causes, those left out that it says itself.
+pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = causes(error).map(ToString::to_string);
+    causes.fold(
+        error.to_string(),
+        |words, cause| if words.contains(&cause) { words } else { format!("{words}: {cause}") },
+    )
+}
+
+/// Returns the causes of a failed request, without the outermost wrappers.
+pub(crate) fn request_causes(error: &(dyn Error + 'static)) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in causes(error) {
+        let text = cause.to_string();
+        if !text.starts_with("client error") && !said.iter().any(|said| said.contains(&text)) {
+            said.push(text);
+        }
+    }
+    if said.is_empty() { error.to_string() } else { said.join(": ") }
 }

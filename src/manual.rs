@@ -9,14 +9,12 @@ use crate::text::distance;
 pub struct ManualPage {
     /// The name of the page, which is that of its file without the ending.
     pub topic: &'static str,
-    /// Its Markdown.
     pub text: &'static str,
 }
 
 /// A paragraph that a search has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManualMatch {
-    /// The topic of its page.
     pub topic: &'static str,
     /// The heading above it.
     pub heading: &'static str,
@@ -51,7 +49,6 @@ pub const MANUAL: &[ManualPage] = pages!(
 );
 
 impl ManualPage {
-    /// Returns the heading of the page.
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim_start()
     }

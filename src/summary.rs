@@ -281,7 +281,6 @@ fn one_line(text: &str) -> String {
 pub struct ComparedTable {
     /// One sentence about what both share.
     pub heading: String,
-    /// The rows.
     pub rows: Vec<ComparedRow>,
 }
 

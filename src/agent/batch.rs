@@ -5,11 +5,10 @@
 //! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14). Calls that have not started
 //! give way to a message that is to be delivered now; those that run go on to their end.
 
-use std::mem;
 use std::panic::AssertUnwindSafe;
-use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{mem, slice};
 
 use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
@@ -20,12 +19,13 @@ use crate::agent::pause::{self, Resume};
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
-use crate::control::{Cancellable, OnExhausted, StepLimit};
+use crate::control::{OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{CallFault, Event, EventFacts, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
+use crate::sync::lock;
 #[cfg(feature = "tools")]
 use crate::tool::AgentJobs;
 use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
@@ -174,11 +174,7 @@ impl Agent {
         let tell = |told| self.listeners.emit(questions::event(told));
         let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
         let answer = match &self.handles.cancellable {
-            Some(cancellable) => tokio::select! {
-                biased;
-                () = cancellable.cancelled() => return Err(Cancelled),
-                answer = asking => answer,
-            },
+            Some(cancellable) => cancellable.unless_cancelled(asking).await?,
             None => asking.await,
         };
         if answer == PlainAnswer::Yes {
@@ -254,7 +250,7 @@ impl Agent {
     /// Runs a call of a group and stores its outcome.
     async fn run_in_place(&self, place: usize, checked: &CheckedCall, note: &str) -> Result<(), Cancelled> {
         let ran = self.run_unless_cut(checked, note).await?;
-        if let Some(slot) = self.group.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+        if let Some(slot) = lock(&self.group).get_mut(place) {
             *slot = ran;
         }
         Ok(())
@@ -400,7 +396,7 @@ impl Agent {
         });
         match on_cancel {
             OnCancel::Wait => contained.boxed(),
-            OnCancel::Drop => until_cancelled(contained, &context.cancellable).boxed(),
+            OnCancel::Drop => async { context.cancellable.unless_cancelled(contained).await? }.boxed(),
         }
     }
 }
@@ -452,17 +448,6 @@ impl Drop for CallUpdates<'_> {
 /// Puts texts of hooks behind an observation.
 fn with_context(observation: String, texts: &[String]) -> String {
     texts.iter().fold(observation, |all, text| format!("{all}\n\n{text}"))
-}
-
-async fn until_cancelled(
-    work: impl Future<Output = Result<String, ToolError>>,
-    cancellable: &Cancellable,
-) -> Result<String, ToolError> {
-    tokio::select! {
-        biased;
-        () = cancellable.cancelled() => Err(Cancelled.into()),
-        outcome = work => outcome,
-    }
 }
 
 fn refusal(finish: &Finish) -> Option<&'static str> {

@@ -86,15 +86,13 @@ impl IntoFuture for AgentBuilder {
 /// Returns how many turns a conversation has had.
 pub(super) fn turns_of(messages: &[Message]) -> u32 {
     let turn = |message: &Message| match message {
-        Message::User { about: Some(about), .. } => match about.as_ref() {
-            UserAbout::Text(text) => Some(text.turn.max(1)),
-            UserAbout::Rule(_)
-            | UserAbout::Plan(_)
-            | UserAbout::Kept(_)
-            | UserAbout::Job(_)
-            | UserAbout::Images
-            | UserAbout::Agent(_) => None,
-        },
+        Message::User { about: Some(about), .. } => {
+            if let UserAbout::Text(text) = about.as_ref() {
+                Some(text.turn.max(1))
+            } else {
+                None
+            }
+        }
         Message::User { about: None, .. } => Some(1),
         Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
     };

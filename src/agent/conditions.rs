@@ -5,7 +5,7 @@
 //! for by `batch`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::control::{Budget, BudgetStanding, Interloper};
 use crate::details::Details;
@@ -14,6 +14,7 @@ use crate::id::{AgentId, CallId};
 use crate::listener::Listener;
 use crate::message::Arguments;
 use crate::steering::{AgentEnd, CallMoment, Happening};
+use crate::sync::lock;
 
 /// Tells the queue of one agent what happens.
 pub(super) struct ConditionWatch {
@@ -44,7 +45,7 @@ impl ConditionWatch {
     }
 
     fn known(&self) -> MutexGuard<'_, ConditionFacts> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Tells of what only the agent itself does.

@@ -10,11 +10,10 @@ use crate::agent::context_size::{self, ConversationSize};
 use crate::agent::history::{is_kept, is_pinned, is_summary};
 use crate::event::Event;
 use crate::id::CallId;
-use crate::limits;
 use crate::message::{Arguments, Message, Part, ToolCall};
 use crate::protocol::{ContextKind, ContextPart, ContextReport};
-use crate::summary;
 use crate::text::{clip, visible_line};
+use crate::{limits, summary};
 
 /// The beginning of the names of servers' tools.
 const SERVER_TOOL: &str = "mcp__";

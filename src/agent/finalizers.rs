@@ -5,7 +5,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use crate::sync::lock;
 
 type CloseHandler = Box<dyn FnOnce() + Send>;
 
@@ -43,7 +45,7 @@ pub fn registered() -> usize {
 }
 
 fn entries() -> MutexGuard<'static, Vec<ExitEntry>> {
-    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ENTRIES)
 }
 
 fn contained(what: &str, closure: impl FnOnce()) {
@@ -73,7 +75,7 @@ impl Closer {
         if self.is_closed() {
             contained("close handler", handler);
         } else {
-            self.lock().push(Box::new(handler));
+            lock(&self.handlers).push(Box::new(handler));
         }
     }
 
@@ -89,13 +91,9 @@ impl Closer {
         let me = std::ptr::from_ref(self);
         entries().retain(|entry| !matches!(entry, ExitEntry::Closer(closer) if closer.as_ptr() == me));
         loop {
-            let Some(handler) = self.lock().pop() else { return };
+            let Some(handler) = lock(&self.handlers).pop() else { return };
             contained("close handler", handler);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<CloseHandler>> {
-        self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -321,7 +321,6 @@ fn sent(when: SentWhen<'_>) -> String {
     words
 }
 
-/// Returns the beginning of a task, by which it is named.
 pub(super) fn beginning(task: &str) -> String {
     let start: String = task.trim_start().chars().take(4 * TASK).collect();
     let line = start.split_whitespace().collect::<Vec<_>>().join(" ");

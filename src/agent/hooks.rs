@@ -18,6 +18,7 @@ use crate::event::{Event, HookRun};
 use crate::id::{AgentId, ClientId};
 use crate::limits;
 use crate::message::{Arguments, Message, ToolCall};
+use crate::sync::lock;
 use crate::tool::FoundTool;
 
 /// The sender of a text that keeps a turn from ending.
@@ -109,7 +110,6 @@ pub struct HookAnswer {
 
 /// A call of which the hooks have said what they say.
 pub(super) struct CheckedCall {
-    /// As it is to run.
     pub call: ToolCall,
     /// The line that tells the model of changed arguments.
     pub note: Option<String>,
@@ -270,7 +270,7 @@ impl Agent {
 
     /// Ends the turn once the calls that run have their results; the first wish holds.
     fn wish_to_stop(&self, why: String) {
-        self.stop_wish.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        lock(&self.stop_wish).get_or_insert(why);
     }
 
     /// Fails when a hook wants the turn to end.

@@ -3,9 +3,10 @@
 //! A host writes; the agent reads it before each request, and so does the tool that spawns children. Choosing never
 //! waits and never affects a request that runs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::provider::{ChatTransport, Connector};
+use crate::sync::lock;
 
 /// The user's choice of a model; empty until the first one.
 #[derive(Debug, Default)]
@@ -37,27 +38,23 @@ impl ModelChoice {
 
     /// Chooses the model of all later requests.
     pub fn choose(&self, transport: ChatTransport) {
-        *self.lock() = Some(ChosenModel { transport, window: None });
+        *lock(&self.chosen) = Some(ChosenModel { transport, window: None });
     }
 
     /// Adds the context window of a model, in tokens; nothing happens when another was chosen meanwhile.
     pub fn found(&self, transport: &ChatTransport, window: u64) {
-        if let Some(chosen) = self.lock().as_mut().filter(|chosen| chosen.transport == *transport) {
+        if let Some(chosen) = lock(&self.chosen).as_mut().filter(|chosen| chosen.transport == *transport) {
             chosen.window = Some(window);
         }
     }
 
     /// Drops the choice of a model that cannot be used, unless another was chosen meanwhile.
     pub fn forget(&self, transport: &ChatTransport) {
-        self.lock().take_if(|chosen| chosen.transport == *transport);
+        lock(&self.chosen).take_if(|chosen| chosen.transport == *transport);
     }
 
     /// Returns the choice; `None` without one.
     pub fn chosen(&self) -> Option<ChosenModel> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<ChosenModel>> {
-        self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.chosen).clone()
     }
 }

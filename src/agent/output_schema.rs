@@ -78,7 +78,6 @@ impl OutputSchema {
         if faults.is_empty() { Ok(StructuredAnswer { value, text }) } else { Err(faults.join("; ")) }
     }
 
-    /// Returns it as the form of an answer.
     pub(super) fn format(&self, stage: AnswerStage) -> AnswerFormat<'_> {
         AnswerFormat { schema: &self.schema, stage }
     }

@@ -22,7 +22,6 @@ pub(crate) struct TreeParts {
     pub(crate) budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub(crate) rules: Arc<Rules>,
-    /// The plans of its agents.
     pub(crate) plans: Arc<Plans>,
     /// What fills the context windows.
     pub(crate) context: Arc<ContextBook>,

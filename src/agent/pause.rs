@@ -16,7 +16,6 @@ use crate::text::is_blank;
 
 /// How an agent goes on after the gate.
 pub(super) enum Resume {
-    /// The gate was open.
     Open,
     /// The user let it go on.
     Run,
@@ -24,7 +23,6 @@ pub(super) enum Resume {
     Edited(Arguments),
     /// The call does not run; the text is its observation.
     Skip(String),
-    /// A message is to be delivered now.
     Message,
 }
 

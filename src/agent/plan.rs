@@ -59,24 +59,14 @@ impl Agent {
 
     /// Tells whether the conversation says that a plan is to be accepted first.
     fn knows_plan_mode(&self) -> bool {
-        let told = self.history.messages().iter().rev().find_map(|message| match message {
-            Message::User { about: Some(about), .. } => match about.as_ref() {
-                UserAbout::Plan(told) => match told.news {
-                    PlanNews::ModeOn => Some(true),
-                    PlanNews::ModeOff => Some(false),
-                    PlanNews::Changed => None,
-                },
-                UserAbout::Text(_)
-                | UserAbout::Rule(_)
-                | UserAbout::Kept(_)
-                | UserAbout::Job(_)
-                | UserAbout::Images
-                | UserAbout::Agent(_) => None,
-            },
-            Message::User { about: None, .. }
-            | Message::System { .. }
-            | Message::Assistant(_)
-            | Message::Tool { .. } => None,
+        let told = self.history.messages().iter().rev().find_map(|message| {
+            let Message::User { about: Some(about), .. } = message else { return None };
+            let UserAbout::Plan(told) = about.as_ref() else { return None };
+            match told.news {
+                PlanNews::ModeOn => Some(true),
+                PlanNews::ModeOff => Some(false),
+                PlanNews::Changed => None,
+            }
         });
         told == Some(true)
     }

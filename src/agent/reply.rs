@@ -4,8 +4,7 @@
 //! before a cancel or a cut enters the history, marked interrupted; half calls and half thinking are dropped (D8).
 //! A message that is to be delivered now cuts the request, also before its first token and between two attempts.
 
-use std::future;
-use std::mem;
+use std::{future, mem};
 
 use crate::agent::Agent;
 use crate::agent::long_wait::LongWait;

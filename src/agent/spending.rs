@@ -47,7 +47,6 @@ impl Agent {
         self.listeners.emit(Event::Notice { text });
     }
 
-    /// Returns how large the conversation is.
     pub(super) fn size(&self) -> ConversationSize {
         let model = self.tree.transport.model_name();
         self.context_size.of(model, self.history.messages(), self.toolbox.schemas())

@@ -3,11 +3,10 @@
 //! For an event the functions of its kind run first, then those for any kind, each in the order of subscription.
 //! They get the events of their own agent's loop and of its rescue, which is marked; never those of children.
 
-use std::fmt;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::{fmt, mem};
 
 use crate::agent::Agent;
 use crate::error::BuildError;
@@ -15,6 +14,7 @@ use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId};
 use crate::listener::Listener;
 use crate::message::{Message, ToolCall};
+use crate::sync::lock;
 
 /// The seven kinds of events that a function can subscribe to, with the events behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -165,7 +165,7 @@ impl Subscribers {
     }
 
     fn lock(&self) -> MutexGuard<'_, SubscriberState> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 }
 

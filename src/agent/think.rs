@@ -1,7 +1,7 @@
 //! One question, one answer: no tools, no listeners, no budget, no history.
 
 use crate::control::Cancellable;
-use crate::error::{Cancelled, RunError};
+use crate::error::RunError;
 use crate::message::Message;
 use crate::provider::{ChatRequest, ChatTransport, Connector, ProviderError, Streaming};
 use crate::text::is_blank;
@@ -33,11 +33,7 @@ pub async fn think(
     let mut sink = |_piece| check();
     let reply = provider.complete(request, &mut sink);
     let reply = match cancellable {
-        Some(cancellable) => tokio::select! {
-            biased;
-            () = cancellable.cancelled() => return Err(Cancelled.into()),
-            reply = reply => reply,
-        },
+        Some(cancellable) => cancellable.unless_cancelled(reply).await?,
         None => reply.await,
     };
     let reply = reply.map_err(|error| match error {

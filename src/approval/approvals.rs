@@ -12,7 +12,7 @@ mod questions;
 use std::collections::HashMap;
 use std::mem;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
@@ -28,6 +28,7 @@ use crate::approval::{
 };
 use crate::id::AgentId;
 use crate::limits;
+use crate::sync::lock;
 use crate::text::is_blank;
 
 /// Hears of each change. It must not block.
@@ -84,7 +85,7 @@ impl Approvals {
     /// answer them.
     pub fn configure(&self, policy: Policy, mode: Mode) {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.policy = Arc::new(policy);
             if !inner.is_mode_set {
                 inner.mode = mode;
@@ -97,12 +98,12 @@ impl Approvals {
 
     /// Returns the open questions, the oldest first.
     pub fn open(&self) -> Vec<ApprovalRequest> {
-        self.lock().open.iter().map(|waiting| waiting.request.clone()).collect()
+        lock(&self.inner).open.iter().map(|waiting| waiting.request.clone()).collect()
     }
 
     /// Returns what the user has allowed for this session.
     pub fn grants(&self) -> Vec<Grant> {
-        self.lock().grants.clone()
+        lock(&self.inner).grants.clone()
     }
 
     /// Answers a question and tells whether the answer was taken; see [`Approvals::try_answer`].
@@ -116,18 +117,14 @@ impl Approvals {
     /// # Errors
     /// [`Unanswered`]; what is still open stays open.
     pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
-        let answer = match answer {
-            Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
-            Answer::Once
-            | Answer::Session
-            | Answer::Always
-            | Answer::Everywhere
-            | Answer::Filled(_)
-            | Answer::No(None) => answer,
+        let answer = if let Answer::No(Some(words)) = answer {
+            Answer::No((!is_blank(&words)).then(|| words.trim().to_owned()))
+        } else {
+            answer
         };
         let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere);
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
             let answer = fitting(&waiting.request.subject, answer)?;
@@ -169,7 +166,7 @@ impl Approvals {
 
     /// Calls `watcher` after each change, now and later. It must not block.
     pub fn watch(&self, watcher: Watcher) {
-        self.lock().watchers.push(watcher);
+        lock(&self.inner).watchers.push(watcher);
     }
 
     /// Decides about an act, waiting for the user where the policy says so; `tell` hears of the question for the record.
@@ -229,9 +226,9 @@ impl Approvals {
         if matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES) {
             return false;
         }
-        let policy = Arc::clone(&self.lock().policy);
+        let policy = Arc::clone(&lock(&self.inner).policy);
         let study = policy.study(act);
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         Arc::ptr_eq(&policy, &inner.policy) && inner.judge(asker, act, &study) == Verdict::Allow
     }
 
@@ -239,7 +236,7 @@ impl Approvals {
     /// questions end.
     pub fn user_left(&self) {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.is_alone = true;
             inner.note_absence();
             inner.changed();
@@ -250,18 +247,18 @@ impl Approvals {
     /// Returns what a search leaves out of what it finds below its start, a real path that was asked about where a rule
     /// wants that.
     pub fn hidden_files(&self, start: &Path) -> HiddenFiles {
-        self.lock().policy.hidden_files(start)
+        lock(&self.inner).policy.hidden_files(start)
     }
 
     /// Returns what an agent holds.
     pub fn taint(&self, agent: &AgentId) -> Taint {
-        self.lock().taint(agent)
+        lock(&self.inner).taint(agent)
     }
 
     /// Says that an agent now holds this too.
     pub fn mark(&self, agent: &AgentId, taint: Taint) {
         if taint != Taint::NONE {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let held = inner.taints.entry(agent.clone()).or_default();
             *held = held.and(taint);
         }
@@ -269,16 +266,16 @@ impl Approvals {
 
     /// Forgets what an agent held, because the agent or its history is gone.
     pub fn forget(&self, agent: &AgentId) {
-        self.lock().taints.remove(agent);
+        lock(&self.inner).taints.remove(agent);
     }
 
     /// Opens a question where one is needed.
     async fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
         loop {
-            let policy = Arc::clone(&self.lock().policy);
+            let policy = Arc::clone(&lock(&self.inner).policy);
             let study = studied(&policy, &act).await?;
             let question = {
-                let mut inner = self.lock();
+                let mut inner = lock(&self.inner);
                 // What was found out holds for this policy only.
                 if !Arc::ptr_eq(&policy, &inner.policy) {
                     continue;
@@ -297,19 +294,15 @@ impl Approvals {
     }
 
     fn withdraw(&self, id: ApprovalId) {
-        self.lock().open.retain(|waiting| waiting.request.id != id);
+        lock(&self.inner).open.retain(|waiting| waiting.request.id != id);
         self.changed();
     }
 
     fn changed(&self) {
-        let watchers = self.lock().watchers.clone();
+        let watchers = lock(&self.inner).watchers.clone();
         for watcher in watchers {
             watcher();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -354,12 +347,10 @@ impl Inner {
         } else {
             None
         };
-        let session = match &subject {
-            ApprovalSubject::Plan { .. } => Some("edits of files in the workspace".to_owned()),
-            ApprovalSubject::Act { .. }
-            | ApprovalSubject::Plain { .. }
-            | ApprovalSubject::Form { .. }
-            | ApprovalSubject::MoreCalls { .. } => grant.as_ref().map(ToString::to_string),
+        let session = if matches!(subject, ApprovalSubject::Plan { .. }) {
+            Some("edits of files in the workspace".to_owned())
+        } else {
+            grant.as_ref().map(ToString::to_string)
         };
         let offered =
             rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
@@ -371,17 +362,10 @@ impl Inner {
 
     /// Returns why no yes lets what is asked about run.
     fn forbids(&self, waiting: &OpenQuestion) -> Option<String> {
-        match (&waiting.request.subject, &waiting.study) {
-            (ApprovalSubject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
-            (
-                ApprovalSubject::Act { .. }
-                | ApprovalSubject::Plain { .. }
-                | ApprovalSubject::Plan { .. }
-                | ApprovalSubject::Form { .. }
-                | ApprovalSubject::MoreCalls { .. },
-                _,
-            ) => None,
-        }
+        let (ApprovalSubject::Act { act }, Some(study)) = (&waiting.request.subject, &waiting.study) else {
+            return None;
+        };
+        self.policy.forbids(act, study, self.mode)
     }
 
     /// Ends the questions that nobody is left to answer.

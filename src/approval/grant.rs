@@ -97,7 +97,6 @@ impl Grant {
         Self::Command { command: act.command.clone(), cwd }
     }
 
-    /// Tells whether it covers an act.
     pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
         match (self, act) {
             (Self::Edits, Act::Write(act)) => is_within(act, root),

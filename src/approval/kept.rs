@@ -3,9 +3,8 @@
 //! A kept rule is offered with a question, shown exactly, and narrower than what a user may write: the first words of a
 //! program that runs no other code by its arguments, or one host. Always holds: what is read back is held to the same.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 use crate::approval::rules::Rule;
 use crate::approval::shell::Shape;
@@ -87,17 +86,7 @@ impl KeptRule {
             | Grant::Kept(_)
             | Grant::Call => return None,
         };
-        let shape = match act {
-            Act::Command(act) => Some(Shape::of(&act.command)),
-            Act::Write(_)
-            | Act::Fetch(_)
-            | Act::Search(_)
-            | Act::Clone(_)
-            | Act::Use(_)
-            | Act::ServerTool(_)
-            | Act::Input(_)
-            | Act::Custom(_) => None,
-        };
+        let shape = if let Act::Command(act) = act { Some(Shape::of(&act.command)) } else { None };
         let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
         rule.covers(act, shape.as_ref(), root).then_some(rule)
     }

@@ -206,7 +206,6 @@ pub(super) struct UrlPattern {
 enum Host {
     /// This one.
     Exact(String),
-    /// Those below this one.
     Below(String),
 }
 

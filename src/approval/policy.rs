@@ -175,17 +175,7 @@ impl Policy {
         if let Some(rule) = self.rules.denies(&seen) {
             return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
-        let reads = match act {
-            Act::Use(_) => true,
-            Act::Command(_)
-            | Act::Write(_)
-            | Act::Fetch(_)
-            | Act::Search(_)
-            | Act::Clone(_)
-            | Act::ServerTool(_)
-            | Act::Input(_)
-            | Act::Custom(_) => false,
-        };
+        let reads = matches!(act, Act::Use(_));
         let why = match mode {
             Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
             Mode::Plan => {

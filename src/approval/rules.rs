@@ -71,7 +71,6 @@ pub struct Rules {
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
-    /// As it was written.
     text: String,
     /// Its tool; `None` for every tool.
     tool: Option<&'static str>,
@@ -111,7 +110,6 @@ pub(super) struct JudgedAct<'a> {
     pub act: &'a Act,
     /// What its command may run.
     pub commands: Option<&'a Commands>,
-    /// The workspace.
     pub root: Option<&'a Path>,
 }
 
@@ -157,7 +155,6 @@ impl Rules {
         self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
     }
 
-    /// Tells whether some commands are denied.
     pub(super) fn deny_commands(&self) -> bool {
         self.deny.iter().any(|rule| matches!(rule.pattern, Pattern::Words(_)))
     }
@@ -205,7 +202,6 @@ impl Rule {
         Ok(Self { text: text.to_owned(), tool: Some(tool), pattern })
     }
 
-    /// Returns it as it was written.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::{self, PanicHookInfo};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 use std::thread;
 
 use jiff::Timestamp;
@@ -16,6 +16,7 @@ use rustix::fs::OFlags;
 
 use crate::cli::exit::say;
 use crate::session::journal::Journal;
+use crate::sync::lock;
 
 /// What a panic is about: the state directory, and the journal of the session that runs.
 static WATCHED: Mutex<Option<(PathBuf, Journal)>> = Mutex::new(None);
@@ -24,7 +25,7 @@ static HOOK: Once = Once::new();
 /// Has a panic of this thread close the journal, write the note and say how to resume; of several sessions the newest
 /// counts. The terminal is given back before: whoever takes it puts that in front.
 pub(super) fn watch(state: &Path, journal: &Journal) {
-    *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some((state.to_owned(), journal.clone()));
+    *lock(&WATCHED) = Some((state.to_owned(), journal.clone()));
     HOOK.call_once(|| {
         let thread = thread::current().id();
         let previous = panic::take_hook();
@@ -38,7 +39,7 @@ pub(super) fn watch(state: &Path, journal: &Journal) {
 }
 
 fn leave_note(info: &PanicHookInfo<'_>) {
-    let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let watched = lock(&WATCHED).take();
     let Some((state, journal)) = watched.filter(|(_, journal)| journal.has_begun()) else { return };
     let missing = journal.close();
     let note = note(info, journal.session().as_str());

@@ -17,7 +17,7 @@ mod steering;
 
 pub(super) use start::report_mistake;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -25,26 +25,23 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
-use crate::assets;
 use crate::cli::args::Flags;
-use crate::cli::exit::Exit;
-use crate::cli::journal;
+use crate::cli::exit::{Exit, print};
 use crate::cli::load::{Start, load, writable};
 use crate::cli::output::Output;
 use crate::cli::project::{FrontEnd, called_prompt};
 use crate::cli::questions::Questions;
 use crate::cli::running::listen::{Hosted, Listening};
-use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
+use crate::cli::{journal, runtime};
 use crate::config::RuleLists;
-use crate::host;
-use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
 use crate::protocol::Request;
 use crate::session::stream::RunRecord;
 use crate::session::{Client, Hub};
 use crate::tui::terminal::signals::Signals;
+use crate::{assets, host, limits};
 use args::{ExecArgs, OutputForm};
 use permission::PermissionCommand;
 use prompt::Prompt;
@@ -55,7 +52,7 @@ use steering::ExecRun;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     if args.schema {
-        let _ = io::stdout().write_all(assets::EXEC_SCHEMA.as_bytes());
+        print(assets::EXEC_SCHEMA);
         return Exit::Done;
     }
     let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();

@@ -28,7 +28,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -59,7 +58,6 @@ impl Exit {
 /// What `--strict` tells of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrictEnd {
-    /// Acts were refused.
     Refused,
     /// A rescue wrote the answer, or it was cut.
     NotWhole,
@@ -96,6 +94,25 @@ impl From<Outcome> for Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
+    }
+}
+
+/// Writes to standard output; a closed one is ignored.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Prints what came of a command, or says why it failed.
+pub fn print_outcome(outcome: Result<String, String>, failure: Exit) -> Exit {
+    match outcome {
+        Ok(text) => {
+            print(&text);
+            Exit::Done
+        }
+        Err(sentence) => {
+            say(&sentence);
+            failure
+        }
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! On a terminal a page is wrapped to its width; a pipe or a file gets the Markdown source.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use ratatui::style::{Modifier, Style};
 
 use crate::assets::MAN_PAGE;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::manual::{MANUAL, ManualPage, manual_page, nearest_topic, search_manual};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::markdown::{Begin, render};
@@ -34,13 +34,13 @@ pub fn run(words: &[String]) -> Exit {
             lines.collect::<Vec<_>>().join("\n")
         }
     };
-    let _ = io::stdout().write_all(text.as_bytes());
+    print(&text);
     Exit::Done
 }
 
 /// Prints the page for `man`, in roff.
 pub fn man() -> Exit {
-    let _ = io::stdout().write_all(MAN_PAGE.as_bytes());
+    print(MAN_PAGE);
     Exit::Done
 }
 

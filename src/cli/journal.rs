@@ -2,10 +2,9 @@
 //!
 //! Called by the screen, the line output and `exec`. A start that cannot save its session says so and goes on.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,12 +12,10 @@ use jiff::tz::TimeZone;
 use crate::cli::args::Flags;
 use crate::cli::load::Start;
 use crate::cli::project::FrontEnd;
-use crate::clock;
 use crate::config::ModelSource;
 use crate::event::Envelope;
 use crate::host::{Closing, Handle, Notice, Post};
 use crate::id::{AgentId, MessageId};
-use crate::limits;
 use crate::listener::Listener as _;
 use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
@@ -30,6 +27,7 @@ use crate::steering::TextKind;
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
+use crate::{clock, limits};
 
 /// A shorter value of a variable with a secret's name is no secret, but may be a part of any word. Bytes.
 const SHORTEST_SECRET: usize = 8;
@@ -130,7 +128,6 @@ pub(super) struct BranchPlan {
     pub parent: String,
     /// The message before which it begins.
     pub message: MessageId,
-    /// The text of that, to be edited.
     pub text: String,
     /// Sentences about what became of files.
     pub notes: Vec<String>,
@@ -222,7 +219,6 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
     Ok(Journal::resume(name.clone(), last, open.opening()).in_file(file.path.clone()))
 }
 
-/// Returns what a session is.
 fn header_of(file: &SessionFile) -> Result<Header, String> {
     let name = &file.session;
     if let Some(header) = file.header() {

@@ -63,7 +63,6 @@ async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> 
     one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))
 }
 
-/// Returns the only word of a text as a key.
 fn one_word(text: &str) -> Option<ApiKey> {
     let mut words = text.split_whitespace();
     let word = words.next()?;

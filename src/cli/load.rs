@@ -23,7 +23,6 @@ use crate::workspace::programs;
 /// The checked inputs of a start of the program.
 #[derive(Debug)]
 pub struct Start {
-    /// The interpreted configuration.
     pub config: Config,
     /// The directory to work in, absolute.
     pub cwd: PathBuf,
@@ -41,15 +40,12 @@ pub struct Start {
     pub output_schema: Option<Arc<OutputSchema>>,
     /// The images that go with the first message, by name.
     pub images: Vec<String>,
-    /// Who answers questions.
     pub answerer: Answerer,
     /// The front end, which decides whether trust can be asked about.
     pub front: FrontEnd,
-    /// The user's directories.
     pub places: UserDirectories,
     /// Whether the user's own hooks are looked for.
     pub user_hooks: bool,
-    /// The hooks of a trusted project.
     pub project_hooks: Vec<TrustedHook>,
     /// The MCP servers of a trusted project.
     pub project_servers: BTreeMap<String, ServerSection>,
@@ -73,34 +69,16 @@ pub enum LoadError {
     Config(#[from] ConfigError),
     /// The configuration file has an error.
     #[error("{path}, {error}", path = .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error and its place.
-        error: FileError,
-    },
+    File { path: PathBuf, error: FileError },
     /// A named file cannot be read.
     #[error("cannot read {path}: {error}", path = .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// The command for a key is in a directory that the agent's commands can write to.
     #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
-    KeyCommand {
-        /// The name of the program.
-        program: String,
-    },
+    KeyCommand { program: String },
     /// The working directory cannot be used.
     #[error("cannot work in {path}: {error}", path = .path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
+    Directory { path: PathBuf, error: io::Error },
 }
 
 /// Reads and interprets everything that the flags name or leave to defaults. `answerer` answers questions, unless

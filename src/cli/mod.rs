@@ -90,120 +90,39 @@ pub use skills::run as run_skills;
 #[derive(Debug)]
 pub enum Task {
     /// Open the screen, and send the prompt at once if there is one.
-    Screen {
-        /// The flags.
-        flags: Flags,
-        /// The first message.
-        prompt: Option<String>,
-    },
+    Screen { flags: Flags, prompt: Option<String> },
     /// Run without a screen.
-    Exec {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `exec`.
-        args: Box<ExecArgs>,
-    },
+    Exec { flags: Flags, args: Box<ExecArgs> },
     /// Print the sub-agents.
-    Personas {
-        /// The flags.
-        flags: Flags,
-    },
+    Personas { flags: Flags },
     /// Print the skills and custom commands.
-    Skills {
-        /// The flags.
-        flags: Flags,
-    },
+    Skills { flags: Flags },
     /// Print the hooks.
-    Hooks {
-        /// The flags.
-        flags: Flags,
-        /// What is done about them.
-        act: HooksAct,
-    },
+    Hooks { flags: Flags, act: HooksAct },
     /// Print the models.
-    Models {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `models`.
-        args: ModelsArgs,
-    },
+    Models { flags: Flags, args: ModelsArgs },
     /// Check everything that a conversation needs.
-    Doctor {
-        /// The flags.
-        flags: Flags,
-    },
+    Doctor { flags: Flags },
     /// Print, check or take over MCP servers.
-    Mcp {
-        /// The flags.
-        flags: Flags,
-        /// What to do.
-        command: McpCommand,
-    },
+    Mcp { flags: Flags, command: McpCommand },
     /// Print or remove sessions.
-    Sessions {
-        /// The flags.
-        flags: Flags,
-        /// What `sessions` was told.
-        args: SessionsArgs,
-    },
+    Sessions { flags: Flags, args: SessionsArgs },
     /// Search saved sessions.
-    Archive {
-        /// The flags.
-        flags: Flags,
-        /// What to do with them.
-        command: ArchiveCommand,
-    },
+    Archive { flags: Flags, command: ArchiveCommand },
     /// Print the sessions that run.
-    Status {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `status`.
-        args: StatusArgs,
-    },
+    Status { flags: Flags, args: StatusArgs },
     /// Send a text to a session that runs.
-    Inject {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `inject`.
-        args: InjectArgs,
-    },
+    Inject { flags: Flags, args: InjectArgs },
     /// Write what a session does.
-    Watch {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `watch`.
-        args: WatchArgs,
-    },
+    Watch { flags: Flags, args: WatchArgs },
     /// Stop the turn of a session.
-    Cancel {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `cancel`.
-        args: CancelArgs,
-    },
+    Cancel { flags: Flags, args: CancelArgs },
     /// Answer a question of a session.
-    Answer {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `approve` and `decline`.
-        args: AnswerArgs,
-        /// Which of both it is.
-        decided: Decided,
-    },
+    Answer { flags: Flags, args: AnswerArgs, decided: Decided },
     /// Open one more screen on a session.
-    Attach {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `attach`.
-        args: AttachArgs,
-    },
+    Attach { flags: Flags, args: AttachArgs },
     /// Run a session without a screen.
-    Serve {
-        /// The flags.
-        flags: Flags,
-        /// The arguments of `serve`.
-        args: ServeArgs,
-    },
+    Serve { flags: Flags, args: ServeArgs },
     /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.

@@ -3,7 +3,6 @@
 //! All servers are asked at the same time, each for a few seconds at most; a failure is one line.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -12,20 +11,18 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::approval::Answerer;
 use crate::cli::args::{Flags, ModelsArgs};
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::first_start::look;
 use crate::cli::load::{Start, load};
 use crate::cli::project::FrontEnd;
 use crate::cli::sources::{of_server, registry_or_bundled, sources};
 use crate::cli::{keys, runtime};
 use crate::config::ModelSource;
-use crate::demo;
-use crate::limits;
 use crate::price::Price;
 use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, offered_models};
 use crate::text::visible_line;
+use crate::{demo, limits};
 
-/// Prints the lists.
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,
@@ -48,7 +45,7 @@ pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
         say(note);
     }
     let text = if args.json { in_json(&lists) } else { in_words(&lists) };
-    let _ = io::stdout().write_all(text.as_bytes());
+    print(&text);
     let served = lists.iter().find(|list| list.current).or(lists.first());
     if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed }
 }

@@ -6,12 +6,11 @@
 //! kept here: `exec` waits for it and stops the run.
 
 use std::io::{self, Write};
-use std::mem;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::thread;
 use std::time::Duration;
+use std::{mem, thread};
 
 use rustix::fs::fstat;
 use tokio::sync::Notify;
@@ -21,6 +20,7 @@ use crate::cli::exit::line;
 use crate::event::Envelope;
 use crate::limits;
 use crate::listener::Listener;
+use crate::sync::lock;
 use crate::tui::terminal::watchdog::wait_for_hang_up;
 use crate::tui::terminal::writer::Writer;
 
@@ -121,9 +121,8 @@ impl Output {
         self.until(|inner| inner.failure).await
     }
 
-    /// Returns the failure, if any.
     pub fn failure(&self) -> Option<io::ErrorKind> {
-        self.shared.state.lock().failure
+        lock(&self.shared.state.inner).failure
     }
 
     /// Waits until few bytes wait to be written.
@@ -135,7 +134,7 @@ impl Output {
     /// `patience`.
     pub async fn drained(&self, patience: Duration) -> bool {
         loop {
-            let before = self.shared.state.lock().waiting;
+            let before = lock(&self.shared.state.inner).waiting;
             if before == 0 {
                 return true;
             }
@@ -151,7 +150,7 @@ impl Output {
         loop {
             let mut progress = std::pin::pin!(state.progress.notified());
             progress.as_mut().enable();
-            if let Some(found) = found(&state.lock()) {
+            if let Some(found) = found(&lock(&state.inner)) {
                 return found;
             }
             progress.await;
@@ -162,7 +161,7 @@ impl Output {
         // Locked while the pieces are handed over, so that two texts do not mix.
         let writer = lock(&self.shared.writer);
         {
-            let mut inner = self.shared.state.lock();
+            let mut inner = lock(&self.shared.state.inner);
             if inner.failure.is_some() {
                 return;
             }
@@ -187,12 +186,8 @@ impl Output {
 }
 
 impl WriterState {
-    fn lock(&self) -> MutexGuard<'_, OutputState> {
-        lock(&self.inner)
-    }
-
     fn wrote(&self, bytes: usize) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.waiting = inner.waiting.saturating_sub(bytes);
         let freed = if inner.waiting < limits::OUTPUT_BACKLOG / 2 { mem::take(&mut inner.wakers) } else { Vec::new() };
         drop(inner);
@@ -200,7 +195,7 @@ impl WriterState {
     }
 
     fn fail(&self, kind: io::ErrorKind) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.failure.get_or_insert(kind);
         inner.waiting = 0;
         let freed = mem::take(&mut inner.wakers);
@@ -212,10 +207,6 @@ impl WriterState {
         self.progress.notify_waiters();
         wakers.into_iter().for_each(Waker::wake);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Write for Output {
@@ -234,7 +225,7 @@ impl Listener for Output {
     fn on_event(&self, _envelope: &Envelope) {}
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut inner = self.shared.state.lock();
+        let mut inner = lock(&self.shared.state.inner);
         if inner.failure.is_some() || inner.waiting < limits::OUTPUT_BACKLOG {
             return Poll::Ready(());
         }

@@ -1,13 +1,12 @@
 //! `steersman personas`: the sub-agents, their tools and budgets, and what each could leak.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::load::load;
 use crate::cli::project::{FrontEnd, adopted, known, user_agents};
 use crate::cli::workbench::workbench;
@@ -18,11 +17,10 @@ use crate::subagent::{EVERYTHING, Roster};
 use crate::tool::{Tool, ToolSource, Traits};
 use crate::workspace::Workspace;
 
-/// Prints the table.
 pub fn run(flags: &Flags) -> Exit {
     match table(flags) {
         Ok((table, warnings)) => {
-            let _ = io::stdout().write_all(table.as_bytes());
+            print(&table);
             for warning in &warnings {
                 say(warning);
             }

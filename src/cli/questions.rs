@@ -5,7 +5,7 @@
 //! unseen.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::approval::NOBODY;
 use crate::cli::output::Output;
@@ -17,6 +17,7 @@ use crate::listener::Listener;
 use crate::message::Arguments;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
 use crate::session::fold::{approval_parts, approval_title};
+use crate::sync::lock;
 use crate::text::visible_line;
 use crate::tui::lines::question_rows;
 
@@ -29,11 +30,11 @@ struct QuestionPositions {
 impl QuestionPositions {
     /// Notes the position of a question, unless another output wrote it already.
     fn note(&self, number: u64, place: u64) {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(number).or_insert(place);
+        lock(&self.places).entry(number).or_insert(place);
     }
 
     fn of(&self, number: u64) -> Option<u64> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
+        lock(&self.places).get(&number).copied()
     }
 }
 
@@ -161,7 +162,6 @@ pub struct RefusedCalls {
 }
 
 impl RefusedCalls {
-    /// Takes one event.
     pub fn saw(&mut self, envelope: &Envelope) {
         let key = |id: &CallId| (envelope.agent.clone(), id.clone());
         match &envelope.event {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Answerer;
 use crate::cli::args::{Flags, SessionFlags};
-use crate::cli::crash;
 use crate::cli::exit::{Exit, say};
 use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
@@ -18,9 +17,9 @@ use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
 use crate::cli::project::{FrontEnd, StateFile};
 use crate::cli::running::listen::{Hosted, Listening};
-use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
+use crate::cli::{crash, runtime};
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
 use crate::host::{Handle, Resumed};
 use crate::id::MessageId;
@@ -30,14 +29,13 @@ use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
-use crate::tui::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
 use crate::tui::tour::TourStart;
-use crate::tui::{self, Answers, Ending, ScreenOptions};
+use crate::tui::{self, Answers, Ending, ScreenOptions, status};
 use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
@@ -60,7 +58,6 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     }
 }
 
-/// Returns the flags of a session that is not named.
 fn begun_anew(flags: &Flags) -> SessionFlags {
     SessionFlags {
         resume: None,
@@ -303,7 +300,6 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
     }
 }
 
-/// Returns the form of notifications.
 fn way(notify: Notify, relay: Relay) -> AlertMethod {
     let variable = |name| std::env::var(name).ok();
     match notify {

@@ -1,9 +1,9 @@
 //! `steersman sessions`: the sessions that are saved, and their removal.
 
-use std::io::{self, Write as _};
+use std::io::{self};
 
 use crate::cli::args::{Flags, SessionsAct, SessionsArgs};
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print_outcome, say};
 use crate::cli::places::UserDirectories;
 use crate::price::dollars;
 use crate::session::journal::{Outline, SessionFiles};
@@ -20,19 +20,9 @@ pub fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
         Some(SessionsAct::Rm { id }) => remove(&files, id),
         Some(SessionsAct::Prune { older, above }) => prune(&files, *older, *above),
     });
-    match done {
-        Ok(text) => {
-            let _ = io::stdout().write_all(text.as_bytes());
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    print_outcome(done, Exit::Failed)
 }
 
-/// Returns the directory of the sessions.
 pub(super) fn files(flags: &Flags) -> Result<SessionFiles, String> {
     let cwd = flags.cwd.clone().map_or_else(std::env::current_dir, Ok);
     let cwd = cwd.and_then(|cwd| cwd.canonicalize()).map_err(|error| format!("there is no such directory: {error}"))?;

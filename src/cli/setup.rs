@@ -4,20 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
-use crate::assets;
 use crate::cli::first_start::look;
 use crate::cli::hooks::{HookSearch, all, trusted_of_user};
-use crate::cli::keys;
 use crate::cli::load::{Start, writable};
 use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
-use crate::cli::{mcp, recovery};
+use crate::cli::{keys, mcp, recovery};
 use crate::config::{Config, ModelSource, RuleLists, Server};
 use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
-use crate::fault;
 use crate::host::{ContextPlaces, HookSetup, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
@@ -28,6 +25,7 @@ use crate::session::journal::Journal;
 use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 use crate::workspace::Caution;
+use crate::{assets, fault};
 
 /// Makes the setup: starts the embedded model, or requests the server's models when none is named.
 ///
@@ -235,7 +233,6 @@ fn is_everything(cwd: &Path, home: Option<&Path>) -> bool {
     cwd.parent().is_none() || home == Some(cwd)
 }
 
-/// Returns the transport of a server with its key.
 pub(super) fn transport_of(server: &Server, key: Option<ApiKey>) -> ChatTransport {
     ChatTransport {
         model: server.model.clone(),

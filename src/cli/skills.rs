@@ -1,17 +1,15 @@
 //! `steersman skills`: the skills and custom commands of a start, and what is left out and why.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::load::load;
 use crate::cli::project::{FrontEnd, adopted, known, user_library};
 use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 
-/// Prints the list.
 pub fn run(flags: &Flags) -> Exit {
     let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,
@@ -37,7 +35,7 @@ pub fn run(flags: &Flags) -> Exit {
     if text.is_empty() {
         text.push_str("there are no skills and no custom commands; steersman help skills says where they are kept\n");
     }
-    let _ = io::stdout().write_all(text.as_bytes());
+    print(&text);
     notes.iter().chain(library.warnings()).for_each(|sentence| say(sentence));
     Exit::Done
 }

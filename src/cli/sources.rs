@@ -6,14 +6,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::assets;
 use crate::cli::first_start::FoundServer;
 use crate::cli::keys;
 use crate::cli::setup::transport_of;
 use crate::config::{Config, KeyPlace, Server};
-use crate::limits;
 use crate::provider::{ApiKey, ChatTransport, KeyLoader, ModelServer, Registry, Sources};
 use crate::regular_file::read_own_text;
+use crate::{assets, limits};
 
 /// Lists the servers; `current` is the one in use.
 pub fn sources(config: &Config, current: Option<ModelServer>, found: &[FoundServer]) -> Sources {

@@ -4,12 +4,10 @@
 //! position in the input, which shows an answer that was typed before its question.
 
 use std::collections::VecDeque;
-use std::io;
-use std::mem;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+use std::{io, mem, thread};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, ioctl_fionread, read};
@@ -18,6 +16,7 @@ use tokio::sync::Notify;
 use crate::approval::Answer;
 use crate::limits;
 use crate::steering::{Recurrence, TextKind, Trigger, conditional};
+use crate::sync::lock;
 use crate::text::is_blank;
 
 /// The bytes that are read at once.
@@ -112,7 +111,6 @@ pub enum LineForm {
     /// Words for the agent, and commands.
     #[default]
     Words,
-    /// Requests as JSON.
     Json,
 }
 
@@ -192,7 +190,6 @@ impl Splitter {
 /// A line of standard input and its position.
 #[derive(Debug)]
 pub struct ReadLine {
-    /// The line.
     pub line: Line,
     /// Where it began, in bytes of the whole input.
     pub began: u64,
@@ -257,7 +254,6 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Takes the next line.
     pub fn take(&self) -> Option<ReadLine> {
         let mut state = lock(&self.shared.state);
         let read = state.lines.pop_front()?;
@@ -358,10 +354,6 @@ impl SharedLines {
         self.changed.notify_one();
         goes_on
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn length(line: &Line) -> usize {

@@ -11,9 +11,7 @@ use crate::text::distance;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct FileError {
-    /// Counts from 1.
     pub line: usize,
-    /// One sentence.
     pub message: String,
 }
 

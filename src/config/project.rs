@@ -19,7 +19,6 @@ pub struct ProjectLayer {
     pub max_steps: Option<NonZeroU32>,
     /// The file, beside the project's configuration or below, that replaces the default system prompt.
     pub system_prompt: Option<PathBuf>,
-    /// Its MCP servers.
     pub servers: BTreeMap<String, ServerSection>,
 }
 

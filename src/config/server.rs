@@ -15,7 +15,6 @@ use crate::provider::{Answering, ApiKey};
 /// One server with the model to ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
-    /// How it is asked.
     pub dialect: Dialect,
     /// Its address, with or without the version's path.
     pub base_url: String,
@@ -34,11 +33,8 @@ pub struct Server {
 pub enum KeyPlace {
     /// There is none.
     None,
-    /// In an environment variable.
     Variable {
-        /// The variable.
         name: String,
-        /// What it holds.
         key: ApiKey,
     },
     /// In a file, which holds nothing else.
@@ -154,7 +150,6 @@ pub(super) fn server(
     })
 }
 
-/// Returns the address that a dialect has by itself.
 pub(super) fn default_base(dialect: Dialect) -> &'static str {
     let name = match dialect {
         Dialect::OpenAi | Dialect::OpenAiResponses => "openai",
@@ -201,7 +196,6 @@ fn usual_key(base_url: &str, environment: &Environment, shared_base: Option<&str
     set.map_or(KeyPlace::None, |(name, key)| KeyPlace::Variable { name: (*name).to_owned(), key: ApiKey::new(key) })
 }
 
-/// Returns the services whose key is in the environment.
 pub(super) fn services(environment: &Environment) -> Vec<(String, Server)> {
     let server = |service: &Service| {
         let key = usual_key(service.base_url, environment, None);

@@ -11,9 +11,7 @@ use crate::dialect::Dialect;
 pub struct Service {
     /// What it is called in lists of sources.
     pub name: &'static str,
-    /// How it is asked.
     pub dialect: Dialect,
-    /// Where it is asked.
     pub base_url: &'static str,
     /// Its hosts; what lies beneath one of them is its too.
     pub hosts: &'static [&'static str],

@@ -4,11 +4,12 @@
 //! lock. Always holds: at most [`limits::AGENT_NOTES`] wait, the newest.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::event::Outcome;
 use crate::id::AgentId;
 use crate::limits;
+use crate::sync::lock;
 
 /// The end of a turn that the user gave a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct AgentNotes(Mutex<VecDeque<AgentNote>>);
 impl AgentNotes {
     /// Adds a note; the oldest gives way where there are too many.
     pub fn push(&self, note: AgentNote) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = lock(&self.0);
         notes.push_back(note);
         if notes.len() > limits::AGENT_NOTES {
             notes.pop_front();
@@ -42,6 +43,6 @@ impl AgentNotes {
         if !reader.is_main() {
             return Vec::new();
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        lock(&self.0).drain(..).collect()
     }
 }

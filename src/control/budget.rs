@@ -4,9 +4,10 @@
 //! requests. A limit can be set at any time. What has no known price counts its tokens only.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::price::{Money, Prices, dollars};
+use crate::sync::lock;
 
 /// How much may be spent, and what tokens cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,27 +67,27 @@ impl Budget {
 
     /// Sets limits and prices; what is used stays used.
     pub fn configure(&self, spending: Spending) {
-        self.lock().spending = spending;
+        lock(&self.inner).spending = spending;
     }
 
     /// Sets the limit in money.
     pub fn set_max_cost(&self, max_cost: Option<Money>) {
-        self.lock().spending.max_cost = max_cost;
+        lock(&self.inner).spending.max_cost = max_cost;
     }
 
     /// Sets the limit in tokens.
     pub fn set_max_tokens(&self, max_tokens: Option<u64>) {
-        self.lock().spending.max_tokens = max_tokens;
+        lock(&self.inner).spending.max_tokens = max_tokens;
     }
 
     /// Returns what tokens cost by the user's word.
     pub fn prices(&self) -> Prices {
-        self.lock().spending.prices.clone()
+        lock(&self.inner).spending.prices.clone()
     }
 
     /// Counts one reply of a model: its tokens, and what it cost in billionths of a US dollar where that is known.
     pub fn charge(&self, model: &str, tokens: u64, nanos: Option<u64>) -> ChargeOutcome {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.tokens = inner.tokens.saturating_add(tokens);
         inner.nanos = inner.nanos.saturating_add(nanos.unwrap_or(0));
         let unpriced = nanos.is_none() && inner.spending.max_cost.is_some();
@@ -95,7 +96,7 @@ impl Budget {
 
     /// Returns how it stands.
     pub fn standing(&self) -> BudgetStanding {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         BudgetStanding {
             nanos: inner.nanos,
             tokens: inner.tokens,
@@ -107,10 +108,6 @@ impl Budget {
     /// Returns the sentence that says that it is used up; `None` while it is not.
     pub fn used_up(&self) -> Option<String> {
         self.standing().used_up()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -71,6 +71,18 @@ impl Cancellable {
         }
     }
 
+    /// Does this work, unless a stop is asked for before it is done: then it is dropped.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when that is asked for.
+    pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, Cancelled> {
+        tokio::select! {
+            biased;
+            () = self.cancelled() => Err(Cancelled),
+            done = work => Ok(done),
+        }
+    }
+
     /// Waits for this flag alone.
     async fn set(&self) {
         loop {

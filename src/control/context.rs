@@ -4,10 +4,11 @@
 //! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::id::{AgentId, CallId};
 use crate::protocol::{ContextReport, ContextWish};
+use crate::sync::lock;
 
 /// The contents of the context windows of a tree.
 #[derive(Debug, Default)]
@@ -23,7 +24,7 @@ struct Page {
 impl ContextBook {
     /// Takes what an agent holds now, in place of what it held.
     pub fn publish(&self, report: ContextReport) {
-        let mut pages = self.lock();
+        let mut pages = lock(&self.0);
         let page = pages.entry(report.agent.clone()).or_default();
         page.report = Some(report);
     }
@@ -37,12 +38,12 @@ impl ContextBook {
             }
             Some(report)
         };
-        self.lock().values().filter_map(with_wishes).collect()
+        lock(&self.0).values().filter_map(with_wishes).collect()
     }
 
     /// Sets or ends a wish about a result; false when the agent holds no such result.
     pub fn wish(&self, agent: &AgentId, call: &CallId, wish: Option<ContextWish>) -> bool {
-        let mut pages = self.lock();
+        let mut pages = lock(&self.0);
         let Some(page) = pages.get_mut(agent) else { return false };
         let holds = |report: &ContextReport| report.parts.iter().any(|part| part.call.as_ref() == Some(call));
         if !page.report.as_ref().is_some_and(holds) {
@@ -57,7 +58,7 @@ impl ContextBook {
 
     /// Takes the results that are to be taken out of an agent's conversation.
     pub fn take_drops(&self, agent: &AgentId) -> Vec<CallId> {
-        let mut pages = self.lock();
+        let mut pages = lock(&self.0);
         let Some(page) = pages.get_mut(agent) else { return Vec::new() };
         let drops: Vec<CallId> =
             page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(call, _)| call.clone()).collect();
@@ -67,17 +68,13 @@ impl ContextBook {
 
     /// Returns the results of an agent that a compaction keeps.
     pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
-        let pages = self.lock();
+        let pages = lock(&self.0);
         let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
         wishes.filter(|(_, wish)| **wish == ContextWish::Pin).map(|(call, _)| call.clone()).collect()
     }
 
     /// Forgets an agent that has ended.
     pub fn forget(&self, agent: &AgentId) {
-        self.lock().remove(agent);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Page>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).remove(agent);
     }
 }

@@ -4,12 +4,13 @@
 //! hands a crew to the part that spawns them. Always holds: an agent is in the list from before its first request until
 //! its end; what was pending when it ended goes to whoever dismissed it, never lost.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::control::interloper::Watcher;
 use crate::control::{Cancellable, Gate, Interloper};
 use crate::event::Pending;
 use crate::id::AgentId;
+use crate::sync::lock;
 
 /// The three handles through which one agent is steered. Clones are the same handles.
 #[derive(Debug, Clone)]
@@ -61,12 +62,12 @@ impl Crew {
 
     /// Returns the controls of the main agent.
     pub fn main(&self) -> Controls {
-        self.lock().main.clone()
+        lock(&self.inner).main.clone()
     }
 
     /// Returns the controls of an agent; `None` when it does not run (any more). The main agent is always there.
     pub fn get(&self, id: &AgentId) -> Option<Controls> {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         if id.is_main() {
             return Some(inner.main.clone());
         }
@@ -75,14 +76,14 @@ impl Crew {
 
     /// Returns the ids of all that run, the main agent first, then in the order of their spawn.
     pub fn ids(&self) -> Vec<AgentId> {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         std::iter::once(AgentId::main()).chain(inner.members.iter().map(|member| member.id.clone())).collect()
     }
 
     /// Returns what is pending for whom; agents without anything are left out.
     pub fn peek(&self) -> Vec<(AgentId, Vec<Pending>)> {
         let all: Vec<(AgentId, Controls)> = {
-            let inner = self.lock();
+            let inner = lock(&self.inner);
             let members = inner.members.iter().map(|member| (member.id.clone(), member.controls.clone()));
             std::iter::once((AgentId::main(), inner.main.clone())).chain(members).collect()
         };
@@ -92,7 +93,7 @@ impl Crew {
 
     /// Makes the controls of an agent that is about to run. Its flag is a child of `cancellable`.
     pub fn enroll(&self, id: &AgentId, cancellable: &Cancellable) -> Controls {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let interloper = Arc::new(inner.main.interloper.sibling());
         for watcher in &inner.watchers {
             interloper.watch(Arc::clone(watcher));
@@ -108,7 +109,7 @@ impl Crew {
     /// Takes an agent out that has ended and returns what was still pending for it.
     pub fn dismiss(&self, id: &AgentId) -> Vec<Pending> {
         let member = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let index = inner.members.iter().position(|member| member.id == *id);
             index.map(|index| inner.members.remove(index))
         };
@@ -142,7 +143,7 @@ impl Crew {
 
     /// Calls `watcher` after each change of any queue, now and later. It must not block.
     pub fn watch(&self, watcher: &Watcher) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.main.interloper.watch(Arc::clone(watcher));
         for member in &inner.members {
             member.controls.interloper.watch(Arc::clone(watcher));
@@ -151,13 +152,9 @@ impl Crew {
     }
 
     fn all(&self, held: bool) -> Vec<Controls> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.held = held;
         let members = inner.members.iter().map(|member| member.controls.clone());
         std::iter::once(inner.main.clone()).chain(members).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,13 +3,14 @@
 //! A host closes it with [`Gate::hold`]; the agent then parks where it next comes by, shows what it would do, and waits
 //! for a [`Decision`]. Nothing is open on the wire while it waits. The lock is held for a few lines.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
 use crate::id::CallId;
 use crate::message::ToolCall;
 use crate::protocol::Decision;
+use crate::sync::lock;
 
 /// The gate of one agent: closed, it pauses the agent at its next boundary or before its next call.
 #[derive(Debug, Default)]
@@ -96,7 +97,7 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 }
 

@@ -19,17 +19,16 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::clock;
 use crate::control::Cancellable;
 use crate::control::queue::{Doing, Queue, TakenTexts};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::image::Image;
-use crate::limits;
 use crate::steering::{RuleScope, SentDuring, TextKind, Trigger};
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
+use crate::{clock, limits};
 
 /// Called after each change of the queue, without the lock, on the thread that made the change. One that panics is
 /// logged and the others are still called: what was accepted or taken by then must reach the caller.

@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use crate::id::{AgentId, ClientId};
 use crate::plan::{
     Plan, PlanAuthor, PlanChange, PlanChanged, PlanEdit, PlanRefused, WrittenStep, changes_between, reapply, summary,
 };
+use crate::sync::lock;
 
 /// The plans of a tree.
 #[derive(Default)]
@@ -65,12 +66,12 @@ pub struct UntoldPlan {
 impl Plans {
     /// Returns the plan of an agent.
     pub fn of(&self, agent: &AgentId) -> Plan {
-        self.lock().plans.get(agent).map(|shared| shared.plan.clone()).unwrap_or_default()
+        lock(&self.inner).plans.get(agent).map(|shared| shared.plan.clone()).unwrap_or_default()
     }
 
     /// Returns the plan of an agent as its model knows it.
     pub fn known(&self, agent: &AgentId) -> Plan {
-        self.lock().plans.get(agent).map(|shared| shared.known.clone()).unwrap_or_default()
+        lock(&self.inner).plans.get(agent).map(|shared| shared.known.clone()).unwrap_or_default()
     }
 
     /// Takes the whole plan that an agent's model wrote; what the user changed since the model knew it stays.
@@ -78,7 +79,7 @@ impl Plans {
     /// # Errors
     /// [`PlanRefused`]; the plan is as it was.
     pub fn write(&self, agent: &AgentId, steps: Vec<WrittenStep>) -> Result<WrittenPlan, PlanRefused> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let version = inner.version + 1;
         let shared = inner.plans.entry(agent.clone()).or_default();
         let by_user = changes_between(&shared.known, &shared.plan);
@@ -103,7 +104,7 @@ impl Plans {
     /// [`PlanRefused`]; the plan is as it was.
     pub fn edit(&self, agent: &AgentId, edit: &PlanEdit, sender: Option<ClientId>) -> Result<(), PlanRefused> {
         let changed = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let version = inner.version + 1;
             let mut plan = inner.plans.get(agent).map(|shared| shared.plan.clone()).unwrap_or_default();
             let before = plan.clone();
@@ -125,7 +126,7 @@ impl Plans {
 
     /// Takes what an agent's model is to be told; from here on it counts as told.
     pub fn take_untold(&self, agent: &AgentId) -> Option<UntoldPlan> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let shared = inner.plans.get_mut(agent)?;
         let changes = changes_between(&shared.known, &shared.plan);
         shared.known = shared.plan.clone();
@@ -134,17 +135,17 @@ impl Plans {
 
     /// Notes that nobody is there to accept a submitted plan: it is the answer of its agent's turn.
     pub fn answer_with(&self, agent: &AgentId, plan: Plan) {
-        self.lock().unread.insert(agent.clone(), plan);
+        lock(&self.inner).unread.insert(agent.clone(), plan);
     }
 
     /// Takes the plan that is the answer of an agent's turn.
     pub fn take_answer(&self, agent: &AgentId) -> Option<Plan> {
-        self.lock().unread.remove(agent)
+        lock(&self.inner).unread.remove(agent)
     }
 
     /// Forgets the plan of an agent that has ended, or begins anew.
     pub fn forget(&self, agent: &AgentId) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.plans.remove(agent);
         inner.unread.remove(agent);
     }
@@ -153,7 +154,7 @@ impl Plans {
     pub fn take_over(&self, agent: &AgentId, left: PlanChanged) {
         let PlanChanged { version, plan, known, .. } = left;
         let known = known.unwrap_or_else(|| plan.clone());
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.version = inner.version.max(version);
         inner.plans.insert(agent.clone(), SharedPlan { plan, known, version });
     }
@@ -167,10 +168,6 @@ impl Plans {
     pub fn is_heard(&self) -> bool {
         self.tell.get().is_some()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl SharedPlan {
@@ -183,6 +180,6 @@ impl SharedPlan {
 
 impl fmt::Debug for Plans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plans({})", self.lock().plans.len())
+        write!(f, "Plans({})", lock(&self.inner).plans.len())
     }
 }

@@ -37,7 +37,6 @@ pub(crate) struct Queue {
     closed: bool,
     /// Tool calls that the agent has made so far.
     pub(crate) steps: u64,
-    /// What the agent does now.
     pub(crate) doing: Doing,
 }
 
@@ -131,7 +130,6 @@ impl Queue {
         taken
     }
 
-    /// Takes what is to go now.
     pub(crate) fn take_now(&mut self, now: Timestamp) -> TakenTexts {
         self.take(QueueMode::All, Delivery::Now, now)
     }

@@ -5,11 +5,12 @@
 //! Always holds: the order is that in which the rules were set; a rule of an agent that has ended is gone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::control::Watcher;
 use crate::id::{AgentId, MessageId};
 use crate::steering::{Rule, RuleChange, RuleScope};
+use crate::sync::lock;
 use crate::text::is_blank;
 
 /// The rules of a tree.
@@ -132,11 +133,11 @@ impl Rules {
 
     /// Calls `watcher` after each change, on the thread that made it. It must not block.
     pub fn watch(&self, watcher: Watcher) {
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
+        lock(&self.watchers).push(watcher);
     }
 
     fn changed(&self) {
-        let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let watchers = lock(&self.watchers).clone();
         for watcher in watchers {
             if catch_unwind(AssertUnwindSafe(|| watcher())).is_err() {
                 tracing::error!("a watcher of the rules panicked; the others are still called");
@@ -145,7 +146,7 @@ impl Rules {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 }
 

@@ -81,7 +81,6 @@ pub fn all_joined(blocks: impl IntoIterator<Item = String>) -> String {
     blocks.into_iter().fold(String::new(), |text, block| joined(&text, &block))
 }
 
-/// Makes a list, each item on its line.
 pub fn list(items: impl IntoIterator<Item = String>) -> String {
     items.into_iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
 }

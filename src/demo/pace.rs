@@ -10,7 +10,6 @@ use std::time::Duration;
 pub enum Pace {
     /// Without any wait.
     Instant,
-    /// So many words a second.
     WordsPerSecond(NonZeroU32),
 }
 
@@ -20,7 +19,6 @@ impl Pace {
         NonZeroU32::new(words).map_or(Self::Instant, Self::WordsPerSecond)
     }
 
-    /// Returns the time that one word takes.
     pub fn per_word(self) -> Duration {
         match self {
             Self::Instant => Duration::ZERO,

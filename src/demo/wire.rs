@@ -12,13 +12,9 @@ use crate::demo::plan::{PlannedCall, PlannedReply};
 /// The body of a chat completion request; fields that are not named here do not matter to the planner.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ChatBody {
-    /// The conversation.
     pub messages: Vec<WireMessage>,
-    /// The tools on offer.
-    #[serde(default)]
     pub tools: Option<Vec<ToolOffer>>,
     /// Whether the reply comes in chunks.
-    #[serde(default)]
     pub stream: Option<bool>,
     /// The length of the body, bytes.
     #[serde(skip)]
@@ -28,16 +24,10 @@ pub struct ChatBody {
 /// A message of the conversation.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireMessage {
-    /// Who speaks.
     pub role: Role,
-    /// The words.
-    #[serde(default)]
     pub content: Option<Content>,
-    /// The calls of an assistant message.
-    #[serde(default)]
     pub tool_calls: Option<Vec<WireCall>>,
     /// The call that a tool message answers.
-    #[serde(default)]
     pub tool_call_id: Option<String>,
 }
 
@@ -45,14 +35,11 @@ pub struct WireMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions.
     #[serde(alias = "developer")]
     System,
     /// The person, or the agent that gave a task.
     User,
-    /// The model.
     Assistant,
-    /// A tool's result.
     Tool,
 }
 
@@ -60,7 +47,6 @@ pub enum Role {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// Plain text.
     Text(String),
     /// Parts; those without text are passed over.
     Parts(Vec<Part>),
@@ -69,41 +55,32 @@ pub enum Content {
 /// A part of a content.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Part {
-    /// The text, when it is a text part.
-    #[serde(default)]
     pub text: Option<String>,
 }
 
 /// A tool call as it stands in an assistant message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireCall {
-    /// The id.
     pub id: String,
-    /// The function that is called.
     pub function: WireFunction,
 }
 
 /// The called function.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireFunction {
-    /// The tool's name.
     pub name: String,
-    /// The arguments, JSON in a string.
-    #[serde(default)]
     pub arguments: Option<String>,
 }
 
 /// A tool on offer.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ToolOffer {
-    /// The function that it describes.
     pub function: OfferedFunction,
 }
 
 /// The description of a function for the model.
 #[derive(Debug, Clone, Deserialize)]
 pub struct OfferedFunction {
-    /// The tool's name.
     pub name: String,
     /// JSON Schema of the arguments.
     #[serde(default)]

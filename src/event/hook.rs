@@ -7,9 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::CallId;
-use crate::limits;
-use crate::summary;
 use crate::text::{clip, visible_line};
+use crate::{limits, summary};
 
 /// A point of the loop at which hooks run, by its name in the files of Claude Code and codex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

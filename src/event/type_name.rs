@@ -4,6 +4,17 @@
 use crate::event::Event;
 
 impl Event {
+    /// Tells whether it is a piece of a stream, of which there are thousands.
+    pub fn is_piece(&self) -> bool {
+        matches!(
+            self,
+            Self::AssistantDelta { .. }
+                | Self::ThinkingDelta { .. }
+                | Self::ToolProgress { .. }
+                | Self::JobOutput { .. }
+        )
+    }
+
     /// Returns the name of its type, which is the member `type` of the wire form.
     pub fn type_name(&self) -> &'static str {
         match self {

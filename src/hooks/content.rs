@@ -35,9 +35,7 @@ pub struct HookPlaces {
 /// A file that is part of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Its path, absolute.
     pub path: PathBuf,
-    /// Its content.
     pub content: Vec<u8>,
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -23,6 +23,7 @@ use crate::hooks::{Hook, HookRunner, HookSaid, HookWaiting, RunEnd, read_output}
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::ToolCall;
+use crate::sync::lock;
 
 /// A hook that may run.
 #[derive(Debug, Clone)]
@@ -194,7 +195,7 @@ impl HookStart {
 
     /// Asks whether a hook runs with its new content, once in a session.
     async fn ask_about_change(&self, hook: &Hook, content: String) -> bool {
-        let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied();
+        let decided = lock(&self.decided).get(&content).copied();
         if let Some(decided) = decided {
             return decided;
         }
@@ -208,7 +209,7 @@ impl HookStart {
         let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
-            self.decided.lock().unwrap_or_else(PoisonError::into_inner).insert(content, is_trusted);
+            lock(&self.decided).insert(content, is_trusted);
         }
         is_trusted
     }
@@ -241,7 +242,6 @@ fn told(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -
     }
 }
 
-/// Returns the call that a point is about.
 fn call_of<'a>(point: &HookPoint<'a>) -> Option<&'a ToolCall> {
     match point {
         HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => Some(call),

@@ -11,7 +11,6 @@ use crate::hooks::tool_names::{names_of_tool, their_name, to_theirs};
 use crate::id::AgentId;
 use crate::mode::Mode;
 
-/// Returns the event of a point for an agent.
 pub(super) fn event_of(point: &HookPoint<'_>, agent: &AgentId) -> HookEvent {
     match point {
         HookPoint::Session(_) => HookEvent::SessionStart,
@@ -35,7 +34,6 @@ pub(super) fn subjects<'a>(point: &HookPoint<'a>, agent: &'a AgentId) -> Vec<&'a
     }
 }
 
-/// Writes the input of the hooks for a point.
 pub(super) fn input(point: &HookPoint<'_>, agent: &AgentId, mode: Mode, session: &HookSession) -> Value {
     let mut members = Map::new();
     let mut put = |name: &str, value: Value| {

@@ -3,7 +3,7 @@
 //! Each is a task of its own of a few seconds at most; the worker and its agent never wait for one. A key that
 //! must be got first is got there too.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -19,6 +19,7 @@ use crate::provider::{
     ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
     takes_images,
 };
+use crate::sync::lock;
 
 /// Carries out commands with what is known of the agent since it was built.
 #[derive(Clone)]
@@ -56,7 +57,6 @@ struct OpenSwitch {
 /// What only the owner of the agent can do.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Due {
-    /// Resets that were asked for.
     pub resets: usize,
     /// Whether the request that failed is to be sent again.
     pub retry: bool,
@@ -118,7 +118,7 @@ impl BackgroundTasks {
             earlier.task.abort();
             self.answer_switch(earlier.name, Err("another model was asked for meanwhile".to_owned()));
         }
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listed = lock(&self.listed).clone();
         let wanted = self.sources.resolve(&self.current(), &listed, name);
         let RequestedModel { transport, .. } = &wanted;
         // Nobody is asked where there is nobody to ask, or where what is known is enough.
@@ -152,7 +152,7 @@ impl BackgroundTasks {
     }
 
     fn switches(&self) -> MutexGuard<'_, ModelSwitches> {
-        self.switches.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.switches)
     }
 
     fn answer_switch(&self, name: String, outcome: Result<String, String>) {
@@ -180,7 +180,7 @@ impl BackgroundTasks {
             return false;
         }
         self.choice.choose(transport.clone());
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.listed).clear();
         self.answer_switch(name, Ok(transport.model_name().to_owned()));
         true
     }
@@ -237,7 +237,7 @@ impl BackgroundTasks {
             if !known && answer != PlainAnswer::Yes {
                 self.say(format!("\"{model}\" is not in the server's list"));
             }
-            *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = models;
+            *lock(&self.listed) = models;
         }
     }
 
@@ -274,7 +274,7 @@ impl BackgroundTasks {
                 .collect();
             while let Some((place, list)) = asked.next().await {
                 if let (0, Ok(models)) = (place, &list) {
-                    tasks.listed.lock().unwrap_or_else(PoisonError::into_inner).clone_from(models);
+                    lock(&tasks.listed).clone_from(models);
                 }
                 let came = list.is_ok();
                 if let Some(slot) = lists.get_mut(place) {
@@ -288,7 +288,6 @@ impl BackgroundTasks {
         });
     }
 
-    /// Says which sources have no list, all in one sentence.
     fn say_missing(&self, sources: &[ModelServer], lists: &[Option<Result<Vec<String>, String>>]) {
         let failed = sources.iter().zip(lists).filter_map(|(source, list)| {
             let reason = list.as_ref()?.as_ref().err()?;

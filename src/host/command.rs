@@ -1,8 +1,10 @@
 //! What is asked of the worker itself: it answers during a turn too, but never changes a conversation under one.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tokio::sync::Notify;
+
+use crate::sync::lock;
 
 /// One thing that the worker is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub(super) struct Commands {
 
 impl Commands {
     pub(super) fn push(&self, command: Command) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        lock(&self.waiting).push(command);
         self.wake();
     }
 
@@ -42,7 +44,7 @@ impl Commands {
 
     /// Takes everything, in order.
     pub(super) fn take(&self) -> Vec<Command> {
-        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.waiting))
     }
 
     /// Waits for a wake since the last one.

@@ -385,7 +385,6 @@ impl Handle {
         &self.shell
     }
 
-    /// Returns what the tools changed.
     pub(super) fn changes(&self) -> &Arc<Changes> {
         &self.changes
     }

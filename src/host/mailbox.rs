@@ -5,13 +5,14 @@
 //! One wake per emptying: the waker is called when the box goes from empty to not empty.
 
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::event::Envelope;
 use crate::limits;
 use crate::listener::Listener;
 use crate::protocol::Post;
+use crate::sync::lock;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
@@ -54,7 +55,7 @@ impl Mailbox {
     /// Sets what is called when the box goes from empty to not empty. Called on the worker; must not block.
     pub fn on_wake(&self, wake: Wake) {
         let due = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let due = (!inner.posts.is_empty()).then(|| Arc::clone(&wake));
             inner.wake = Some(wake);
             due
@@ -66,7 +67,7 @@ impl Mailbox {
 
     /// Sets what else gets every post: those that wait now, and all that come.
     pub fn tap(&self, tap: Tap) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.posts.iter().for_each(|post| tap(post));
         inner.tap = Some(tap);
     }
@@ -74,7 +75,7 @@ impl Mailbox {
     /// Appends one post; merges a delta into the one before when both are of the same agent and kind.
     pub fn push(&self, post: Post) {
         let wake = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let was_empty = inner.posts.is_empty();
             if let Some(tap) = &inner.tap {
                 tap(&post);
@@ -93,7 +94,7 @@ impl Mailbox {
 
     /// Tells whether what was posted is taken, but for a few; else wakes when it is.
     pub(super) fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         if inner.posts.len() < limits::RETOLD_POSTS {
             return Poll::Ready(());
         }
@@ -104,16 +105,12 @@ impl Mailbox {
     /// Takes everything, in order.
     pub fn take(&self) -> Vec<Post> {
         let (posts, wakers) = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.bytes = 0;
             (mem::take(&mut inner.posts), mem::take(&mut inner.wakers))
         };
         wakers.into_iter().for_each(Waker::wake);
         posts
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,7 +128,7 @@ impl Listener for Mailbox {
     }
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         if inner.bytes < limits::MAILBOX_BYTES {
             return Poll::Ready(());
         }

@@ -13,7 +13,7 @@
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
 //! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
-//! - MCP servers of a session: `servers.rs`, `src/mcp/mod.rs`; stories: `mcp/mod.rs`
+//! - MCP servers of a session: `setup.rs`, `src/mcp/mod.rs`; stories: `mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
 #[cfg(feature = "program")]
@@ -28,25 +28,19 @@ mod continued;
 mod guards;
 #[cfg(feature = "program")]
 mod handle;
-#[cfg(feature = "program")]
-mod hooks;
 mod mailbox;
 #[cfg(feature = "program")]
 mod resumed;
 mod run;
-#[cfg(feature = "program")]
-mod servers;
 #[cfg(feature = "program")]
 mod setup;
 #[cfg(feature = "program")]
 mod shell;
 #[cfg(feature = "program")]
 mod tools;
-#[cfg(feature = "program")]
-mod turn_marks;
 mod turns;
 #[cfg(feature = "program")]
-mod undo_notes;
+mod undo;
 #[cfg(feature = "program")]
 mod worker;
 
@@ -64,16 +58,12 @@ pub use context_files::{
 };
 #[cfg(feature = "program")]
 pub use handle::{Handle, Keeper};
-#[cfg(feature = "program")]
-pub use hooks::HookSetup;
 pub use mailbox::{Mailbox, Tap};
 #[cfg(feature = "program")]
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
 pub use run::{RunningAgent, run};
 #[cfg(feature = "program")]
-pub use servers::ServerSetup;
-#[cfg(feature = "program")]
-pub use setup::Setup;
+pub use setup::{HookSetup, ServerSetup, Setup};
 #[cfg(feature = "program")]
 pub use shell::Shell;
 #[cfg(feature = "program")]

@@ -8,29 +8,31 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::output_schema::OutputSchema;
-use crate::agent::{Agent, CompactionRequest, ModelChoice};
+use crate::agent::{Agent, CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Budget, ContextBook, Controls, Crew, OnExhausted, Plans, Rules, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
+use crate::hooks::{HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
-use crate::host::hooks::HookSetup;
 use crate::host::resumed::{Earlier, Resumed};
-use crate::host::servers::ServerSetup;
 use crate::host::shell::Shell;
 use crate::host::tools::{Pools, WebPool, Workbench};
-use crate::host::undo_notes::UndoNotes;
+use crate::host::undo::UndoNotes;
 use crate::listener::{Listener, ListenerList};
+use crate::mcp::definition::ServerDefinition;
+use crate::mcp::server::Surroundings;
+use crate::mcp::store::Store;
 use crate::mcp::{ServerTools, Servers};
 use crate::protocol::{HookStatus, PromptTemplate};
-use crate::provider::{ChatTransport, Connector, Sources, Streaming};
+use crate::provider::{ChatTransport, Connector, Http, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
 use crate::subagent::{Continuations, Persona, Roster, SubAgents};
-use crate::tool::{Jobs, ToolScope, ToolSource};
-use crate::workspace::{self, Caution, Changes, Workspace};
+use crate::tool::{Jobs, Outputs, ToolScope, ToolSource};
+use crate::workspace::{self, Caution, Changes, Spawner, Workspace};
 
 impl From<BuildError> for StartError {
     fn from(error: BuildError) -> Self {
@@ -259,13 +261,11 @@ pub(super) struct Shared {
     pub budget: Arc<Budget>,
     /// The rules of the user that hold.
     pub rules: Arc<Rules>,
-    /// The plans of the agents.
     pub plans: Arc<Plans>,
     /// What fills the context windows.
     pub context: Arc<ContextBook>,
     /// What decides about the acts of tools.
     pub approvals: Arc<Approvals>,
-    /// What the tools changed.
     pub changes: Arc<Changes>,
     /// The commands in the background.
     pub jobs: Arc<Jobs>,
@@ -275,13 +275,11 @@ pub(super) struct Shared {
 
 /// What came of a setup.
 pub(super) struct Built {
-    /// The main agent.
     pub agent: Agent,
     /// What follows the mode.
     pub guards: Guards,
     /// The servers that the user can switch to.
     pub sources: Arc<Sources>,
-    /// The MCP servers.
     pub servers: Arc<Servers>,
     /// What the user's commands can send.
     pub templates: Vec<PromptTemplate>,
@@ -300,4 +298,65 @@ fn fill(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
         .replace("{{cwd}}", &cwd.display().to_string())
         .replace("{{date}}", &date)
         .replace("{{tools}}", &tools.join(", "))
+}
+
+/// What the program decides about hooks before an agent is built.
+#[derive(Default)]
+pub struct HookSetup {
+    /// The hooks that may run.
+    pub hooks: Vec<TrustedHook>,
+    /// All hooks that there are, for the clients.
+    pub known: Vec<HookStatus>,
+    /// The id of the session; empty for one that is not saved.
+    pub session: String,
+    /// The file that the session is saved in.
+    pub transcript: Option<PathBuf>,
+    /// The project's root; without one the directory that tools work in.
+    pub project: Option<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+}
+
+impl HookSetup {
+    /// Makes the hooks of a session whose main agent works in this directory, `None` without any; with all that there are.
+    pub(super) fn make(
+        self,
+        spawner: &Arc<Spawner>,
+        approvals: &Arc<Approvals>,
+        cwd: PathBuf,
+    ) -> (Option<Arc<dyn LoopHooks>>, Vec<HookStatus>) {
+        let project = self.project.unwrap_or_else(|| cwd.clone());
+        let runner = HookRunner { spawner: Arc::clone(spawner), cwd: cwd.clone(), project: project.clone() };
+        let places = HookPlaces { cwd: cwd.clone(), project, home: self.home };
+        let session = HookSession { id: self.session, transcript: self.transcript, cwd };
+        let hooks = Hooks::new(self.hooks, runner, places, session, Arc::clone(approvals));
+        (hooks.map(|hooks| hooks as Arc<dyn LoopHooks>), self.known)
+    }
+}
+
+/// What the program decides about servers before an agent is built.
+#[derive(Default)]
+pub struct ServerSetup {
+    /// The servers.
+    pub definitions: Vec<ServerDefinition>,
+    /// Where it is kept what is known about them.
+    pub store: Store,
+    /// The clients for addresses.
+    pub http: Http,
+    /// How much of the context window their tools take before they are searched for, per cent.
+    pub window_percent: u8,
+}
+
+impl ServerSetup {
+    /// Makes the servers of a session whose main agent works in this directory.
+    pub fn make(
+        self,
+        spawner: Arc<Spawner>,
+        approvals: Arc<Approvals>,
+        directory: PathBuf,
+        outputs: Option<Arc<Outputs>>,
+    ) -> Arc<Servers> {
+        let around = Surroundings { spawner, http: self.http, approvals, store: self.store };
+        Servers::new(self.definitions, around, directory, outputs, self.window_percent)
+    }
 }

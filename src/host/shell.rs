@@ -33,7 +33,6 @@ pub struct Shell {
     pub(super) jobs: Arc<Jobs>,
     /// The agents that may get its output.
     pub(super) crew: Arc<Crew>,
-    /// Where it runs.
     pub(super) runtime: Runtime,
 }
 

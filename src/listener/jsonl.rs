@@ -6,19 +6,19 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::clock;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::image::Image;
-use crate::limits;
 use crate::listener::Listener;
+use crate::sync::lock;
 use crate::text::is_invisible;
+use crate::{clock, limits};
 
 /// The length up to which a text is never cut, bytes: names, ids, sentences.
 const SHORT: usize = 1024;
@@ -99,7 +99,7 @@ impl JsonLines {
             add(&envelope, &mut members);
         }
         members.insert("event".to_owned(), Value::Object(event));
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = lock(&self.out);
         // Only here nothing can come between.
         members.insert("seq".to_owned(), out.seq.into());
         if out.seq == 0 {
@@ -127,31 +127,24 @@ impl JsonLines {
 
     /// Returns whether an event was written.
     pub fn has_begun(&self) -> bool {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).seq > 0
+        lock(&self.out).seq > 0
     }
 
     /// Closes the output: later events are not written.
     pub fn close(&self) {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
+        lock(&self.out).is_closed = true;
     }
 
     /// Writes an event of the main agent after the last one, once the agent has ended.
     pub fn append(&self, event: Event) {
-        let seq = self.out.lock().unwrap_or_else(PoisonError::into_inner).seq + 1;
+        let seq = lock(&self.out).seq + 1;
         self.on_event(&Envelope { seq, at: clock::now(), agent: AgentId::main(), parent: None, event });
     }
 }
 
 impl Listener for JsonLines {
     fn on_event(&self, envelope: &Envelope) {
-        let is_piece = matches!(
-            envelope.event,
-            Event::AssistantDelta { .. }
-                | Event::ThinkingDelta { .. }
-                | Event::ToolProgress { .. }
-                | Event::JobOutput { .. }
-        );
-        if is_piece && self.deltas == Deltas::Off {
+        if envelope.event.is_piece() && self.deltas == Deltas::Off {
             return;
         }
         let Ok(Value::Object(mut members)) = serde_json::to_value(envelope) else {
@@ -165,7 +158,7 @@ impl Listener for JsonLines {
             add(envelope, &mut members);
         }
         let whole = if matches!(envelope.event, Event::Assistant { .. }) { Whole::Yes } else { Whole::No };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = lock(&self.out);
         out.seq = envelope.seq;
         self.write(&mut out, &members, whole);
         for mut early in std::mem::take(&mut out.early) {

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::event::{Envelope, Event};
+use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::listener::Listener;
+use crate::sync::lock;
 
 /// A function that returns the time since some fixed moment.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
@@ -46,12 +47,12 @@ impl RateLimited {
     /// Takes the events that are to be passed on now, in order.
     fn due(&self, envelope: &Envelope) -> Vec<Envelope> {
         let now = (self.clock)();
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.waiting);
         if !waiting.deltas.last_mut().is_some_and(|last| last.merge(envelope)) {
             waiting.deltas.push(envelope.clone());
         }
         let early = waiting.passed.is_some_and(|passed| now.saturating_sub(passed) < self.interval);
-        if is_delta(&envelope.event) {
+        if envelope.event.is_piece() {
             if early {
                 return Vec::new();
             }
@@ -59,16 +60,6 @@ impl RateLimited {
         }
         std::mem::take(&mut waiting.deltas)
     }
-}
-
-fn is_delta(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::ThinkingDelta { .. }
-            | Event::AssistantDelta { .. }
-            | Event::ToolProgress { .. }
-            | Event::JobOutput { .. }
-    )
 }
 
 impl Listener for RateLimited {

@@ -2,10 +2,11 @@
 //!
 //! One instance is shared by the parent, its children and the rescue, so the events form one ordered list.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::event::{Envelope, Event};
 use crate::listener::Listener;
+use crate::sync::lock;
 
 /// A listener that appends every event to a list in memory.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ impl InMemoryEventList {
 
     /// Returns a copy of everything recorded so far.
     pub fn envelopes(&self) -> Vec<Envelope> {
-        self.envelopes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.envelopes).clone()
     }
 
     /// Returns a copy of the events alone.
@@ -32,7 +33,7 @@ impl InMemoryEventList {
 
 impl Listener for InMemoryEventList {
     fn on_event(&self, envelope: &Envelope) {
-        self.envelopes.lock().unwrap_or_else(PoisonError::into_inner).push(envelope.clone());
+        lock(&self.envelopes).push(envelope.clone());
     }
 
     fn label(&self) -> String {

@@ -3,10 +3,9 @@
 //! All results are sanitised and short: one line of visible text, whatever a model or a tool sends.
 
 use crate::details::CommandEnd;
-use crate::limits;
 use crate::message::Arguments;
-use crate::summary;
 use crate::text::{clip, is_blank, visible_line};
+use crate::{limits, summary};
 
 /// Returns the first visible line, cut to the summary's length; `…` marks that there was more.
 pub(super) fn one_line(text: &str) -> String {

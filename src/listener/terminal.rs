@@ -6,7 +6,7 @@
 //! the run.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jiff::Timestamp;
 
@@ -17,6 +17,7 @@ use crate::listener::live::{Continuation, LiveText};
 use crate::listener::plain_out::PlainOut;
 use crate::listener::{Listener, summary};
 use crate::steering::TextKind;
+use crate::sync::lock;
 use crate::text::{is_blank, visible, visible_line};
 
 /// A listener that writes a run as plain text.
@@ -36,7 +37,6 @@ struct AgentLabel {
 /// The role of the agent's own text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextRole {
-    /// The text is the answer.
     Answer,
     /// The text is for another agent: a note sums it up.
     Note,
@@ -48,7 +48,6 @@ struct TerminalState {
     /// The text of a reply, until it is known whether calls follow it or it is the answer.
     whole: Option<String>,
     thought: ThinkingNote,
-    /// The calls that run.
     calls: Vec<RunningCall>,
     /// The context window of the model, tokens.
     window: Option<u64>,
@@ -60,7 +59,6 @@ struct TerminalState {
 struct RunningCall {
     id: CallId,
     summary: String,
-    /// The end of its command.
     end: Option<CommandEnd>,
     /// The open question about it, and since when it is open.
     asked: Option<(String, Timestamp)>,
@@ -99,7 +97,7 @@ impl Terminal {
     }
 
     fn out(&self) -> MutexGuard<'_, PlainOut> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.out)
     }
 
     fn note(&self, note: &str) {
@@ -284,7 +282,7 @@ fn ended(who: &str, outcome: Outcome, message: Option<&str>) -> String {
 impl Listener for Terminal {
     #[allow(clippy::too_many_lines)] // One arm for each kind of event.
     fn on_event(&self, envelope: &Envelope) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let state = &mut *state;
         match &envelope.event {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
@@ -393,7 +391,7 @@ impl Listener for Terminal {
     }
 
     fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
-        let rescue = self.state.lock().unwrap_or_else(PoisonError::into_inner).rescue.as_ref() == Some(id);
+        let rescue = lock(&self.state).rescue.as_ref() == Some(id);
         let role = if rescue { self.role } else { TextRole::Note };
         let depth = self.label.as_ref().map_or(0, |label| label.depth) + 1;
         Some(Arc::new(Self {

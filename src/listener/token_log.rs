@@ -3,12 +3,13 @@
 //! Each agent has its own counts: a child's log starts at zero and is tagged with the child's id.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::event::{Envelope, Event, Usage};
 use crate::id::AgentId;
 use crate::listener::Listener;
 use crate::summary;
+use crate::sync::lock;
 use crate::text::visible;
 
 /// A listener that writes `tokens in=12.0k out=200 cached=0 ctx=12.2k/32.0k` after each round.
@@ -28,9 +29,9 @@ impl TokenLog {
 
     /// Writes one line. A failing writer does not affect the run.
     fn write(&self, usage: &Usage) {
-        let cap = *self.cap.lock().unwrap_or_else(PoisonError::into_inner);
+        let cap = *lock(&self.cap);
         let line = line(self.tag.as_ref(), usage, cap);
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = lock(&self.writer);
         if let Err(error) = writer.write_all(line.as_bytes()).and_then(|()| writer.flush()) {
             tracing::debug!(%error, "a token line was not written");
         }
@@ -56,7 +57,7 @@ impl Listener for TokenLog {
         if let Event::Tokens(usage) = &envelope.event {
             self.write(usage);
         } else if let Event::ContextCap { tokens } = &envelope.event {
-            *self.cap.lock().unwrap_or_else(PoisonError::into_inner) = *tokens;
+            *lock(&self.cap) = *tokens;
         }
     }
 

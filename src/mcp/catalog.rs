@@ -205,14 +205,13 @@ impl PromptEntry {
 
 /// What a server said that it offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Catalog {
     /// Its tools, in its order.
     pub tools: Vec<ToolDefinition>,
     /// Its resources.
-    #[serde(default)]
     pub resources: Vec<ResourceEntry>,
     /// Its prompts.
-    #[serde(default)]
     pub prompts: Vec<PromptEntry>,
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -18,6 +18,7 @@ use crate::limits;
 use crate::mcp::message::{self, Incoming, METHOD_NOT_FOUND, RpcError};
 use crate::mcp::progress::Progress;
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
+use crate::sync::lock;
 
 /// What a server may ask of its client, and tell it, outside of answers.
 pub trait Listener: Send + Sync {
@@ -180,7 +181,7 @@ impl Connection {
         let id = shared.next.fetch_add(1, Ordering::Relaxed);
         let (answer, mut answered) = oneshot::channel();
         let (tell, mut told) = watch::channel(None);
-        shared.lock().waiting.insert(id, OpenRequest { answer, progress: tell });
+        lock(&shared.inner).waiting.insert(id, OpenRequest { answer, progress: tell });
         let mut open = RequestGuard { shared, id, on_drop };
         if let Some(lost) = shared.lost.borrow().clone() {
             return Err(RequestError::Lost(lost.why));
@@ -274,7 +275,7 @@ struct RequestGuard<'a> {
 
 impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
-        let mut inner = self.shared.lock();
+        let mut inner = lock(&self.shared.inner);
         inner.waiting.remove(&self.id);
         if inner.waiting.is_empty() {
             // Nobody needs an answer any more that a question of the server would lead to.
@@ -290,10 +291,6 @@ impl Drop for RequestGuard<'_> {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        lock(&self.inner)
-    }
-
     fn why_lost(&self) -> String {
         let lost = self.lost.borrow();
         lost.as_ref().map_or_else(|| "the connection has ended".to_owned(), |lost| lost.why.clone())
@@ -310,7 +307,7 @@ impl Shared {
             return;
         }
         self.transport.close();
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         for (_, waiting) in inner.waiting.drain() {
             let _ = waiting.answer.send(Err(RequestError::Lost(why.to_owned())));
         }
@@ -334,7 +331,7 @@ impl Shared {
 
     fn answer(&self, id: u64, outcome: Result<Value, RequestError>) {
         // One that nobody waits for has timed out, or was never made.
-        if let Some(waiting) = self.lock().waiting.remove(&id) {
+        if let Some(waiting) = lock(&self.inner).waiting.remove(&id) {
             let _ = waiting.answer.send(outcome);
         }
     }
@@ -344,7 +341,8 @@ impl Shared {
             "notifications/progress" => {
                 let token = params.get("progressToken");
                 let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
-                if let Some(waiting) = id.and_then(|id| self.lock().waiting.get(&id).map(|w| w.progress.clone())) {
+                if let Some(waiting) = id.and_then(|id| lock(&self.inner).waiting.get(&id).map(|w| w.progress.clone()))
+                {
                     waiting.send_replace(Some(Progress::read(params)));
                 }
             }
@@ -353,7 +351,7 @@ impl Shared {
             "notifications/prompts/list_changed" => self.listener.changed(ListKind::Prompts),
             "notifications/cancelled" => {
                 let id = params.get("requestId").map(Value::to_string).unwrap_or_default();
-                if let Some(asked) = self.lock().asked.remove(&id) {
+                if let Some(asked) = lock(&self.inner).asked.remove(&id) {
                     asked.abort();
                 }
             }
@@ -387,7 +385,7 @@ impl Shared {
 
     /// Puts a question of the server to the user, beside everything else.
     fn question(self: &Arc<Self>, id: Value, params: Value) {
-        if self.lock().asked.len() >= limits::MCP_QUESTIONS {
+        if lock(&self.inner).asked.len() >= limits::MCP_QUESTIONS {
             let message = format!("{} questions are open already", limits::MCP_QUESTIONS);
             return self.respond(&id, Err(RpcError { code: -32603, message, data: Value::Null }));
         }
@@ -395,11 +393,11 @@ impl Shared {
         let work = self.listener.elicit(params);
         let open = OpenQuestion::new(&self.questions);
         // Held until it is noted, so that it cannot end before.
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let task = tokio::spawn(async move {
             let outcome = work.await;
             drop(open);
-            if shared.lock().asked.remove(&id.to_string()).is_some() {
+            if lock(&shared.inner).asked.remove(&id.to_string()).is_some() {
                 shared.respond(&id, outcome);
             }
         });
@@ -442,8 +440,4 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
     if let Some(shared) = shared.upgrade() {
         shared.lose("the connection has ended", EndedBy::Server);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,7 +40,6 @@ pub(super) async fn elicit(server: &str, approvals: &Approvals, params: &Value) 
     })
 }
 
-/// Reads the fields of a form.
 fn fields(schema: &Value) -> Result<Vec<FormField>, String> {
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);

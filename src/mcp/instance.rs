@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -26,6 +26,7 @@ use crate::mcp::progress::Progress;
 use crate::mcp::server::Server;
 use crate::mcp::session::Session;
 use crate::mcp::transport::{ErrorOutput, HttpTransport, SendError, StdioTransport, Transport};
+use crate::sync::lock;
 use crate::text::{clip, visible_line};
 use crate::workspace::{Confinement, Job};
 
@@ -268,7 +269,7 @@ impl Instance {
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Session>>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
 
     /// Starts the server, and asks what it offers.

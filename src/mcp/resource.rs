@@ -15,7 +15,6 @@ use crate::message::Arguments;
 use crate::protocol::ServerToolAct;
 use crate::tool::{Concurrency, Parameters, RawTool, ToolContext, ToolError, ToolScope, Traits};
 
-/// The name of the tool.
 pub(super) const NAME: &str = "mcp_resource";
 
 /// Returns the note about the resources that a message names; `None` when it names none. They are noted as named.

@@ -25,7 +25,6 @@ pub(super) struct ToolSearch {
 }
 
 impl ToolSearch {
-    /// Its name.
     pub const NAME: &'static str = "tool_search";
 
     pub fn new(servers: &Arc<Servers>, agent: Arc<Agent>) -> Self {

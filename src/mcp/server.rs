@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::approval::{Approvals, PlainAnswer};
 use crate::mcp::catalog::{Catalog, ToolDefinition};
@@ -17,6 +17,7 @@ use crate::mcp::store::Store;
 use crate::mcp::transport::ErrorOutput;
 use crate::protocol::{ServerState, ServerStatus};
 use crate::provider::Http;
+use crate::sync::lock;
 use crate::text::visible_line;
 use crate::workspace::{Spawner, diff};
 
@@ -120,12 +121,12 @@ impl Server {
 
     /// Tells whether its tools are known.
     pub fn is_known(&self) -> bool {
-        self.lock().accepted.is_some()
+        lock(&self.inner).accepted.is_some()
     }
 
     /// Returns the tools that are on offer, in the order of the server.
     pub fn tools(&self) -> Vec<OfferedTool> {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         let accepted = inner.accepted.iter().flat_map(|catalog| &catalog.tools);
         let used: Vec<&ToolDefinition> =
             accepted.filter(|tool| inner.listed.contains(&tool.name) && self.definition.uses(&tool.name)).collect();
@@ -136,7 +137,7 @@ impl Server {
 
     /// Returns what else is known: its resources and prompts.
     pub fn catalog(&self) -> Catalog {
-        self.lock().accepted.clone().unwrap_or_default()
+        lock(&self.inner).accepted.clone().unwrap_or_default()
     }
 
     /// Returns the one that works in a directory; made when there is none.
@@ -146,7 +147,7 @@ impl Server {
             // The same wherever its agent works.
             Reached::Address(_) => PathBuf::new(),
         };
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.instances.retain(|_, instance| instance.strong_count() > 0);
         if let Some(instance) = inner.instances.get(&directory).and_then(Weak::upgrade) {
             return instance;
@@ -159,7 +160,7 @@ impl Server {
     /// Takes what the server offers now. What is new is accepted, what has changed waits for a yes.
     pub fn offers(&self, now: Catalog, notes: Vec<String>) {
         let kept = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             let Inner { accepted, listed, proposed, .. } = &mut *inner;
             let before = accepted.take().unwrap_or_default();
             *listed = now.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -188,14 +189,14 @@ impl Server {
 
     fn keep(&self, catalog: &Catalog) {
         if let Err(error) = self.around.store.write(&self.definition, catalog) {
-            self.lock().notes.push(format!("what is known about it cannot be kept: {error}"));
+            lock(&self.inner).notes.push(format!("what is known about it cannot be kept: {error}"));
         }
     }
 
     /// Shows the user how the definition of a tool has changed, where it has, and takes the answer.
     pub async fn ask_about_change(&self, tool: &str) -> ChangeAnswer {
         let (before, after) = {
-            let inner = self.lock();
+            let inner = lock(&self.inner);
             let Some(after) = inner.proposed.get(tool).cloned() else { return ChangeAnswer::Accepted };
             if inner.declined.contains(&after.hash()) {
                 return ChangeAnswer::Declined;
@@ -214,7 +215,7 @@ impl Server {
                 ChangeAnswer::Accepted
             }
             PlainAnswer::No => {
-                self.lock().declined.push(after.hash());
+                lock(&self.inner).declined.push(after.hash());
                 ChangeAnswer::Declined
             }
             PlainAnswer::Nobody => ChangeAnswer::Nobody,
@@ -223,7 +224,7 @@ impl Server {
 
     fn accept(&self, after: &ToolDefinition) {
         let kept = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             // The server may have changed it again meanwhile.
             if inner.proposed.get(&after.name) == Some(after) {
                 inner.proposed.remove(&after.name);
@@ -242,7 +243,7 @@ impl Server {
     /// Notes that a process or a session of it has begun.
     pub(super) fn started(&self, about: String, errors: &ErrorOutput) {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.about = about;
             inner.errors = errors.clone();
             inner.error = None;
@@ -253,7 +254,7 @@ impl Server {
     /// Notes that a tool of it is called.
     pub(super) fn called(&self) {
         let is_first = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.calls += 1;
             inner.calls == 1
         };
@@ -265,7 +266,7 @@ impl Server {
     /// Notes what went wrong.
     pub(super) fn failed(&self, why: &str, errors: &ErrorOutput) {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.error = Some(why.to_owned());
             inner.errors = errors.clone();
         }
@@ -285,14 +286,14 @@ impl Server {
     }
 
     fn instances(&self) -> Vec<Arc<Instance>> {
-        self.lock().instances.values().filter_map(Weak::upgrade).collect()
+        lock(&self.inner).instances.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Returns how it stands.
     pub fn status(&self) -> ServerStatus {
         let runs = self.instances().iter().any(|instance| instance.is_running());
         let tools = self.tools().into_iter().map(|tool| tool.name).collect();
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         let state = match (runs, &inner.error) {
             (true, _) if inner.calls > 0 => ServerState::Used,
             (true, _) => ServerState::Started,
@@ -326,9 +327,5 @@ impl Server {
             errors: inner.errors.text(),
             notes: inner.notes.iter().cloned().chain(changed).collect(),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

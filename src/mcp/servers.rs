@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
@@ -22,6 +22,7 @@ use crate::mcp::search::ToolSearch;
 use crate::mcp::server::{OfferedTool, Server, Surroundings};
 use crate::mcp::tool::{ServerTool, tokens};
 use crate::protocol::ServerStatus;
+use crate::sync::lock;
 use crate::text::visible_line;
 use crate::tool::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
 
@@ -62,7 +63,6 @@ struct AgentState {
     searches: bool,
     /// What it was told of each tool that it has.
     has: BTreeMap<String, String>,
-    /// Those that it has found.
     loaded: BTreeSet<String>,
 }
 
@@ -378,8 +378,4 @@ fn filled(prompt: &PromptEntry, words: &str) -> Result<Map<String, Value>, Strin
         rest = behind.trim_start();
     }
     Ok(values)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

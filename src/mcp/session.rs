@@ -47,7 +47,6 @@ pub struct About {
     pub name: String,
     /// The version of the protocol that is spoken.
     pub protocol: String,
-    /// The lists that it has.
     lists: Vec<ListKind>,
     tells_changes: bool,
 }

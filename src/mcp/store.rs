@@ -42,7 +42,6 @@ impl Store {
         write_own(directory, &path, &text)
     }
 
-    /// Returns the file with the login at a server.
     pub(super) fn login_path(&self, server: &ServerDefinition) -> Option<PathBuf> {
         Some(self.0.as_ref()?.join(format!("{}-{}.login.json", server.name, server.identity())))
     }

@@ -7,11 +7,10 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::limits;
-use crate::mcp::arguments;
 use crate::mcp::catalog::ToolDefinition;
 use crate::mcp::instance::{Instance, ServerRequest};
-use crate::mcp::results;
 use crate::mcp::server::{ChangeAnswer, OfferedTool};
+use crate::mcp::{arguments, results};
 use crate::message::Arguments;
 use crate::protocol::ServerToolAct;
 use crate::text::visible;
@@ -26,7 +25,6 @@ pub struct ServerTool {
 }
 
 impl ServerTool {
-    /// Makes the tool.
     pub fn new(instance: Arc<Instance>, offered: OfferedTool, outputs: Option<Arc<Outputs>>) -> Self {
         let description = description(&instance.server().definition().name, &offered);
         Self { instance, offered, description, outputs }

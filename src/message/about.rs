@@ -46,24 +46,21 @@ pub struct JobReport {
 
 /// A text of the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UserText {
     /// The id that the injection returned; `None` for one that came without a queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageId>,
     /// What it is to the agent.
-    #[serde(default)]
     pub kind: TextKind,
     /// Exactly what the user wrote, where the message has more than that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// The turn that it entered; 0 where that is not known.
-    #[serde(default)]
     pub turn: u32,
     /// The first round of that turn whose request has it; 0 where that is not known.
-    #[serde(default)]
     pub round: u32,
     /// Whether it is the task that the turn began with, or a part of it.
-    #[serde(default)]
     pub begins_turn: bool,
 }
 
@@ -91,13 +88,12 @@ pub struct ToldPlan {
 
 /// The texts of messages that a compaction took out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct KeptTexts {
     /// In the order in which they were delivered, each with its words.
     pub texts: Vec<UserText>,
     /// The number of older ones that found no room.
-    #[serde(default)]
     pub left_out: usize,
     /// The rules that the message tells, each with the number of its changes.
-    #[serde(default)]
     pub rules: Vec<(MessageId, u32)>,
 }

@@ -47,21 +47,15 @@ pub enum Post {
 impl Post {
     /// Returns the bytes of a piece of text; 0 for everything else.
     pub fn piece_bytes(&self) -> usize {
-        match self {
-            Self::Envelope(Envelope {
-                event:
-                    Event::AssistantDelta { text }
-                    | Event::ThinkingDelta { text }
-                    | Event::ToolProgress { text, .. }
-                    | Event::JobOutput { text, .. },
-                ..
-            }) => text.len(),
-            Self::Envelope(_)
-            | Self::Reply(_)
-            | Self::Queues { .. }
-            | Self::Approvals { .. }
-            | Self::Budget(_)
-            | Self::Notice(_) => 0,
+        if let Self::Envelope(envelope) = self
+            && let Event::AssistantDelta { text }
+            | Event::ThinkingDelta { text }
+            | Event::ToolProgress { text, .. }
+            | Event::JobOutput { text, .. } = &envelope.event
+        {
+            text.len()
+        } else {
+            0
         }
     }
 
@@ -78,15 +72,13 @@ impl Post {
     }
 
     fn piece(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Envelope(envelope) => match &mut envelope.event {
-                Event::AssistantDelta { text }
-                | Event::ThinkingDelta { text }
-                | Event::ToolProgress { text, .. }
-                | Event::JobOutput { text, .. } => Some(text),
-                _ => None,
-            },
-            Self::Reply(_) | Self::Queues { .. } | Self::Approvals { .. } | Self::Budget(_) | Self::Notice(_) => None,
+        let Self::Envelope(envelope) = self else { return None };
+        match &mut envelope.event {
+            Event::AssistantDelta { text }
+            | Event::ThinkingDelta { text }
+            | Event::ToolProgress { text, .. }
+            | Event::JobOutput { text, .. } => Some(text),
+            _ => None,
         }
     }
 }

@@ -113,7 +113,6 @@ impl Endpoint {
         super::transport::is_loopback(&self.base)
     }
 
-    /// Returns the base URL.
     pub fn base(&self) -> &Url {
         &self.base
     }

@@ -90,7 +90,6 @@ impl ErrorBody {
         Self { wait_ms: wait_ms(inner, &words), words, status, meaning }
     }
 
-    /// Makes the error for an answer of an error status.
     pub fn refused(self, status: u16, retry_after_ms: Option<u64>) -> ProviderError {
         match self.meaning {
             Some(RefusalMeaning::Spent) => ProviderError::Spent(self.words),

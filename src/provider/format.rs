@@ -41,7 +41,6 @@ impl<'a> Outgoing<'a> {
         (!is_alone || format.stage == AnswerStage::Due || self.request.tools.is_empty()).then_some(format.schema)
     }
 
-    /// Returns the tools that are on offer.
     pub fn tools(&self) -> &'a [ToolSchema] {
         let is_left_out = self.quirks.wants(Want::FormatAlone) && self.schema().is_some();
         if is_left_out { &[] } else { self.request.tools }

@@ -14,13 +14,12 @@ use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::limits;
+use crate::error::request_causes;
 use crate::provider::kept_connections::KeptConnections;
 use crate::provider::transport::is_loopback;
-use crate::provider::unreachable::chain;
 use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
-use crate::tls;
+use crate::{limits, tls};
 
 /// The shared HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +92,7 @@ fn build(ca_file: Option<&Path>, adjust: impl Fn(ClientBuilder) -> ClientBuilder
         .connect_timeout(limits::CONNECT_TIMEOUT)
         .pool_idle_timeout(Duration::from_secs(30))
         .no_gzip();
-    adjust(builder).build().map_err(|error| chain(&error))
+    adjust(builder).build().map_err(|error| request_causes(&error))
 }
 
 /// Reads the authorities of a PEM file.

@@ -35,7 +35,7 @@ pub struct HttpProvider {
     http: Http,
     endpoint: Endpoint,
     dialect: Dialect,
-    wire: Arc<dyn Wire>,
+    wire: Wire,
     quirks: QuirkBook,
     registry: Arc<Registry>,
     silence: Duration,
@@ -98,7 +98,7 @@ impl HttpProvider {
     /// # Errors
     /// [`ProviderError::Configuration`] when this version does not speak the dialect; it speaks all of them.
     pub fn assembler(dialect: Dialect) -> Result<Box<dyn Assemble>, ProviderError> {
-        Ok(wire(dialect).assembler())
+        Ok((wire(dialect).assembler)())
     }
 
     /// Reads a reply of a dialect that came in one body.
@@ -106,12 +106,12 @@ impl HttpProvider {
     /// # Errors
     /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(dialect: Dialect, body: &str) -> Result<Reply, ProviderError> {
-        wire(dialect).whole(body)
+        (wire(dialect).whole)(body)
     }
 
     fn encode(&self, request: &ChatRequest<'_>, server: &str, quirks: Quirks) -> Result<Vec<u8>, ProviderError> {
         let card = self.registry.card(request.model);
-        self.wire.encode(&Outgoing { dialect: self.dialect, server, request, quirks, card })
+        (self.wire.encode)(&Outgoing { dialect: self.dialect, server, request, quirks, card })
     }
 
     async fn run(&self, request: ChatRequest<'_>, sink: &mut Sink<'_>) -> Result<Reply, ProviderError> {
@@ -156,7 +156,7 @@ impl HttpProvider {
         quirks: Quirks,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, Failure> {
-        let url = self.wire.url(&self.endpoint, request);
+        let url = (self.wire.url)(&self.endpoint, request);
         let body = self.encode(request, server, quirks)?;
         let sending = self.endpoint.request(&self.http, Method::POST, url.clone())?;
         let sending = self.http.send(sending.header(CONTENT_TYPE, "application/json").body(body));
@@ -183,7 +183,7 @@ impl HttpProvider {
         streaming: Streaming,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, Failure> {
-        let mut assembler = self.wire.assembler();
+        let mut assembler = (self.wire.assembler)();
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
         while let Some(first) = self.within(incoming.next()).await?? {
@@ -257,7 +257,7 @@ impl HttpProvider {
                 return Err(ProviderError::Malformed(format!("an answer longer than {cap} bytes")));
             }
         }
-        let reply = self.wire.whole(&String::from_utf8_lossy(&body))?;
+        let reply = (self.wire.whole)(&String::from_utf8_lossy(&body))?;
         if streaming == Streaming::On {
             sink(Piece::Chunk { thinking: reply.thinking.clone(), text: reply.content.clone() })?;
         }
@@ -305,13 +305,12 @@ impl ChatProvider for HttpProvider {
     }
 }
 
-/// Returns the wire form of a dialect.
-fn wire(dialect: Dialect) -> Arc<dyn Wire> {
+fn wire(dialect: Dialect) -> Wire {
     match dialect {
-        Dialect::OpenAi => Arc::new(chat::Chat),
-        Dialect::OpenAiResponses => Arc::new(responses::Responses),
-        Dialect::Anthropic => Arc::new(anthropic::Messages),
-        Dialect::Gemini => Arc::new(gemini::Gemini),
+        Dialect::OpenAi => chat::WIRE,
+        Dialect::OpenAiResponses => responses::WIRE,
+        Dialect::Anthropic => anthropic::WIRE,
+        Dialect::Gemini => gemini::WIRE,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hyper::http::Extensions;
 use hyper_util::client::legacy;
@@ -14,6 +14,7 @@ use reqwest::Response;
 
 use crate::limits;
 use crate::provider::unreachable::{find, is_closed};
+use crate::sync::lock;
 
 /// The addresses of the two ends of a connection.
 type Addresses = (SocketAddr, SocketAddr);
@@ -26,7 +27,7 @@ impl KeptConnections {
     /// Adds the connection of an answer.
     pub fn add(&self, response: &Response) {
         let Some(addresses) = addresses(response.extensions()) else { return };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if known.len() >= limits::KEPT_CONNECTIONS {
             known.clear();
         }
@@ -42,7 +43,7 @@ impl KeptConnections {
             connection.get_extras(&mut extensions);
         }
         let Some(addresses) = addresses(&extensions) else { return false };
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&addresses);
+        let known = lock(&self.0).remove(&addresses);
         known && is_closed(error) && find::<h2::Error>(error).is_none()
     }
 }

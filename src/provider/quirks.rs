@@ -8,9 +8,10 @@ mod known;
 mod refusals;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::provider::{Effort, ProviderError};
+use crate::sync::lock;
 
 pub(super) use efforts::Efforts;
 
@@ -18,7 +19,6 @@ pub(super) use efforts::Efforts;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quirks {
     wants: u16,
-    /// The form of the effort in a request.
     pub effort_form: EffortForm,
     /// The member that limits the tokens of a reply.
     pub limit: TokenLimit,
@@ -75,7 +75,6 @@ pub(super) enum Want {
     NoDetails,
     /// Usage in a stream is not asked for.
     NoStreamOptions,
-    /// No temperature.
     NoTemperature,
     /// System text has the role `developer`.
     Developer,
@@ -91,7 +90,6 @@ pub(super) enum Want {
     FormatAlone,
     /// No form of the answer.
     NoFormat,
-    /// No images.
     NoImages,
 }
 
@@ -119,7 +117,6 @@ pub(super) enum EffortForm {
     SwitchOnly,
     /// `enable_thinking`.
     Flag,
-    /// Nowhere.
     Nowhere,
 }
 
@@ -153,9 +150,8 @@ impl ModelQuirks {
 }
 
 impl QuirkBook {
-    /// Returns the quirks of a model.
     pub fn of(&self, host: &str, server: &str, model: &str) -> Quirks {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| ModelQuirks {
             known: known::quirks(host, model).fold(Quirks::default(), Quirks::with),
             learned: Vec::new(),
@@ -167,7 +163,7 @@ impl QuirkBook {
     /// twice, so a server that refuses everything gets a bounded number of requests.
     pub fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_default();
         let Some(quirk) = refusals::learn(&message.to_lowercase(), used, &page.learned) else { return false };
         if !page.learned.contains(&quirk) {

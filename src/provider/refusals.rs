@@ -6,12 +6,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefusalMeaning {
     /// The conversation does not fit; with the numbers that the message has.
-    Overflow {
-        /// The tokens of the conversation.
-        tokens: Option<u64>,
-        /// The tokens of the window.
-        window: Option<u64>,
-    },
+    Overflow { tokens: Option<u64>, window: Option<u64> },
     /// Money or quota is used up.
     Spent,
 }

@@ -95,20 +95,12 @@ impl Retries {
 
 /// Returns whether the same request may succeed later.
 fn is_transient(failure: &Failure) -> bool {
-    let by_kind = match &failure.error {
-        ProviderError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
-        ProviderError::Unreachable { .. } | ProviderError::CutOff => true,
-        ProviderError::Server(_)
-        | ProviderError::Overflow { .. }
-        | ProviderError::Spent(_)
-        | ProviderError::AsksToWait { .. }
-        | ProviderError::Stalled(_)
-        | ProviderError::Malformed(_)
-        | ProviderError::Redirect(_)
-        | ProviderError::Configuration(_)
-        | ProviderError::InvalidHistory(_)
-        | ProviderError::Cancelled(_) => false,
-    };
+    let by_kind = matches!(
+        failure.error,
+        ProviderError::Status { status: 408 | 409 | 425 | 429 | 500..=599, .. }
+            | ProviderError::Unreachable { .. }
+            | ProviderError::CutOff
+    );
     match failure.advice {
         Advice::Judge => by_kind,
         Advice::Retry => by_kind || matches!(failure.error, ProviderError::Status { .. } | ProviderError::Malformed(_)),

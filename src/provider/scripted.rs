@@ -3,7 +3,7 @@
 //! Each request takes the next [`Played`] reply and is recorded, so that a test can look at what was sent.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::message::{Arguments, Message, Original, ToolCall};
 use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
+use crate::sync::lock;
 
 /// A provider that plays prepared replies in order and records the requests.
 #[derive(Default)]
@@ -22,11 +23,9 @@ pub struct ScriptedProvider {
 /// A request as it was sent.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
-    /// The model asked for.
     pub model: String,
     /// The whole conversation.
     pub messages: Vec<Message>,
-    /// The tools on offer.
     pub tools: Vec<ToolSchema>,
     /// Whether pieces were requested.
     pub streaming: Streaming,
@@ -137,12 +136,12 @@ impl ScriptedProvider {
 
     /// Appends a reply to the prepared ones.
     pub fn push(&self, played: Played) {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(played);
+        lock(&self.script).push_back(played);
     }
 
     /// Returns the requests made so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.requests).clone()
     }
 }
 
@@ -152,13 +151,13 @@ impl ChatProvider for ScriptedProvider {
         request: ChatRequest<'a>,
         sink: &'a mut Sink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(RecordedRequest {
+        lock(&self.requests).push(RecordedRequest {
             model: request.model.to_owned(),
             messages: request.messages().to_vec(),
             tools: request.tools.to_vec(),
             streaming: request.streaming,
         });
-        let played = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let played = lock(&self.script).pop_front();
         async move {
             let Some(played) = played else {
                 return Err(ProviderError::Server("the script has no further reply".to_owned()));

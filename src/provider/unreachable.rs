@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind};
 use reqwest::Url;
 use rustls::CertificateError;
 
+use crate::error::request_causes;
 use crate::limits;
 use crate::provider::ProviderError;
 use crate::provider::http::{self, Http};
@@ -52,7 +53,6 @@ fn tls(error: &reqwest::Error) -> Option<String> {
     })
 }
 
-/// Returns what is wrong with a certificate.
 fn certificate(fault: &CertificateError) -> String {
     let what = match fault {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired".to_owned(),
@@ -88,7 +88,7 @@ fn bare(name: &str) -> String {
 
 /// Returns why a proxy opens no tunnel; `None` for other errors. The error has no public type.
 fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
-    let said = chain(error);
+    let said = request_causes(error);
     let (_, what) = said.split_once("tunnel error: ")?;
     if what.starts_with("proxy authorization required") {
         Some(("it needs a user and a password (407)", Advice::GiveUp))
@@ -101,9 +101,8 @@ fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
     }
 }
 
-/// Returns why there is no connection.
 fn connection(error: &reqwest::Error) -> String {
-    let said = chain(error);
+    let said = request_causes(error);
     if let Some((_, why)) = said.split_once("failed to lookup address information: ") {
         return format!("DNS: the name is not known ({why})");
     }
@@ -133,7 +132,7 @@ fn broken(error: &reqwest::Error) -> String {
             None => by.to_owned(),
         };
     }
-    if is_closed(error) { "the server closed it".to_owned() } else { chain(error) }
+    if is_closed(error) { "the server closed it".to_owned() } else { request_causes(error) }
 }
 
 /// Returns whether the other side closed an open connection instead of an answer.
@@ -167,19 +166,4 @@ pub(super) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
         cause = error.source();
     }
     None
-}
-
-/// Returns the causes of an error, without the outermost wrappers.
-pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        let wrapper = text.starts_with("client error") || causes.iter().any(|said| said.contains(&text));
-        if !wrapper {
-            causes.push(text);
-        }
-        cause = error.source();
-    }
-    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
 }

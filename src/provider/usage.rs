@@ -15,15 +15,12 @@ const TICKS: u64 = 10;
 /// The counts of one reply.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokenCounts {
-    /// The tokens of the prompt.
     pub prompt: Number,
-    /// The tokens of the answer.
     pub answer: Number,
     /// The tokens of the prompt that were read from a cache.
     pub cached: Number,
     /// The tokens of the prompt that were written to a cache.
     pub written: Number,
-    /// The tokens of thinking.
     pub thinking: Number,
     /// The server's total.
     pub total: Number,

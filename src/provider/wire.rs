@@ -3,8 +3,6 @@
 //! A [`Wire`] writes the body and names the address; an [`Assemble`] reads the frames of a stream. Both are pure: no
 //! connection, no clock. `http_provider` uses them.
 
-use std::fmt;
-
 use reqwest::Url;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -22,26 +20,22 @@ use crate::provider::{ChatRequest, Piece, ProviderError, Reply};
 const LEFT_OUT: &str = "[The images of this message are left out: this model takes none.]";
 
 /// The wire form of one dialect: writes requests and reads replies.
-pub(super) trait Wire: Send + Sync + fmt::Debug {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wire {
     /// Returns the address that a request goes to.
-    fn url(&self, endpoint: &Endpoint, request: &ChatRequest<'_>) -> Url;
-
+    pub url: fn(&Endpoint, &ChatRequest<'_>) -> Url,
     /// Writes the body of a request.
-    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError>;
-
+    pub encode: fn(&Outgoing<'_>) -> Result<Vec<u8>, ProviderError>,
     /// Starts reading a stream.
-    fn assembler(&self) -> Box<dyn Assemble>;
-
+    pub assembler: fn() -> Box<dyn Assemble>,
     /// Reads a reply that came in one body.
-    fn whole(&self, body: &str) -> Result<Reply, ProviderError>;
+    pub whole: fn(&str) -> Result<Reply, ProviderError>,
 }
 
 /// A request with everything that its body depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outgoing<'a> {
-    /// The dialect of the body.
     pub dialect: Dialect,
-    /// The name of the server.
     pub server: &'a str,
     /// The conversation and how to answer.
     pub request: &'a ChatRequest<'a>,
@@ -74,11 +68,9 @@ impl<'a> Outgoing<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum WireArguments<'a> {
-    /// The object.
     Object(&'a Map<String, Value>),
     /// The model's text instead of an object: cut by a limit, or invalid.
     Malformed {
-        /// The text.
         malformed: &'a str,
     },
 }

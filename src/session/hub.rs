@@ -13,8 +13,9 @@ use crate::limits;
 use crate::protocol::{Numbered, QueueOutcome, Reply, Request, SessionStatus};
 use crate::session::client::WakeReason;
 use crate::session::local::LocalClient;
-use crate::session::members::{Member, Members, lock};
+use crate::session::members::{Member, Members};
 use crate::session::requests::Requests;
+use crate::sync::lock;
 
 /// The clients of one run.
 pub struct Hub {
@@ -118,7 +119,6 @@ impl Hub {
         self.members.changed(|_| {});
     }
 
-    /// Tells whether the run is over.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::SeqCst)
     }

@@ -10,7 +10,8 @@ use crate::id::ClientId;
 use crate::protocol::{Post, Reply, Request};
 use crate::session::client::{Client, Wake, WakeReason};
 use crate::session::hub::Hub;
-use crate::session::members::{Member, lock};
+use crate::session::members::Member;
+use crate::sync::lock;
 
 /// A client in the same process. It leaves the run when it is dropped.
 pub struct LocalClient {
@@ -39,7 +40,6 @@ impl LocalClient {
         self.member.is_lost()
     }
 
-    /// Tells whether the run is over.
     pub(super) fn is_over(&self) -> bool {
         self.hub.is_over()
     }

@@ -4,7 +4,7 @@
 //! waits for it is let go.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::event::{Event, Pending};
 use crate::host::{Handle, Mailbox};
@@ -14,6 +14,7 @@ use crate::protocol::{BudgetStatus, Notice, Post};
 use crate::session::client::{Wake, WakeReason};
 use crate::session::past::{Past, size};
 use crate::session::status::StatusFold;
+use crate::sync::lock;
 
 /// What is to be told to one client.
 pub(super) struct Member {
@@ -88,7 +89,6 @@ impl Member {
         posts
     }
 
-    /// Takes the events.
     pub(super) fn take_events(&self, handle: &Handle) -> Vec<Post> {
         let mut posts = self.mail.take();
         self.backlog.store(0, Ordering::SeqCst);
@@ -134,14 +134,12 @@ impl Members {
         Self { handle, list: Mutex::default(), said: Mutex::default() }
     }
 
-    /// Returns those that are there.
     pub(super) fn all(&self) -> Vec<Arc<Member>> {
         let mut list = lock(&self.list);
         list.retain(|member| member.strong_count() > 0);
         list.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Adds a client.
     pub(super) fn add(&self, member: &Arc<Member>) {
         lock(&self.list).push(Arc::downgrade(member));
     }
@@ -242,8 +240,4 @@ fn tell_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>)
         member.queues();
         member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,26 +15,24 @@
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
 //! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
 //! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
-//! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
+//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
+mod answers;
 mod client;
 pub mod compare;
 pub mod export;
 pub mod fold;
 mod hub;
 pub mod import;
-mod jobs;
 pub mod journal;
 mod local;
 mod members;
 mod past;
-mod permissions;
 mod recorded;
 pub mod replay;
 mod requests;
 pub mod search;
-mod servers;
 pub mod socket;
 mod status;
 pub mod stream;

@@ -4,7 +4,7 @@
 //! text stays with its user.
 
 use std::mem;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::error::{Refused, StartError};
 use crate::host::{Earlier, Resumed};
@@ -13,6 +13,7 @@ use crate::limits;
 use crate::plan::PlanRefused;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
 use crate::session::client::{Client, Wake, WakeReason};
+use crate::sync::lock;
 
 /// A client of what was recorded.
 pub struct RecordedClient {
@@ -129,8 +130,4 @@ impl Client for RecordedClient {
     }
 
     fn end(&self) {}
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

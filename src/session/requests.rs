@@ -3,7 +3,7 @@
 //! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::control::Injection;
 use crate::error::Refused;
@@ -14,8 +14,9 @@ use crate::protocol::{
     Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange,
 };
-use crate::session::{jobs, permissions, servers};
+use crate::session::answers;
 use crate::steering::RuleScope;
+use crate::sync::lock;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
@@ -62,7 +63,7 @@ impl Requests {
 
     /// Returns where the reply to a request is kept; `None` when it is so old that its reply may have been forgotten.
     fn slot(&self, client: &ClientId, number: u64) -> Option<Arc<OnceLock<Option<Reply>>>> {
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = lock(&self.replies);
         let kept = replies.entry(client.clone()).or_default();
         if let Some((_, slot)) = kept.iter().find(|(known, _)| *known == number) {
             return Some(Arc::clone(slot));
@@ -80,7 +81,7 @@ impl Requests {
 
     /// Forgets the requests of a client that does not come back.
     pub fn forget(&self, client: &ClientId) {
-        self.replies.lock().unwrap_or_else(PoisonError::into_inner).remove(client);
+        lock(&self.replies).remove(client);
     }
 }
 
@@ -121,18 +122,18 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             Reply::Pause { agent, state, accepted }
         }
         Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),
-        Request::RunLine { to, line, output } => jobs::run_line(handle, &to, line, output, sender),
-        Request::StopJob { job } => jobs::stop(handle, job),
-        Request::ToBackground { agent, call } => jobs::to_background(handle, &agent, call),
+        Request::RunLine { to, line, output } => answers::run_line(handle, &to, line, output, sender),
+        Request::StopJob { job } => answers::stop_job(handle, job),
+        Request::ToBackground { agent, call } => answers::to_background(handle, &agent, call),
         Request::Cancel { agents } => {
             Reply::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())
         }
-        Request::Answer { id, answer } => permissions::answer(handle, id, answer),
+        Request::Answer { id, answer } => answers::answer(handle, id, answer),
         Request::UserLeft => {
             handle.approvals().user_left();
             return None;
         }
-        Request::SetMode { choice } => permissions::set_mode(handle, choice),
+        Request::SetMode { choice } => answers::set_mode(handle, choice),
         Request::ListChanges => Reply::Changes(handle.compare_changes()),
         Request::Context { act } => context(handle, act),
         Request::PreviewUndo { scope } => {
@@ -147,9 +148,9 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
             let files = handle.undo(&scope);
             Reply::Undone { scope, files }
         }
-        Request::Rules { request } => permissions::rules(handle, request),
-        Request::Servers { request } => servers::list(handle, request),
-        Request::Prompt { server, prompt, words } => servers::prompt(handle, server, prompt, &words),
+        Request::Rules { request } => answers::rules(handle, request),
+        Request::Servers { request } => answers::servers(handle, request),
+        Request::Prompt { server, prompt, words } => answers::prompt(handle, server, prompt, &words),
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);
             handle.budget().set_max_tokens(limits.max_tokens);
@@ -275,7 +276,6 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
 }
 
-/// Returns the delivery that an act sets.
 fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {
     match act {
         QueueAct::Deliver { delivery } => Some(*delivery),

@@ -70,7 +70,6 @@ pub fn catalogue(skills: &[Skill], room: usize) -> Option<String> {
     ))
 }
 
-/// Returns the line of one skill.
 pub(super) fn bullet(skill: &Skill, most: usize) -> String {
     format!("- `{}` — {}", skill.name, one_line(&skill.description, most))
 }

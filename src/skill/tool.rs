@@ -19,7 +19,6 @@ use crate::text::visible_line;
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::Workspace;
 
-/// The name of the tool.
 pub(super) const NAME: &str = "skill";
 
 /// The tool that returns the instructions of skills.

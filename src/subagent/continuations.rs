@@ -3,7 +3,7 @@
 //! Filled by the `agent` tool when a child ends; a host takes one with [`Continuations::enroll`] and runs what
 //! [`Continuations::take_begun`] returns. Short locks. Always holds: an agent that runs is not among them.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -13,6 +13,7 @@ use crate::control::{Cancellable, Controls, Crew};
 use crate::id::AgentId;
 use crate::subagent::finished::{FinishedAgent, FinishedAgents};
 use crate::subagent::tool::SubAgentTool;
+use crate::sync::lock;
 
 /// The finished sub-agents of a session that can be continued.
 #[derive(Default)]
@@ -58,13 +59,13 @@ impl Continuations {
 
     /// Returns the agents that can be continued, the one that ended first at the front.
     pub fn ids(&self) -> Vec<AgentId> {
-        self.lock().kept.ids()
+        lock(&self.inner).kept.ids()
     }
 
     /// Takes a finished agent back into the crew, so that its queue takes texts; [`Continuations::begin`] must
     /// follow. `None` when its conversation is not kept.
     pub fn enroll(&self, id: &AgentId, crew: &Arc<Crew>) -> Option<Continuation> {
-        let agent = self.lock().kept.take(id)?;
+        let agent = lock(&self.inner).kept.take(id)?;
         self.changed();
         // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
         let controls = crew.enroll(id, &Cancellable::new());
@@ -73,7 +74,7 @@ impl Continuations {
 
     /// Lets the host run the turn of an agent whose queue has its first text.
     pub fn begin(&self, continuation: Continuation) {
-        self.lock().begun.push(continuation);
+        lock(&self.inner).begun.push(continuation);
         self.wake.notify_one();
     }
 
@@ -84,7 +85,7 @@ impl Continuations {
 
     /// Returns the turns that are to begin, each to be run to its end beside everything else.
     pub fn take_begun(&self) -> Vec<BoxFuture<'static, ()>> {
-        let begun = std::mem::take(&mut self.lock().begun);
+        let begun = std::mem::take(&mut lock(&self.inner).begun);
         let tool = self.tool.get().and_then(Weak::upgrade);
         let run = |Continuation { agent, crew, controls }| {
             let tool = Arc::clone(tool.as_ref()?);
@@ -95,25 +96,24 @@ impl Continuations {
 
     /// Tells whether turns are to begin that the host has not taken yet.
     pub fn has_begun(&self) -> bool {
-        !self.lock().begun.is_empty()
+        !lock(&self.inner).begun.is_empty()
     }
 
     /// Forgets all of them, because the conversation that they belong to is gone.
     pub fn clear(&self) {
-        let kept = std::mem::take(&mut self.lock().kept);
+        let kept = std::mem::take(&mut lock(&self.inner).kept);
         if !kept.ids().is_empty() {
             self.changed();
         }
     }
 
-    /// Sets what runs them.
     pub(super) fn run_by(&self, tool: &Arc<SubAgentTool>) {
         let _ = self.tool.set(Arc::downgrade(tool));
     }
 
     /// Keeps a finished agent, as [`FinishedAgents::keep`] does.
     pub(super) fn keep(&self, agent: FinishedAgent) {
-        self.lock().kept.keep(agent);
+        lock(&self.inner).kept.keep(agent);
         self.changed();
     }
 
@@ -121,13 +121,13 @@ impl Continuations {
     pub fn take_over(&self, mut agents: FinishedAgents) {
         let tool = self.tool.get().and_then(Weak::upgrade);
         agents.retain(|persona| tool.as_ref().is_some_and(|tool| tool.has_persona(persona)));
-        self.lock().kept = agents;
+        lock(&self.inner).kept = agents;
         self.changed();
     }
 
     /// Takes an agent that the model continues; the error names those that can be.
     pub(super) fn take(&self, id: &str) -> Result<FinishedAgent, String> {
-        let taken = self.lock().kept.take(&AgentId::new(id));
+        let taken = lock(&self.inner).kept.take(&AgentId::new(id));
         self.changed();
         taken.ok_or_else(|| {
             let known: Vec<String> = self.ids().iter().map(ToString::to_string).collect();
@@ -143,9 +143,5 @@ impl Continuations {
         if let Some(watcher) = self.watcher.get() {
             watcher(self.ids());
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,11 +16,21 @@ use crate::tool::{Outputs, ToolSource};
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
 pub struct SubAgents {
     personas: Vec<Persona>,
-    crew: Option<Arc<Crew>>,
-    outputs: Option<Arc<Outputs>>,
-    source: Option<Arc<dyn ToolSource>>,
     numbers: HashMap<String, u64>,
-    continuations: Arc<Continuations>,
+    parts: ChildParts,
+}
+
+/// What children have beside the parts of their parent.
+#[derive(Clone, Default)]
+pub(super) struct ChildParts {
+    /// Gives each child a queue, a cancel flag and a gate of its own (D21).
+    pub crew: Option<Arc<Crew>>,
+    /// Where an answer that is too long for the spawner is stored whole.
+    pub outputs: Option<Arc<Outputs>>,
+    /// Where the tools come from that are not known when an agent is built.
+    pub source: Option<Arc<dyn ToolSource>>,
+    /// Where the conversations of finished children are kept.
+    pub continuations: Arc<Continuations>,
 }
 
 impl SubAgents {
@@ -30,25 +40,16 @@ impl SubAgents {
     /// An argument error when one could not be read from a file as it is, or two have the same name.
     pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
-        Ok(Self {
-            personas,
-            crew: None,
-            outputs: None,
-            source: None,
-            numbers: HashMap::new(),
-            continuations: Arc::default(),
-        })
+        Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default() })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
     #[must_use]
     pub fn crew(mut self, crew: Arc<Crew>) -> Self {
-        self.crew = Some(crew);
+        self.parts.crew = Some(crew);
         self
     }
-}
 
-impl SubAgents {
     /// Sets the next number of each persona that was used before.
     #[must_use]
     pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
@@ -59,21 +60,21 @@ impl SubAgents {
     /// Sets where the conversations of finished sub-agents are kept, from which a host continues them.
     #[must_use]
     pub fn continuations(mut self, continuations: Arc<Continuations>) -> Self {
-        self.continuations = continuations;
+        self.parts.continuations = continuations;
         self
     }
 
     /// Sets where the tools come from that are not known when an agent is built.
     #[must_use]
     pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
-        self.source = source;
+        self.parts.source = source;
         self
     }
 
     /// Sets where an answer that is too long for the spawner is stored whole.
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
-        self.outputs = outputs;
+        self.parts.outputs = outputs;
         self
     }
 }
@@ -98,7 +99,7 @@ impl Extension for SubAgents {
         let tools = configurator.tools().iter().chain(configurator.sub_agent_tools());
         let available: Vec<&str> = tools.map(|tool| tool.name()).collect();
         for persona in &self.personas {
-            let is_foreign = |name: &&&str| self.source.as_ref().is_some_and(|source| source.knows(name));
+            let is_foreign = |name: &&&str| self.parts.source.as_ref().is_some_and(|source| source.knows(name));
             if let Some(missing) = persona.missing_tools(&available).iter().find(|name| !is_foreign(name)) {
                 let name = &persona.name;
                 return Err(BuildError::argument(format!(
@@ -122,13 +123,9 @@ impl SubAgents {
         if self.personas.is_empty() {
             return Ok(());
         }
-        let mut tool = SubAgentTool::new(agent, self.personas.clone())?;
-        if let Some(crew) = &self.crew {
-            tool = tool.crew(Arc::clone(crew));
-        }
-        tool = tool.outputs(self.outputs.clone()).source(self.source.clone()).numbers(self.numbers.clone());
-        let tool = Arc::new(tool.continuations(Arc::clone(&self.continuations)));
-        self.continuations.run_by(&tool);
+        let tool = SubAgentTool::new(agent, self.personas.clone())?;
+        let tool = Arc::new(tool.with(self.numbers.clone(), self.parts.clone()));
+        self.parts.continuations.run_by(&tool);
         agent.internal_add_tool(tool)
     }
 }

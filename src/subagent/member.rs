@@ -52,12 +52,10 @@ impl<'a> RunningChild<'a> {
         Self { id, spawner, listeners, membership, end: (Outcome::Cancelled, None) }
     }
 
-    /// Returns its id.
     pub(super) fn id(&self) -> &AgentId {
         &self.id
     }
 
-    /// Returns the listeners that were derived for it.
     pub(super) fn listeners(&self) -> &ListenerList {
         &self.listeners
     }

@@ -5,7 +5,7 @@
 //! tool: no recursion). With a crew each child has a queue, a cancel flag and a gate of its own (D21).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::agent::{Agent, AgentBuilder, ModelChoice, TreeParts};
 use crate::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
@@ -16,14 +16,15 @@ use crate::listener::ListenerList;
 use crate::message::Arguments;
 use crate::plan::summary;
 use crate::provider::ChatTransport;
+use crate::subagent::extension::ChildParts;
 use crate::subagent::finished::FinishedAgent;
 use crate::subagent::member::{CrewMembership, RunningChild};
 use crate::subagent::temp_workspace::LostDirectory;
-use crate::subagent::{Continuations, Persona, TempWorkspace, temp_workspace};
+use crate::subagent::{Persona, TempWorkspace, temp_workspace};
+use crate::sync::lock;
 use crate::text::is_blank;
 use crate::tool::{
-    Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, ToolScope, ToolSource,
-    shorten,
+    Choices, Concurrency, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, ToolScope, shorten,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -59,10 +60,7 @@ pub struct SubAgentTool {
     cancellable: Option<Cancellable>,
     context_window_cap: Option<u64>,
     model_choice: Option<Arc<ModelChoice>>,
-    crew: Option<Arc<Crew>>,
-    outputs: Option<Arc<Outputs>>,
-    source: Option<Arc<dyn ToolSource>>,
-    continuations: Arc<Continuations>,
+    parts: ChildParts,
 }
 
 /// The observation when the user cancelled this child alone.
@@ -91,46 +89,13 @@ impl SubAgentTool {
             cancellable: parent.cancellable().cloned(),
             context_window_cap: parent.context_window_cap(),
             model_choice: parent.model_choice().cloned(),
-            crew: None,
-            outputs: None,
-            source: None,
-            continuations: Arc::default(),
+            parts: ChildParts::default(),
         })
     }
 
-    /// Gives each child controls of its own, through which a host can steer it (D21).
-    #[must_use]
-    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
-        self.crew = Some(crew);
-        self
-    }
-
-    /// Sets the next number of each persona that was used before (D20).
-    #[must_use]
-    pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
-        self.counters = Mutex::new(numbers);
-        self
-    }
-
-    /// Sets where an answer that is too long for the spawner goes whole.
-    #[must_use]
-    pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
-        self.outputs = outputs;
-        self
-    }
-
-    /// Sets where the conversations of finished children are kept.
-    #[must_use]
-    pub fn continuations(mut self, continuations: Arc<Continuations>) -> Self {
-        self.continuations = continuations;
-        self
-    }
-
-    /// Sets where the tools come from that are not known when an agent is built.
-    #[must_use]
-    pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
-        self.source = source;
-        self
+    /// Sets the next number of each persona that was used before (D20), and what the children have besides.
+    pub(super) fn with(self, numbers: HashMap<String, u64>, parts: ChildParts) -> Self {
+        Self { counters: Mutex::new(numbers), parts, ..self }
     }
 
     /// Tells whether there is a persona of this name.
@@ -140,7 +105,7 @@ impl SubAgentTool {
 
     /// Takes the next id of a persona: `researcher 0`, `researcher 1`, …
     fn next_id(&self, persona: &Persona) -> AgentId {
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = lock(&self.counters);
         let counter = counters.entry(persona.name.clone()).or_insert(0);
         let id = AgentId::new(format!("{} {counter}", persona.name));
         *counter += 1;
@@ -161,26 +126,26 @@ impl SubAgentTool {
 
     async fn delegate(&self, persona: &Persona, task: &str, context: &ToolContext) -> Result<String, ToolError> {
         let (id, flag) = (self.next_id(persona), self.cancellable.clone().unwrap_or_default());
-        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let membership = self.parts.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
         self.answer(Assignment { id, persona, words: Words::Task(task), kept: None, membership }, context, &flag).await
     }
 
     /// Goes on with the conversation of a finished child, which has a fresh step budget.
     async fn continue_child(&self, id: &str, task: &str, context: &ToolContext) -> Result<String, ToolError> {
-        let running = self.crew.as_ref().is_some_and(|crew| crew.get(&AgentId::new(id)).is_some());
+        let running = self.parts.crew.as_ref().is_some_and(|crew| crew.get(&AgentId::new(id)).is_some());
         if running && !id.is_empty() {
             return Err(ToolError::failed(format!("'{id}' still runs; it can be continued when it has ended")));
         }
-        let kept = self.continuations.take(id).map_err(ToolError::failed)?;
+        let kept = self.parts.continuations.take(id).map_err(ToolError::failed)?;
         let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else {
             return Err(ToolError::failed(format!("there is no agent named '{}' any more", kept.persona)));
         };
         if let Err(refused) = context.approve_use("agent", &persona.name).await {
-            self.continuations.keep(kept);
+            self.parts.continuations.keep(kept);
             return Err(refused);
         }
         let (id, flag) = (kept.id.clone(), self.cancellable.clone().unwrap_or_default());
-        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let membership = self.parts.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
         let words = Words::Task(task);
         self.answer(Assignment { id, persona, words, kept: Some(kept), membership }, context, &flag).await
     }
@@ -211,7 +176,7 @@ impl SubAgentTool {
         let id = assignment.id.clone();
         let has_controls = assignment.membership.is_some();
         match self.run(assignment, &context.asker.agent, Some(context.asker.call.clone())).await {
-            Ok((answer, _)) => Ok(shorten(answer, self.outputs.as_deref()).await),
+            Ok((answer, _)) => Ok(shorten(answer, self.parts.outputs.as_deref()).await),
             Err(ToolError::Cancelled(cancelled)) => {
                 let alone = has_controls && !flag.is_cancelled();
                 Err(if alone { ToolError::failed(CANCELLED) } else { cancelled.into() })
@@ -231,7 +196,7 @@ impl SubAgentTool {
         let Assignment { id, persona, words, kept, membership } = assignment;
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
-        let foreign = self.source.iter().flat_map(|source| source.names(&persona.tool_names));
+        let foreign = self.parts.source.iter().flat_map(|source| source.names(&persona.tool_names));
         let (transport, window) = self.transport();
         let _rules = self.tree.rules.enter(&id, spawner);
         let (Words::Task(task) | Words::Queue(task)) = words;
@@ -317,7 +282,7 @@ impl SubAgentTool {
             configurator.add_tools(tools)
         });
         let mut child = built.await.map_err(not_built)?;
-        if let Some(source) = &self.source {
+        if let Some(source) = &self.parts.source {
             let scope = ToolScope::Named(persona.tool_names.clone());
             source.attach(scope, directory.as_deref(), child.context_window_cap(), child.additions());
         }
@@ -336,7 +301,7 @@ impl SubAgentTool {
         // What it started in the background has nobody left to look after it.
         #[cfg(feature = "tools")]
         child.end_jobs().await;
-        self.continuations.keep(FinishedAgent::of(
+        self.parts.continuations.keep(FinishedAgent::of(
             &child,
             &persona.name,
             self.tree.approvals.taint(child.id()),

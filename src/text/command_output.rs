@@ -90,7 +90,6 @@ enum Sequence<'a> {
     Colours(usize, &'a str),
     /// The erasing of a part of the line, in this many bytes.
     Erase(usize, &'a str),
-    /// The beginning of one.
     Open,
     /// Nothing that is interpreted.
     Other,
@@ -207,7 +206,6 @@ impl CommandOutputReader {
         self.column = 0;
     }
 
-    /// Writes the line as it is now.
     fn show_line(&mut self) {
         self.shown.text.truncate(self.settled);
         self.shown.colours.truncate(self.settled_colours);

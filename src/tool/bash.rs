@@ -115,11 +115,7 @@ impl BashTool {
         let mut job = self.job(act);
         let asking = Asking { approvals: &context.approvals, over: &context.cancellable };
         let ask = |question| asking.ask(question).boxed();
-        let (entered, notes) = tokio::select! {
-            biased;
-            () = context.cancellable.cancelled() => return Err(Cancelled.into()),
-            entered = self.enter(&job, &ask) => entered?,
-        };
+        let (entered, notes) = context.cancellable.unless_cancelled(self.enter(&job, &ask)).await??;
         if let Some((name, mark)) = entered.as_ref().and_then(Command::variable) {
             job.environment.push((name.into(), mark.into()));
         }
@@ -220,12 +216,7 @@ impl Tool for BashTool {
         async move {
             context.cancellable.check()?;
             let act = self.act(&args)?;
-            let approved = tokio::select! {
-                biased;
-                () = context.cancellable.cancelled() => return Err(Cancelled.into()),
-                approved = context.approve(act) => approved?,
-            };
-            let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
+            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
             self.run(&act, Notify::of_argument(args.opt_bool("notify")), context).await
         }
         .boxed()
@@ -330,7 +321,6 @@ fn with_notes(mut output: String, notes: &[String]) -> String {
     output
 }
 
-/// Makes the observation of a command that ended by itself.
 fn observation(output: String, ended: &Ended) -> String {
     let mut text = output;
     let mut notes = String::new();

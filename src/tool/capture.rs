@@ -21,7 +21,6 @@ pub(super) struct Capture {
     /// The newest bytes behind the head; up to twice as many as are shown.
     tail: Vec<u8>,
     total: u64,
-    /// Line ends that came.
     line_ends: u64,
     file: Saving,
 }
@@ -42,7 +41,6 @@ pub(super) struct Captured {
     pub(super) text: String,
     /// Bytes that came.
     pub(super) total: u64,
-    /// Lines that came.
     pub(super) lines: u64,
     /// Lines of them that the model does not get.
     pub(super) lines_left_out: u64,
@@ -51,7 +49,6 @@ pub(super) struct Captured {
 }
 
 impl Capture {
-    /// Takes the next piece.
     pub(super) async fn push(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
         self.total += piece.len() as u64;
         self.line_ends += line_ends(piece);

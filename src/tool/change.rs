@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::approval::{Content, WriteAct};
 use crate::details::Details;
-use crate::error::Cancelled;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::{ToolContext, ToolError, blocking};
@@ -17,7 +16,6 @@ use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file
 pub(super) struct Target {
     /// Real and absolute.
     pub(super) path: PathBuf,
-    /// As it is shown.
     pub(super) shown: String,
     /// As it stands; `None` when there is none.
     pub(super) held: Option<FileSnapshot>,
@@ -89,12 +87,7 @@ pub(super) async fn carry_out(
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
     let Proposal { act, difference } = proposal;
-    let approved = tokio::select! {
-        biased;
-        () = context.cancellable.cancelled() => return Err(Cancelled.into()),
-        approved = context.approve(act) => approved?,
-    };
-    let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
         let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());

@@ -1,8 +1,7 @@
 //! What a copied repository holds: its commit, its files, its size. Read without git; for the tool `git_clone`.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::regular_file::read_head;
 use crate::text::visible_line;
@@ -16,7 +15,6 @@ const REF_BYTES: u64 = 1024 * 1024;
 pub(super) struct Size {
     /// Files, links and the like.
     pub(super) files: u64,
-    /// Their bytes.
     pub(super) bytes: u64,
 }
 

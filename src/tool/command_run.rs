@@ -32,7 +32,6 @@ pub(super) enum End {
 
 /// Takes the output of a command while it comes.
 pub(super) trait OutputSink: Send {
-    /// Takes everything.
     fn took(&mut self, piece: &[u8]);
 
     /// Takes what is shown live.
@@ -146,13 +145,9 @@ async fn next(running: &mut Running, buffer: &mut [u8], is_open: bool) -> Came {
 pub(super) struct Aftermath {
     /// What the command ran as.
     pub(super) job: Job,
-    /// What started it.
     pub(super) spawner: Arc<Spawner>,
-    /// Where it worked.
     pub(super) workspace: Arc<Workspace>,
-    /// When it began.
     pub(super) began: ChangeMark,
-    /// The protection that it entered, where there is one.
     pub(super) entered: Option<Command>,
 }
 
@@ -185,7 +180,6 @@ impl Aftermath {
 
 /// Asks the user about protected files, until nobody waits for the answer any more.
 pub(super) struct Asking<'a> {
-    /// Asks.
     pub(super) approvals: &'a Approvals,
     /// Set once nobody waits.
     pub(super) over: &'a Cancellable,

@@ -1,9 +1,9 @@
 //! The error of a tool: what a call has in place of a result. Any other error becomes one with `?`.
 
 use std::error::Error;
-use std::{fmt, iter};
+use std::fmt;
 
-use crate::error::{Cancelled, ProviderError, RunError};
+use crate::error::{Cancelled, ProviderError, RunError, with_causes};
 
 /// Why a call has no ordinary result. It is no [`Error`] itself, so that `?` makes one out of any error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +36,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
         if is_stop(&error) {
             return Self::Cancelled(Cancelled);
         }
-        let causes = iter::successors(error.source(), |error: &&(dyn Error + 'static)| Error::source(*error))
-            .map(ToString::to_string);
-        Self::Failed(causes.fold(error.to_string(), |words, cause| {
-            // Many errors say their cause themselves.
-            if words.contains(&cause) { words } else { format!("{words}: {cause}") }
-        }))
+        Self::Failed(with_causes(&error))
     }
 }
 

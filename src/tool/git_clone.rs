@@ -316,12 +316,7 @@ impl Tool for GitCloneTool {
         async move {
             context.cancellable.check()?;
             let act = self.act(&args)?;
-            let approved = tokio::select! {
-                biased;
-                () = context.cancellable.cancelled() => return Err(Cancelled.into()),
-                approved = context.approve(act) => approved?,
-            };
-            let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
+            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
             self.clone_into(&act, context).await
         }
         .boxed()

@@ -3,10 +3,11 @@
 //! No dialect but one takes images within a result, so each gets them the same way: in a message of their own, which the
 //! agent appends at the boundary. Always holds: they are bounded in number, and each has been made to fit.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::image::Image;
 use crate::limits;
+use crate::sync::lock;
 
 /// The images of the calls that run. Clones lead to the same agent.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +19,7 @@ impl ResultImages {
     /// # Errors
     /// A sentence when there are as many as one message has.
     pub fn add(&self, image: Image) -> Result<(), String> {
-        let mut images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut images = lock(&self.0);
         if images.len() >= limits::IMAGES {
             return Err(format!("at most {} images are shown at once; ask for it again on its own", limits::IMAGES));
         }
@@ -28,6 +29,6 @@ impl ResultImages {
 
     /// Takes all.
     pub fn take(&self) -> Vec<Image> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.0))
     }
 }

@@ -48,7 +48,6 @@ pub(super) enum FileKind {
 }
 
 impl FileKind {
-    /// Returns what it is, with its article.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pdf => "a PDF document",
@@ -67,7 +66,6 @@ impl FileKind {
     }
 }
 
-/// Says what a file is when it is not text.
 pub(super) fn not_text(sample: &[u8]) -> Option<FileKind> {
     if sample.starts_with(b"%PDF-") {
         return Some(FileKind::Pdf);

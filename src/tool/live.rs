@@ -30,7 +30,6 @@ impl Live {
         Self { waiting: Vec::new(), skipped: 0, allowance: limits::LIVE_BURST_BYTES, at: now, in_line: false }
     }
 
-    /// Takes the next piece.
     pub(super) fn push(&mut self, piece: &[u8]) {
         let most = limits::LIVE_BURST_BYTES;
         let newest = piece.get(piece.len().saturating_sub(most)..).unwrap_or_default();
@@ -44,12 +43,10 @@ impl Live {
         self.waiting.extend_from_slice(newest);
     }
 
-    /// Tells whether anything waits.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Returns what is shown now.
     pub(super) fn take(&mut self, now: Instant) -> Option<String> {
         let gained = now.duration_since(self.at).as_millis() * u128::from(limits::LIVE_BYTES_PER_SECOND) / 1_000;
         if gained > 0 {

@@ -82,7 +82,6 @@ impl Outputs {
         Ok(path)
     }
 
-    /// Opens the next file.
     pub(super) fn open(&self) -> io::Result<OutputFile> {
         let directory = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
@@ -95,7 +94,6 @@ impl Outputs {
     }
 }
 
-/// Takes all of this room, or none.
 fn take_whole_room(room: &AtomicU64, wanted: u64) -> bool {
     let left = |room: u64| room.checked_sub(wanted);
     room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok()
@@ -126,7 +124,6 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -15,8 +15,7 @@ use crate::image::{FittedImage, ImageType};
 use crate::limits;
 use crate::text::{distance, visible_line};
 use crate::tool::blocking::{self, Stop};
-use crate::tool::kind;
-use crate::tool::{Args, Concurrency, Parameters, ResultImages, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::tool::{Args, Concurrency, Parameters, ResultImages, Tool, ToolContext, ToolError, ToolSpec, Traits, kind};
 use crate::workspace::Workspace;
 
 /// How many entries of a directory are compared with a name that is missing, and how many are suggested.

@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::error::BuildError;
 use crate::provider::ToolSchema;
+use crate::sync::lock;
 use crate::tool::{Concurrency, OnCancel, RawTool, ResultImages, Tool, Traits};
 
 /// An agent's tools.
@@ -75,7 +76,7 @@ impl Additions {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueuedChanges> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -10,7 +10,6 @@
 //! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
 //!   `src/tui/lines/asks.rs`; stories: `lines_ask.rs`, `lines_lives.rs`
 
-mod aliases;
 mod draft;
 mod lines;
 #[cfg(test)]
@@ -18,10 +17,8 @@ mod tests;
 
 use crate::steering::{Recurrence, TextKind};
 
-use aliases::ALIASES;
-
-pub use aliases::nearest;
-pub use draft::{Draft, read, read_line};
+use self::draft::ALIASES;
+pub use draft::{Draft, nearest, read, read_line};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
 /// One row of the table.
@@ -35,7 +32,6 @@ pub struct Command {
     pub usage: &'static str,
     /// What it takes.
     pub takes: Takes,
-    /// What it does, in words.
     pub help: &'static str,
     /// The key that does the same; empty where none does.
     pub key: &'static str,
@@ -65,11 +61,9 @@ pub enum Verb {
     Hold,
     /// Writes the transcript or the ledger into a file.
     Export,
-    /// Goes to the agents.
     Agents,
     /// Goes to the pending texts.
     Pending,
-    /// Shows the ledger.
     Ledger,
     /// Shows the plan of the shown agent, or changes it.
     Plan,
@@ -85,7 +79,6 @@ pub enum Verb {
     Details,
     /// Lets a pane fill the screen, or ends that.
     Zoom,
-    /// Chooses the theme.
     Theme,
     /// Chooses the approval mode.
     Mode,
@@ -117,7 +110,6 @@ pub enum Verb {
     Undo,
     /// Sends a text to be delivered now.
     Now,
-    /// Sends a text of this kind.
     Send(TextKind),
     /// Sends a text when a condition is met.
     When(Recurrence),
@@ -131,7 +123,6 @@ pub enum Verb {
     Fold,
     /// Shows or hides the times of the blocks.
     Times,
-    /// Gives the mouse to the terminal, or takes it.
     Mouse,
     /// Leaves a run that goes on without this screen.
     Detach,
@@ -144,11 +135,9 @@ pub enum Verb {
 /// What a command takes behind its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// Nothing.
     Nothing,
     /// One word, which may be left out.
     Word,
-    /// A text.
     Text,
     /// Anything, or nothing.
     Any,

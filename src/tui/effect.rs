@@ -7,12 +7,8 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
-use super::state::cause::Cause;
-use super::state::lines::Report;
-use super::state::pane::Pane;
-use super::state::pointer::MouseMode;
-use super::switch::Switch;
-use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor};
+use super::state::{Cause, MouseMode, Pane, Report};
+use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::id::{AgentId, JobId, MessageId, StepId};
 use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
@@ -30,7 +26,6 @@ pub enum Outcome {
 /// One thing that a pane cannot do by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaneEffect {
-    /// Something outside the screen.
     Outside(Effect),
     /// A sentence in the status line for a while.
     Say(String),
@@ -40,7 +35,6 @@ pub enum PaneEffect {
     Reply(String),
     /// The focus for a pane; overlays close.
     Focus(Pane),
-    /// The end of the overlay on top.
     CloseOverlay,
     /// What follows from a choice in a list of sessions or messages.
     Chosen(ChoiceSubject, ListChoice),
@@ -50,7 +44,6 @@ pub enum PaneEffect {
     Note(AgentId, String),
     /// What Enter does, wherever the text came from.
     Enter,
-    /// A command with its argument.
     Run(Verb, String),
     /// The decision about the call that the message is about.
     DecideCall,
@@ -104,7 +97,6 @@ pub enum CallText {
 pub enum StepText {
     /// A new step, behind this one; at the end without one.
     New(Option<StepId>),
-    /// Other words for this step.
     Words(StepId),
 }
 
@@ -127,7 +119,11 @@ impl Outcome {
         Self::Consumed(vec![effect])
     }
 
-    /// Makes the outcome of a request to the run.
+    /// Makes the outcome of something that leaves a sentence to be said.
+    pub fn say(sentence: impl Into<String>) -> Self {
+        Self::one(PaneEffect::Say(sentence.into()))
+    }
+
     pub fn request(request: Request) -> Self {
         Self::one(request.into())
     }
@@ -146,18 +142,14 @@ pub enum Effect {
     Request(Request),
     /// Write a document into a file, away from the screen.
     Write {
-        /// What it is and where it shall go.
         request: ExportRequest,
-        /// The document.
         text: String,
     },
     /// Copy a text; answered with `Msg::Copied`.
     Copy(String),
     /// Open a text in the user's editor; answered with `Msg::Edited`.
     Edit {
-        /// What it is.
         subject: EditorSubject,
-        /// The text.
         text: String,
     },
     /// Tell the user, who does not look at the screen.
@@ -172,7 +164,6 @@ pub enum Effect {
     ReadImage {
         /// What stands for it in the message.
         written: String,
-        /// Its path.
         path: String,
     },
     /// Take the picture out of the clipboard; answered with `Msg::ImageRead` for an empty text.
@@ -193,7 +184,6 @@ pub enum Effect {
     Compare([String; 2]),
     /// Close the screen and go on with another session or a branch.
     Switch(Switch),
-    /// Tell this in lines.
     Tell(Report),
     /// End the program, and the run if nobody else is left.
     Quit,

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 
 use super::keymap::{Context, Keymap};
-use super::state::lines::Medium;
+use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
 use crate::id::ClientId;
@@ -19,17 +19,12 @@ use crate::session::fold::RunState;
 /// The facts that every pane goes by.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// What every client knows of the run.
     pub run: RunState,
-    /// The size of the screen.
     pub size: Size,
     /// The moment of the last message that carried one.
     pub now: Timestamp,
-    /// The keys in force.
     pub keymap: Keymap,
-    /// The active theme.
     pub theme: Theme,
-    /// All themes.
     pub themes: Themes,
     /// Whether frames are drawn or lines are written.
     pub medium: Medium,
@@ -70,6 +65,11 @@ impl Facts {
     /// Returns who sent a text, unless that is this client.
     pub fn from_elsewhere<'a>(&self, sender: Option<&'a ClientId>) -> Option<&'a str> {
         (sender != self.client.as_ref()).then(|| sender.map_or("first screen", ClientId::as_str))
+    }
+
+    /// Returns how many rows a page key moves.
+    pub fn half_page(&self) -> usize {
+        usize::from(self.size.height / 2).max(1)
     }
 
     /// Puts the keys in force into a text that names the usual ones of a context.

@@ -2,7 +2,7 @@
 
 use crate::tui::keymap::Context;
 use crate::tui::overlay::Overlays;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 
 /// The focus and the overlays.
 #[derive(Debug, Default)]

@@ -26,7 +26,6 @@ impl FrameClock {
         Self { wanted: false, full_at: now, mail: None, folded: None }
     }
 
-    /// Asks for a frame.
     pub fn want_frame(&mut self) {
         self.wanted = true;
     }

@@ -15,7 +15,6 @@ const STRIDE: usize = 1_024;
 /// What the texts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryKind {
-    /// Lines of text.
     Lines,
     /// Paths: the beginning of a component counts more.
     Paths,
@@ -26,7 +25,6 @@ pub enum QueryKind {
 pub struct FuzzyQuery {
     /// Rises with each search; only the answer to the newest counts.
     pub number: u64,
-    /// What the texts are.
     pub kind: QueryKind,
     /// What was typed; its words may match anywhere.
     pub query: String,
@@ -41,7 +39,6 @@ pub struct FuzzyQuery {
 pub struct FuzzyMatch {
     /// Its place in the list.
     pub index: usize,
-    /// The text.
     pub text: Arc<str>,
     /// The characters, as the reader sees them, that match: their places, ascending.
     pub marks: Vec<u32>,
@@ -50,7 +47,6 @@ pub struct FuzzyMatch {
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FuzzyMatches {
-    /// The number of the search.
     pub number: u64,
     /// The best matches, the best first.
     pub hits: Vec<FuzzyMatch>,

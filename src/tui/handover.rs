@@ -25,7 +25,6 @@ impl Handover {
         self.taken.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Tells whether one was received.
     pub fn is_taken(&self, number: u64) -> bool {
         self.taken.load(Ordering::SeqCst) >= number
     }

@@ -24,11 +24,9 @@ const NAME: &str = "history.jsonl";
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// When it was sent.
     pub at: Timestamp,
     /// The working directory.
     pub cwd: String,
-    /// What was sent.
     pub text: String,
 }
 
@@ -93,7 +91,6 @@ impl HistoryFile {
         Ok(texts)
     }
 
-    /// Names the file in an error.
     fn named(&self, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.0.display()))
     }

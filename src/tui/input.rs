@@ -22,11 +22,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::clock;
-use crate::limits;
 use crate::tui::handover::Handover;
 use crate::tui::keymap::{self, Chord};
 use crate::tui::msg::Attention;
+use crate::{clock, limits};
 use decode::{Decoded, Decoder};
 
 /// Plain characters that are typed as one when they came in together.
@@ -67,7 +66,6 @@ pub enum Input {
 /// What a line end among many characters is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnds {
-    /// The Enter key.
     Keys,
     /// A character like any other.
     Text,

@@ -81,13 +81,11 @@ impl Chord {
 /// One row of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
-    /// The key.
     pub chord: Chord,
     /// What it does.
     pub action: Action,
     /// The key's name in help; empty where another row already names it.
     pub name: &'static str,
-    /// What it does, in words.
     pub help: &'static str,
 }
 

@@ -7,7 +7,7 @@
 //!
 //! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
 //!   stories: `tui_shell.rs`, `layers.rs`
-//! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts/mod.rs`;
+//! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
 //!   stories: `alerts.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run.rs`, `src/protocol/request.rs`; stories: `tests/pty/steering.rs`,
@@ -16,7 +16,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
-//! - the list of sessions, branches: `sessions/mod.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
+//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
 //!   `tests/pty/commands.rs`
 

@@ -19,7 +19,7 @@ use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::overlay::OverlayPosition;
 use crate::tui::pause::PauseDrawn;
-use crate::tui::state::regions::Regions;
+use crate::tui::state::Regions;
 use crate::tui::switch::{ListChoice, SessionsFor};
 use crate::tui::theme::Ground;
 use crate::tui::timeline::Recorded;
@@ -27,7 +27,7 @@ use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::alerts::Attention;
-pub use crate::tui::state::pointer::MouseMode;
+pub use crate::tui::state::MouseMode;
 
 /// One thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,6 @@ pub enum Msg {
     Attention(Attention),
     /// The terminal says what its background is like.
     Background(Ground),
-    /// The terminal has this size now.
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
     Tick(Timestamp),
@@ -54,7 +53,6 @@ pub enum Msg {
     Branch(String),
     /// Answers [`Effect::Write`].
     Written {
-        /// What was to be written.
         subject: ExportSubject,
         /// The path of the file, or why there is none.
         outcome: Result<String, String>,
@@ -67,7 +65,6 @@ pub enum Msg {
     ImageRead {
         /// What stands for it in the message; empty for one that goes to the cursor.
         written: String,
-        /// The image, or why there is none.
         outcome: Result<FittedImage, String>,
     },
     /// Answers [`Effect::ListPaths`].
@@ -87,7 +84,6 @@ pub enum Msg {
     Copied(Result<String, String>),
     /// Answers [`Effect::Edit`].
     Edited {
-        /// What was opened.
         subject: EditorSubject,
         /// The new text, for what can be changed; or why it is as it was.
         outcome: Result<String, String>,
@@ -125,13 +121,10 @@ impl From<Envelope> for Msg {
 pub struct Drawn {
     /// The transcript that was shown, and its place.
     pub transcript: TranscriptDrawn,
-    /// The position in the overlay on top.
     pub overlay: OverlayPosition,
-    /// The question that it shows.
     pub question: Option<ShownQuestion>,
     /// The panel of the held agent.
     pub gate: PauseDrawn,
-    /// What lies where.
     pub regions: Regions,
     /// The first rows of the agents and their details.
     pub agents: AgentsDrawn,

@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - when what is being written is kept: `drafts.rs`, `src/tui/message/kept.rs`; stories: `session/screen.rs`
+//! - when what is being written is kept: `drafts.rs`, `src/tui/message/drafts.rs`; stories: `session/screen.rs`
 //! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
 //!   stories: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
@@ -38,21 +38,19 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use tokio::time::sleep_until;
 
-use crate::clock;
 use crate::event::Delivery;
 use crate::id::AgentId;
-use crate::limits;
 use crate::protocol::Request;
 use crate::session::Client;
 use crate::tui::files::Files;
 use crate::tui::msg::{Effect, Msg};
-use crate::tui::state::App;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::{App, Medium};
 use crate::tui::status::Status;
 use crate::tui::terminal::signals::Signals;
 use crate::tui::terminal::watchdog;
 use crate::tui::terminal::writer::Written;
 use crate::tui::tour::TourStart;
+use crate::{clock, limits};
 use bell::Bell;
 use lines::Lines;
 use screen::Screen;
@@ -181,7 +179,6 @@ async fn show<'a, S: Surface<'a>>(
     }
 }
 
-/// Answers the bell.
 fn hear<'a>(surface: &mut impl Surface<'a>, bell: &Bell) {
     if bell.lost.swap(false, Ordering::SeqCst) {
         surface.core().ending = Some(Ending::Signal(watchdog::HANG_UP));

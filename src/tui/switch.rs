@@ -8,14 +8,12 @@ use crate::id::{AgentId, MessageId};
 /// What is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChoiceSubject {
-    /// A session to go on with.
     #[default]
     Session,
     /// A message of the user, to branch from just before it.
     Message,
     /// A place where words were found in a session, to be read there.
     Hit,
-    /// An MCP server, to start it.
     Server,
     /// A hook, to be read about: nothing is done with it.
     Hook,
@@ -26,7 +24,6 @@ pub enum ChoiceSubject {
 pub struct ListChoice {
     /// The name of the session or of the server, or the id of the message.
     pub id: String,
-    /// The directory of a session.
     pub directory: String,
     /// What it is about (untrusted).
     pub title: String,
@@ -52,16 +49,13 @@ pub struct EventPlace {
 /// A session to be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPlace {
-    /// The name of the session.
     pub session: String,
-    /// Where it is shown.
     pub place: EventPlace,
 }
 
 /// What the saved sessions are listed for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionsFor {
-    /// To choose one.
     Choosing,
     /// To go on with the one whose name begins with this.
     Named(String),
@@ -72,18 +66,14 @@ pub enum SessionsFor {
 /// What the program goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switch {
-    /// Another session.
     Resume {
-        /// Its name.
         session: String,
         /// The directory that it works in; empty when that is not known.
         directory: String,
     },
     /// A new session, from just before a message of this one.
     Branch {
-        /// The message.
         message: MessageId,
-        /// Its text, to be edited.
         text: String,
         /// What becomes of the files that tools changed since.
         files: BranchFiles,
@@ -104,7 +94,6 @@ impl Switch {
 /// What becomes of the files that tools changed since the message before which a branch begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchFiles {
-    /// They stay as they are.
     Stay,
     /// They get back what they held then.
     GoBack,

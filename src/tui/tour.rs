@@ -10,7 +10,6 @@ use crate::session::fold::RunState;
 /// Whether the tour begins by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TourStart {
-    /// With the screen.
     AtOnce,
     /// Only when the user asks for it.
     #[default]
@@ -30,7 +29,6 @@ pub enum TourStep {
     Address,
     /// To answer what an agent asks.
     Answer,
-    /// All of it was done.
     Over,
 }
 
@@ -38,7 +36,6 @@ impl TourStep {
     /// Holds what there is to do, in order.
     pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
 
-    /// Returns what there is to do now, in words.
     pub fn words(self, run: &RunState) -> &'static str {
         let runs = run.agents.main().running();
         let has_sub_agents = run.agents.running() > 1;

@@ -7,7 +7,7 @@ use reqwest::header::CONTENT_ENCODING;
 use reqwest::{Response, Url};
 use tokio::time::{Instant, timeout_at};
 
-use crate::web::client::chain;
+use crate::error::request_causes;
 use crate::web::{RequestLimits, WebError};
 
 /// The part of a body that was read.
@@ -119,7 +119,7 @@ pub(super) async fn read(
             WebError::Failed(format!("the body of {url} took longer than {time} s ({read} bytes of it came)"))
         })?;
         let piece = piece.map_err(|error| {
-            let (read, reason) = (decoder.room().bytes.len(), chain(&error.without_url()));
+            let (read, reason) = (decoder.room().bytes.len(), request_causes(&error.without_url()));
             WebError::Failed(format!("the body of {url} broke off after {read} bytes: {reason}"))
         })?;
         let Some(piece) = piece else { break };

@@ -4,7 +4,6 @@
 //! Each request has an HTTP client of its own that knows one name and its checked addresses, so that neither a later
 //! answer of a name server nor a connection of another request can interfere.
 
-use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +13,12 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
-use crate::limits;
+use crate::error::request_causes;
 use crate::text::{clip, visible_line};
-use crate::tls;
 use crate::web::body::{self, Body, ContentType};
 use crate::web::target::TargetHost;
 use crate::web::{AllowedHosts, RequestLimits, Resolve, Target, WebError, WebOptions, resolve};
+use crate::{limits, tls};
 
 /// A client for public addresses. Clones share only their settings.
 #[derive(Clone)]
@@ -231,31 +230,16 @@ fn build(bounds: RequestLimits, target: &Target, pins: &[SocketAddr]) -> Result<
         TargetHost::Name(name) => builder.resolve_to_addrs(name, pins),
         TargetHost::Address(_) => builder,
     };
-    builder.build().map_err(|error| failed(chain(&error)))
+    builder.build().map_err(|error| failed(request_causes(&error)))
 }
 
 fn failure(target: &Target, error: reqwest::Error) -> WebError {
     let host = target.host_and_port();
     let connecting = error.is_connect();
-    let reason = chain(&error.without_url());
+    let reason = request_causes(&error.without_url());
     if connecting {
         WebError::Unreachable { host, reason }
     } else {
         WebError::Failed(format!("no answer of {host}: {reason}"))
     }
-}
-
-/// Returns the causes of an error, without the outermost wrappers.
-pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        let wrapper = text.starts_with("client error") || causes.iter().any(|said| said.contains(&text));
-        if !wrapper {
-            causes.push(text);
-        }
-        cause = error.source();
-    }
-    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
 }

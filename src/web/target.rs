@@ -48,16 +48,13 @@ pub struct Target {
 pub(super) enum TargetHost {
     /// A name, in lower case and ASCII.
     Name(String),
-    /// A numeric address.
     Address(IpAddr),
 }
 
 /// Whether the configuration allows a host, so that its address is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HostAllowance {
-    /// It is allowed.
     Listed,
-    /// It is not listed.
     Unlisted,
 }
 

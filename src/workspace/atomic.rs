@@ -16,16 +16,14 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
-use crate::fault;
-use crate::regular_file;
 use crate::workspace::beneath::NameInDirectory;
+use crate::{fault, regular_file};
 
 /// The current content, mode and owner of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSnapshot {
     /// Its whole content.
     pub bytes: Arc<[u8]>,
-    /// Its permissions.
     pub(super) mode: u32,
     owner: (u32, u32),
 }

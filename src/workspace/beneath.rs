@@ -9,12 +9,13 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::regular_file::{self, Links};
+use crate::sync::lock;
 
 /// The flags that open a directory for `openat`, also one that cannot be listed.
 #[cfg(target_os = "linux")]
@@ -43,14 +44,13 @@ pub(super) struct NameInDirectory {
 }
 
 impl Beneath {
-    /// Opens a real directory.
     pub(super) fn open(real: &Path) -> io::Result<Self> {
         Ok(Self { root: rustix::fs::open(real, STEP, Mode::empty())?, writing: Mutex::new(()) })
     }
 
     /// Waits until no other writer is active.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.writing)
     }
 
     /// Opens the directory of a file, which must exist.

@@ -6,13 +6,14 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::details::FileDiff;
 use crate::limits;
 use crate::protocol::{Undo, UndoScope, UndoneFile};
+use crate::sync::lock;
 use crate::text::visible_line;
 use crate::workspace::atomic::{self, FileSnapshot, WriteError};
 use crate::workspace::beneath::Beneath;
@@ -22,7 +23,6 @@ use crate::workspace::rewind::RewindLog;
 /// The SHA-256 hash of a content.
 pub(super) type Hash = [u8; 32];
 
-/// Returns the hash of a content.
 pub(super) fn hash(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
@@ -99,7 +99,7 @@ impl Changes {
     /// Marks the start of the turn of this number. The changes of the last turn can be undone until this one changes
     /// something.
     pub fn begin_turn(&self, number: u32) {
-        self.lock().turn = number;
+        lock(&self.inner).turn = number;
     }
 
     /// Sets what is called after each undo, with the turn and what was done about each file; the first one stays.
@@ -111,12 +111,12 @@ impl Changes {
     pub fn note_undone(&self, turn: Option<u32>, files: &[UndoneFile]) {
         let since = turn.map_or_else(|| "its first change".to_owned(), |turn| format!("turn {turn}"));
         let undone = files.iter().filter(|file| file.undo.is_done());
-        self.lock().untold.extend(undone.map(|file| format!("{} is as it was before {since}", file.path)));
+        lock(&self.inner).untold.extend(undone.map(|file| format!("{} is as it was before {since}", file.path)));
     }
 
     /// Takes what the model is to be told of undos since it was last told; `None` when there was none.
     pub fn take_note(&self) -> Option<String> {
-        let undone = std::mem::take(&mut self.lock().untold);
+        let undone = std::mem::take(&mut lock(&self.inner).untold);
         (!undone.is_empty()).then(|| {
             format!(
                 "The user took back what tools had changed: {}. Read these files again before you rely on them.",
@@ -127,7 +127,7 @@ impl Changes {
 
     /// Returns whether a change of a file of this many bytes can be undone.
     pub fn room_for(&self, bytes: u64) -> Undoable {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         let kept = if inner.changed_in == inner.turn { inner.kept() } else { 0 };
         if kept.saturating_add(bytes) <= limits::UNDO_BYTES { Undoable::Yes } else { Undoable::TooMuch }
     }
@@ -135,21 +135,21 @@ impl Changes {
     /// Returns the files that an undo is about, the newest change first, and what it would do to them now. Looks at the
     /// files.
     pub fn preview(&self, scope: &UndoScope) -> Vec<UndoneFile> {
-        let changed = self.lock().changed(scope);
+        let changed = lock(&self.inner).changed(scope);
         changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
     }
 
     /// Compares every file that was changed with what it was before the first change, as far as that is kept. Files that
     /// are as they were are left out. Looks at the files.
     pub fn compare(&self) -> Vec<FileDiff> {
-        let changed = self.lock().log.of(|_| true);
+        let changed = lock(&self.inner).log.of(|_| true);
         changed.iter().rev().filter_map(ChangedFile::compare).collect()
     }
 
     /// Takes changes back, the newest first, and then removes the directories made for them that are empty. What cannot be
     /// taken back is said, and stays on record.
     pub fn undo(&self, scope: &UndoScope) -> Vec<UndoneFile> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let mut changed = inner.changed(scope);
         let report = undo_all(&mut changed);
         let turn = match scope {
@@ -173,28 +173,27 @@ impl Changes {
 
     /// Marks where a message entered.
     pub fn mark(&self, message: &str) {
-        self.lock().log.mark(message);
+        lock(&self.inner).log.mark(message);
     }
 
     /// Returns the files that were changed since a message, the newest change first, and what undo would do to them now.
     /// Looks at the files.
     pub fn since(&self, message: &str) -> Vec<UndoneFile> {
-        let changed = self.lock().log.since(message);
+        let changed = lock(&self.inner).log.since(message);
         changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
     }
 
     /// Takes back what was changed since a message, the newest first, as [`Changes::undo`] does.
     pub fn undo_since(&self, message: &str) -> Vec<UndoneFile> {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let mut changed = inner.log.since(message);
         inner.log.forget(message);
         inner.entries.clear();
         undo_all(&mut changed)
     }
 
-    /// Records a change that was made.
     pub(super) fn record(&self, change: Written<'_>) -> Undoable {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         if inner.changed_in != inner.turn {
             inner.entries.clear();
             inner.changed_in = inner.turn;
@@ -231,10 +230,6 @@ impl Changes {
             made,
         });
         undoable
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ChangeLog> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -273,7 +268,6 @@ impl ChangeLog {
 }
 
 impl ChangedFile {
-    /// Returns the file, when it is as the tools left it.
     fn as_left(&self) -> Option<FileSnapshot> {
         let place = self.beneath.place(&self.relative).ok()?;
         let held = atomic::look(&place, self.size).ok()??;

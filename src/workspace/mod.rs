@@ -10,7 +10,7 @@
 //! - tools stay in the workspace: `mod.rs`; stories: `workspace.rs`, `paths.rs`
 //! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; stories:
 //!   `atomic.rs`, `swap_races.rs`, `changes.rs`
-//! - undo: what the tools of the last turn changed: `changes.rs`, `src/host/turn_marks.rs`; and what they changed since a
+//! - undo: what the tools of the last turn changed: `changes.rs`, `src/host/undo.rs`; and what they changed since a
 //!   message, for a branch: `rewind.rs`; stories: `changes.rs`
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
 //!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,

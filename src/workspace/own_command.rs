@@ -3,10 +3,9 @@
 //! It is no job: no model chooses it, it gets the whole environment, and no sandbox confines it. Bounded in time and output;
 //! what it leaves behind in its process group ends with it, and so does all of it when the caller is dropped.
 
-use std::fmt;
-use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use std::{fmt, io};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, Command};

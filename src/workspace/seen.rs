@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::limits;
+use crate::sync::lock;
 use crate::workspace::changes::{Hash, hash};
 
 /// The hashes of seen contents by path, the latest ones up to a limit.
@@ -37,7 +38,7 @@ impl SeenContents {
     /// Remembers what a file holds.
     pub(super) fn note(&self, path: &Path, content: &[u8]) {
         let hash = hash(content);
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.count += 1;
         let count = inner.count;
         inner.files.insert(path.to_owned(), (count, hash));
@@ -51,14 +52,10 @@ impl SeenContents {
 
     /// Compares what a file holds with what was remembered.
     pub(super) fn seen_state(&self, path: &Path, content: &[u8]) -> SeenState {
-        match self.lock().files.get(path) {
+        match lock(&self.inner).files.get(path) {
             None => SeenState::Unread,
             Some((_, seen)) if *seen == hash(content) => SeenState::Known,
             Some(_) => SeenState::Changed,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -370,7 +370,6 @@ fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
     Ended { killed: said.killed.saturating_add(count(killed.len())), left: count(left), ..said }
 }
 
-/// Makes a mark that no other job has.
 fn mark() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

@@ -353,7 +353,7 @@ async fn a_full_disk_is_said_and_breaks_nothing() {
     let site = Site::new();
     // The directory is gone: nothing can be saved.
     let outputs = Outputs::new(site.dir.path()).unwrap();
-    fs::remove_dir(outputs.path().unwrap()).unwrap();
+    fs::remove_dir_all(outputs.path().unwrap()).unwrap();
     let workspace = Arc::new(Workspace::new(&site.dir.path().join("work")).unwrap());
     let tool = BashTool::new(workspace, spawner(), Arc::new(outputs), Confinement::default());
     let site = Site { tool, ..site };

@@ -7,7 +7,7 @@ use steersman::tui::commands::COMMANDS;
 use steersman::tui::help::Help;
 use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use crate::support::stage::Stage;
 

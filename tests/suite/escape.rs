@@ -6,7 +6,7 @@ use steersman::tui::app::escape::{Escape, next_escape};
 use steersman::tui::help::Help;
 use steersman::tui::ledger::LedgerPane;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;

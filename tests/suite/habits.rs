@@ -6,7 +6,7 @@ use steersman::protocol::QueueAct;
 use steersman::protocol::Request;
 use steersman::tui::approval::QuestionSubject;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;

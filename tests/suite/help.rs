@@ -4,7 +4,7 @@ use crossterm::event::MouseEventKind;
 use ratatui::style::Modifier;
 use steersman::manual::MANUAL;
 use steersman::tui::keymap::Context;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use super::tui_shell::scene;
 use crate::support::stage::Stage;

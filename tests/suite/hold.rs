@@ -9,7 +9,7 @@ use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::Request;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use crate::support::stage::Stage;
 

@@ -278,10 +278,14 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             // A question about a text acts on the list of pending ones.
             "agents" => &["facts", "effect", "focus", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "status", "approval"],
-            "approval" | "changes" | "compared" | "context" | "jobs" | "ledger" | "pause" | "pending" | "plan" => {
+            "approval" | "pause" | "pending" => {
                 &["commands", "facts", "effect", "overlay", "state", "keymap", "pending", "switch"]
             }
-            "sessions" => &["facts", "effect", "overlay", "keymap", "state", "switch"],
+            // A list over the screen says what its rows look like, beside what they are.
+            "changes" | "compared" | "context" | "jobs" | "plan" | "sessions" => {
+                &["facts", "effect", "overlay", "keymap", "state", "switch", "theme", "widgets"]
+            }
+            "ledger" => &["facts", "effect", "overlay", "keymap", "state", "theme", "view", "widgets"],
             "message" => &["facts", "effect", "focus", "overlay", "state", "status", "keymap", "commands", "fuzzy"],
             "status" => &["facts", "keymap", "state", "agents"],
             // It reads the message, and changes it by an effect.
@@ -468,7 +472,6 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
 /// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
 const ROOT: &[&str] = &[
     "src/tui/app/mod.rs",
-    "src/tui/app/settle.rs",
     "src/tui/update/mod.rs",
     "src/tui/update/command.rs",
     "src/tui/update/escape.rs",
@@ -561,13 +564,13 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
     for source in sources() {
         if [
             "src/tui/message/",
-            "src/tui/state/",
+            "src/tui/state.rs",
             "src/tui/update/",
             "src/tui/help/",
             "src/tui/transcript/",
             "src/tui/pending/",
             "src/tui/pause/",
-            "src/tui/ledger/",
+            "src/tui/ledger.rs",
             "src/tui/approval/",
         ]
         .iter()

@@ -6,7 +6,7 @@ use steersman::protocol::Request;
 use steersman::session::fold::ReceiptCost;
 use steersman::tui::ledger::LedgerPane;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 use steersman::tui::transcript::cell::Cell;
 
 use crate::support::stage::Stage;

@@ -14,7 +14,7 @@ use steersman::protocol::Post;
 use steersman::tui::agents::{AgentsPane, Sizes};
 use steersman::tui::focus::Focus;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use crate::support::snapshot::{dump, rows};
 use crate::support::stage::Stage;

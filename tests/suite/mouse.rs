@@ -3,9 +3,9 @@
 use crossterm::event::{MouseButton, MouseEventKind};
 use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::pane::Pane;
-use steersman::tui::state::pointer::Grip;
-use steersman::tui::state::regions::Region;
+use steersman::tui::state::Grip;
+use steersman::tui::state::Pane;
+use steersman::tui::state::Region;
 use steersman::tui::transcript::cell::Fold;
 
 use crate::support::stage::Stage;

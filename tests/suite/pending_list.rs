@@ -8,7 +8,7 @@ use steersman::id::AgentId;
 use steersman::protocol::{Post, Reply};
 use steersman::tui::approval::ShownQuestion;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use crate::support::doubles::texts_of;
 use crate::support::json_client::through_json;

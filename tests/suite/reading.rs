@@ -5,8 +5,8 @@ use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier};
 use steersman::event::Event;
 use steersman::tui::msg::{EditorSubject, Effect};
-use steersman::tui::state::pane::Pane;
-use steersman::tui::state::regions::Region;
+use steersman::tui::state::Pane;
+use steersman::tui::state::Region;
 use steersman::tui::transcript::cell::{CellId, Fold};
 use steersman::tui::transcript::scroll::Position as Place;
 

@@ -8,7 +8,7 @@ use steersman::limits;
 use steersman::tui::history_file::{HistoryFile, Record};
 use steersman::tui::message::history::Sent;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use super::pending_list::{crew, said};
 use crate::support::stage::Stage;

@@ -2,7 +2,7 @@
 
 use steersman::event::{Event, Outcome};
 use steersman::tui::msg::Msg;
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 
 use crate::support::stage::Stage;
 use crate::tree_rows::crew;

@@ -172,6 +172,6 @@ fn a_paste_is_text_in_every_pane() {
         stage.keys(pane).paste("x X ! u\r? i\n");
         assert_eq!(stage.effects, [], "{pane}");
         assert_eq!(stage.app.message.text(), "x X ! u\n? i\n", "{pane}");
-        assert!(stage.app.focus.is_on(steersman::tui::state::pane::Pane::Composer), "{pane}");
+        assert!(stage.app.focus.is_on(steersman::tui::state::Pane::Composer), "{pane}");
     }
 }

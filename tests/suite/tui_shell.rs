@@ -6,7 +6,7 @@ use steersman::event::{Delivery, Event, Outcome};
 use steersman::protocol::{Notice, Request};
 use steersman::session::fold::PendingStage as Where;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::pane::Pane;
+use steersman::tui::state::Pane;
 use steersman::tui::status::ModelSource;
 
 use crate::support::stage::Stage;

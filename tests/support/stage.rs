@@ -24,7 +24,7 @@ use steersman::tui::fuzzy::find;
 use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::App;
-use steersman::tui::state::lines::Medium;
+use steersman::tui::state::Medium;
 use steersman::tui::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;

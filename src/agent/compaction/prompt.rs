@@ -60,7 +60,6 @@ pub(super) fn build(older: &[&Message], words: Option<&str>, room: u64) -> Strin
     format!("<conversation>\n{}\n</conversation>\n\nWrite the summary now.{mind}", last.join("\n\n"))
 }
 
-/// Writes each message as text.
 fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
     let cut = |content: &str, most: usize| shorten(content, most).unwrap_or_else(|| content.to_owned());
     let mut entries = Vec::new();

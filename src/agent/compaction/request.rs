@@ -2,7 +2,9 @@
 //!
 //! A host writes, the agent takes it. Asking never waits and never disturbs a request that runs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use crate::sync::lock;
 
 /// The wish until the agent takes it.
 #[derive(Debug, Default)]
@@ -17,19 +19,15 @@ pub(in crate::agent) struct Wish {
 impl CompactionRequest {
     /// Asks for a compaction; `words` are what its summary is to keep in mind.
     pub fn ask(&self, words: Option<String>) {
-        *self.lock() = Some(Wish { words });
+        *lock(&self.0) = Some(Wish { words });
     }
 
     /// Returns whether one was asked for and not begun.
     pub fn is_asked(&self) -> bool {
-        self.lock().is_some()
+        lock(&self.0).is_some()
     }
 
     pub(in crate::agent) fn take(&self) -> Option<Wish> {
-        self.lock().take()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Wish>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).take()
     }
 }

@@ -131,23 +131,13 @@ pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'s
 
 /// Returns the words of a rule as the conversation told them last.
 fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
-    messages.iter().rev().find_map(|message| match message {
-        Message::User { about: Some(about), content, .. } => match about.as_ref() {
-            UserAbout::Rule(told) if told.rule == rule.id => told.words.as_deref(),
-            UserAbout::Text(text) if text.id.as_ref() == Some(&rule.id) => {
-                Some(text.words.as_deref().unwrap_or(content))
-            }
-            UserAbout::Rule(_)
-            | UserAbout::Text(_)
-            | UserAbout::Plan(_)
-            | UserAbout::Kept(_)
-            | UserAbout::Job(_)
-            | UserAbout::Images
-            | UserAbout::Agent(_) => None,
-        },
-        Message::User { about: None, .. } | Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => {
-            None
+    messages.iter().rev().find_map(|message| {
+        let Message::User { about: Some(about), content, .. } = message else { return None };
+        if let UserAbout::Rule(told) = about.as_ref() {
+            return told.words.as_deref().filter(|_| told.rule == rule.id);
         }
+        let UserAbout::Text(text) = about.as_ref() else { return None };
+        (text.id.as_ref() == Some(&rule.id)).then(|| text.words.as_deref().unwrap_or(content))
     })
 }
 

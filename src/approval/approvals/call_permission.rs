@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Approvals;
 use crate::approval::{Asker, Grant, Policy, Verdict};
 use crate::id::{AgentId, CallId};
+use crate::sync::lock;
 
 /// What a hook says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct CallPermit {
 
 impl Drop for CallPermit {
     fn drop(&mut self) {
-        self.approvals.lock().permissions.0.remove(&key(&self.asker));
+        lock(&self.approvals.inner).permissions.0.remove(&key(&self.asker));
     }
 }
 
@@ -40,7 +41,7 @@ impl Approvals {
     /// Notes what a hook says of a call, until what is returned is dropped.
     #[must_use]
     pub fn permit(self: &Arc<Self>, asker: &Asker, permission: CallPermission) -> CallPermit {
-        self.lock().permissions.0.insert(key(asker), permission);
+        lock(&self.inner).permissions.0.insert(key(asker), permission);
         CallPermit { approvals: Arc::clone(self), asker: asker.clone() }
     }
 }

@@ -5,29 +5,20 @@ use std::sync::Arc;
 
 use super::Approvals;
 use crate::approval::{Answer, Grant, KeptRule, RuleReach, RuleStore};
+use crate::sync::lock;
 
 impl Approvals {
     /// Takes the rules that earlier sessions kept, and where new ones are kept.
     pub fn keep_rules_in(&self, store: Arc<dyn RuleStore>, rules: impl IntoIterator<Item = KeptRule>) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         inner.store = Some(store);
         inner.grants.extend(rules.into_iter().map(Grant::Kept));
     }
 
     /// Returns the rules that hold in later sessions too, the oldest first.
     pub fn kept_rules(&self) -> Vec<KeptRule> {
-        let kept = |grant: &Grant| match grant {
-            Grant::Kept(rule) => Some(rule.clone()),
-            Grant::Edits
-            | Grant::Prefix { .. }
-            | Grant::Command { .. }
-            | Grant::Host(_)
-            | Grant::Searches
-            | Grant::ServerTool(_)
-            | Grant::Action { .. }
-            | Grant::Call => None,
-        };
-        self.lock().grants.iter().filter_map(kept).collect()
+        let kept = |grant: &Grant| if let Grant::Kept(rule) = grant { Some(rule.clone()) } else { None };
+        lock(&self.inner).grants.iter().filter_map(kept).collect()
     }
 
     /// Takes a kept rule back, at once and for later sessions. Writes a file, so it takes a moment.
@@ -36,7 +27,7 @@ impl Approvals {
     /// What the system says; then later sessions still have it.
     pub fn remove_rule(&self, rule: &KeptRule) -> io::Result<()> {
         let store = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             inner.grants.retain(|grant| *grant != Grant::Kept(rule.clone()));
             inner.store.clone()
         };
@@ -45,7 +36,7 @@ impl Approvals {
 
     /// Writes a rule down for later sessions. Goes on where the call that asked is gone meanwhile.
     pub(super) async fn keep(&self, rule: KeptRule) -> Result<(), String> {
-        let Some(store) = self.lock().store.clone() else { return Err("there is no place for it".to_owned()) };
+        let Some(store) = lock(&self.inner).store.clone() else { return Err("there is no place for it".to_owned()) };
         let kept = aside(move || store.add(&rule)).await.map_err(|error| error.to_string())?;
         kept.map_err(|error| error.to_string())
     }

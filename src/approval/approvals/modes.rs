@@ -2,16 +2,17 @@
 
 use super::Approvals;
 use crate::approval::{Mode, ModeRefused, Sandboxed};
+use crate::sync::lock;
 
 impl Approvals {
     /// Returns the mode.
     pub fn mode(&self) -> Mode {
-        self.lock().mode
+        lock(&self.inner).mode
     }
 
     /// Returns the mode that a key switches to.
     pub fn next_mode(&self) -> Mode {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
     }
 
@@ -21,7 +22,7 @@ impl Approvals {
     /// [`ModeRefused`]; the mode is as it was.
     pub fn set_mode(&self, mode: Mode) -> Result<(), ModeRefused> {
         {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             if mode == Mode::Auto && inner.policy.sandboxed != Some(Sandboxed::Yes) {
                 return Err(ModeRefused::NotSandboxed);
             }
@@ -37,6 +38,6 @@ impl Approvals {
     /// # Errors
     /// As for [`Self::set_mode`].
     pub fn start_in(&self, mode: Mode) -> Result<(), ModeRefused> {
-        if self.lock().is_mode_set { Ok(()) } else { self.set_mode(mode) }
+        if lock(&self.inner).is_mode_set { Ok(()) } else { self.set_mode(mode) }
     }
 }

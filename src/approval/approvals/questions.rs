@@ -8,6 +8,7 @@ use crate::approval::{
 };
 use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
+use crate::sync::lock;
 
 impl Approvals {
     /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
@@ -89,7 +90,7 @@ impl Approvals {
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Option<Answer> {
         let question = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.inner);
             if !inner.policy.answerer.is_present() {
                 return None;
             }

@@ -15,7 +15,6 @@ const PARTS: &str = "\
     head config config.worktree objects refs commondir gitdir hooks info modules worktrees index packed-refs logs \
     shallow branches remotes description reftable";
 
-/// What a path is to a repository.
 pub(super) const PART: &str = "part of what Git takes for a repository";
 
 /// Tells whether a path has a name that a part of a repository has.

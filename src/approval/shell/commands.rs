@@ -23,7 +23,6 @@ pub struct FoundCommand {
 /// What may run of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
-    /// Each command.
     pub found: Vec<FoundCommand>,
     /// Why something may run that is not among them, the first reason.
     pub unclear: Option<&'static str>,

@@ -14,7 +14,6 @@ use std::str::Chars;
 pub(super) struct Command {
     /// Its words, what is unknown in them left out.
     pub words: Vec<String>,
-    /// Which of the words are known.
     pub known: Vec<bool>,
 }
 
@@ -23,7 +22,6 @@ pub(super) struct Command {
 pub(super) struct Reading {
     /// Its commands, the inner ones first.
     pub commands: Vec<Command>,
-    /// The names of variables that it sets.
     pub variables: Vec<String>,
     /// The bodies of its here-documents, and whether substitutions run in them.
     pub documents: Vec<(String, bool)>,
@@ -31,7 +29,6 @@ pub(super) struct Reading {
     pub unsure: Option<&'static str>,
 }
 
-/// Reads a text as a script.
 pub(super) fn read(text: &str) -> Reading {
     Lexer::new(text, LexedText::Script).run()
 }

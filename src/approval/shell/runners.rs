@@ -132,7 +132,6 @@ fn words(list: &'static str) -> HashSet<&'static str> {
 pub(in crate::approval) enum Reach {
     /// Nothing beyond the program's own purpose; a prefix of this many words may be granted.
     Own(usize),
-    /// That is not known.
     Unknown,
     /// They can run other code, or write where they say.
     Code,

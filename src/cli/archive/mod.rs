@@ -17,12 +17,10 @@ mod search;
 mod send;
 mod source;
 
-use std::io::{self, Write as _};
-
 use clap::Subcommand;
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::sessions::files;
 
 /// The commands about saved sessions.
@@ -61,7 +59,7 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
     });
     match done {
         Ok(answer) => {
-            let _ = io::stdout().write_all(answer.text.as_bytes());
+            print(&answer.text);
             answer.exit
         }
         Err(sentence) => {

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use super::Report;
 use crate::config::Server;
+use crate::error::with_causes;
 use crate::limits;
 use crate::provider::Http;
 
@@ -99,7 +100,7 @@ async fn answer(client: &Client, url: &Url, report: &mut Report) -> bool {
             } else {
                 "check that this port speaks HTTP"
             };
-            report.problem(what, &causes(&error.without_url()), todo);
+            report.problem(what, &with_causes(&error.without_url()), todo);
             false
         }
         Err(_) => {
@@ -108,18 +109,4 @@ async fn answer(client: &Client, url: &Url, report: &mut Report) -> bool {
             false
         }
     }
-}
-
-/// Returns an error with its causes.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !message.contains(&text) {
-            message = format!("{message}: {text}");
-        }
-        cause = error.source();
-    }
-    message
 }

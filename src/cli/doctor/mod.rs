@@ -27,7 +27,6 @@ use crate::tui::terminal::signals::Signals;
 use crate::workspace::Sandbox;
 use crate::workspace::snapshot::Recovery;
 
-/// Runs all checks.
 pub fn run(flags: &Flags) -> Exit {
     let runtime = match runtime() {
         Ok(runtime) => runtime,
@@ -206,7 +205,6 @@ impl Report {
         self.line(("✓", "+"), "ok", what, message);
     }
 
-    /// Writes a note.
     pub(super) fn note(&mut self, what: &str, message: &str) {
         self.line(("·", "-"), "note", what, message);
     }

@@ -9,15 +9,13 @@ use super::Report;
 use crate::cli::setup::transport_of;
 use crate::config::Server;
 use crate::demo::{self, Pace};
-use crate::limits;
 use crate::message::Message;
 use crate::provider::{
     ApiKey, ChatRequest, ChatTransport, Connector as _, Http, HttpConnector, Piece, ProviderError, Reply, Streaming,
     ToolSchema, list_models,
 };
-use crate::summary;
+use crate::{limits, summary};
 
-/// Checks a server with its key.
 pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKey>, report: &mut Report) {
     let transport = transport_of(server, key);
     let listed = list_models(http, &transport).await;
@@ -55,7 +53,6 @@ pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKe
     check_replies(http, &transport, report).await;
 }
 
-/// Checks the embedded model.
 pub(super) async fn check_embedded(report: &mut Report) {
     let server = match demo::start(Pace::words_per_second(0)).await {
         Ok(server) => server,

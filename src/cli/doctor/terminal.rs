@@ -11,7 +11,6 @@ const COMFORTABLE: (u16, u16) = (80, 24);
 const SYNCHRONIZED: [&str; 10] =
     ["alacritty", "contour", "foot", "ghostty", "iterm", "kitty", "mintty", "rio", "tmux", "wezterm"];
 
-/// Checks the terminal.
 pub(super) fn check(report: &mut Report) {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let term = variable("TERM");

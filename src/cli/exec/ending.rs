@@ -2,8 +2,7 @@
 //!
 //! Always holds: the first reason to stop decides the exit code, unless a signal ends the program.
 
-use std::io;
-use std::mem;
+use std::{io, mem};
 
 use tokio::time::Instant;
 
@@ -11,14 +10,13 @@ use super::steering::{ExecRun, UserLine};
 use super::{input, unwritten};
 use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::steer_stdin::Line;
-use crate::clock;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
-use crate::limits;
 use crate::protocol::Request;
 use crate::summary::count;
 use crate::text::is_blank;
 use crate::tui::terminal::watchdog;
+use crate::{clock, limits};
 
 /// A stop: nothing more is sent. Holds the exit code, and the time until which the turn may end by itself.
 #[derive(Debug, Clone, Copy)]

@@ -105,7 +105,6 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Reads the schema of the answer.
 pub(super) fn read_schema(path: &Path) -> Result<Arc<OutputSchema>, String> {
     let schema = OutputSchema::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Arc::new(schema))

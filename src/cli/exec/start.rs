@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::args::{ExecArgs, OutputForm};
 use crate::cli::args::{Command, CommandLine, Flags};
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::first_start::look;
 use crate::config::Config;
 use crate::event::{Envelope, Event, Pending, SCHEMA};
@@ -51,7 +51,7 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
             end(&record, &json_lines(args, &record, io::stdout()), &cwd, Vec::new(), exit, reason);
         }
         Some(OutputForm::Result) => {
-            let _ = io::stdout().write_all(object(&record.finish(exit.code(), reason, &[])).as_bytes());
+            print(&object(&record.finish(exit.code(), reason, &[])));
         }
         Some(OutputForm::Answer | OutputForm::Progress) | None => {}
     }

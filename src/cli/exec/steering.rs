@@ -58,7 +58,6 @@ pub(super) struct ExecRun<'a> {
     json: bool,
     /// What standard input holds.
     input: LineForm,
-    /// Where they are answered.
     pub replies: Option<Arc<JsonLines>>,
     /// The program that decides about permissions.
     pub permission: Option<PermissionCommand>,
@@ -84,7 +83,6 @@ pub(super) struct ExecRun<'a> {
     pub(super) conditional: Vec<Pending>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
-    /// The reason of its failure.
     pub reason: Option<String>,
     /// The requests for a model, with their `id`, that are not answered yet.
     pub(super) switches: Vec<(Value, String)>,
@@ -307,7 +305,6 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    /// Takes the lines that have been read.
     pub fn read_lines(&mut self) {
         // Whom a line names may have begun by now.
         self.take_posts();

@@ -1,10 +1,8 @@
 //! `steersman hooks`: the hooks of the user and of the project, what each is for, and whether it runs.
 
-use std::io::{self, Write as _};
-
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print_outcome};
 use crate::cli::hooks::{HookRecord, HookSearch, UserHook, UserHookState, of_user};
 use crate::cli::load::{load, writable};
 use crate::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
@@ -15,7 +13,6 @@ use crate::text::visible_line;
 /// What `steersman hooks` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HooksAct {
-    /// Print the list.
     List,
     /// Forget what the user said of the hooks of other programs.
     AskAgain,
@@ -27,16 +24,7 @@ pub fn run(flags: &Flags, act: HooksAct) -> Exit {
         HooksAct::List => list(flags),
         HooksAct::AskAgain => forget(flags),
     };
-    match said {
-        Ok(text) => {
-            let _ = io::stdout().write_all(text.as_bytes());
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Usage
-        }
-    }
+    print_outcome(said, Exit::Usage)
 }
 
 fn forget(flags: &Flags) -> Result<String, String> {

@@ -33,7 +33,6 @@ pub use record::HookRecord;
 /// Where hooks of the user are looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct HookSearch<'a> {
-    /// The user's directories.
     pub places: &'a UserDirectories,
     /// The directory that tools work in.
     pub cwd: &'a Path,
@@ -44,9 +43,7 @@ pub struct HookSearch<'a> {
 /// A hook of the user with what decides whether it runs.
 #[derive(Debug, Clone)]
 pub struct UserHook {
-    /// The hook.
     pub hook: Hook,
-    /// How it stands.
     pub state: UserHookState,
 }
 

@@ -14,10 +14,9 @@ use crate::hooks::HookTrust;
 pub struct HookRecord(StateFile);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct HooksFile {
-    #[serde(default)]
     trusted: Vec<String>,
-    #[serde(default)]
     declined: Vec<String>,
 }
 

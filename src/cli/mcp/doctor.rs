@@ -1,11 +1,9 @@
 //! `steersman mcp doctor`: starts each server, asks what it offers, and ends it.
 
-use std::io::{self, Write as _};
-
 use futures_util::future::join_all;
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::tui::terminal::signals::Signals;
 
 /// Checks the servers of these names, or all.
@@ -33,7 +31,7 @@ pub(super) fn run(flags: &Flags, names: &[String]) -> Result<Exit, String> {
                 };
                 let status = servers.status().into_iter().find(|server| server.name == *name);
                 let text = status.iter().map(super::list::lines).collect::<String>();
-                let _ = io::stdout().write_all(text.as_bytes());
+                print(&text);
                 outcome.is_ok()
             }
         });

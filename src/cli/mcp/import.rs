@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::load::{Start, load};
 use crate::cli::project::FrontEnd;
 use crate::config::{ForeignServers, parse, read_claude, read_codex, read_project, to_toml};
@@ -44,7 +44,7 @@ pub(super) fn run(flags: &Flags, file: Option<&Path>, write: bool) -> Result<Exi
     }
     let sections = to_toml(&all.servers);
     if !write {
-        let _ = io::stdout().write_all(sections.as_bytes());
+        print(&sections);
         return Ok(Exit::Done);
     }
     if all.servers.is_empty() {

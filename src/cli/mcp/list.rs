@@ -1,15 +1,13 @@
 //! `steersman mcp list`: the configured servers and what is known about them.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::protocol::ServerStatus;
 use crate::summary::count;
 use crate::text::visible_line;
 
-/// Prints the list.
 pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;
@@ -20,7 +18,7 @@ pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
     } else {
         status.iter().map(lines).collect()
     };
-    let _ = io::stdout().write_all(text.as_bytes());
+    print(&text);
     for note in &notes {
         say(note);
     }
@@ -30,7 +28,6 @@ pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
     Ok(Exit::Done)
 }
 
-/// Returns the lines about a server.
 pub(super) fn lines(server: &ServerStatus) -> String {
     let ServerStatus {
         name, source, reached, variables, state, tools, prompts, resources, error, errors, notes, ..

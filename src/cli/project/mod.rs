@@ -33,7 +33,6 @@ pub(in crate::cli) use state_file::StateFile;
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontEnd {
-    /// The screen.
     Screen,
     /// `exec`, where the user is not asked.
     Exec,

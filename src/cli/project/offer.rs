@@ -28,28 +28,22 @@ const SERVERS: &str = ".mcp.json";
 pub struct ProjectPersona {
     /// The file, relative to the root.
     pub file: String,
-    /// Its text.
     pub text: String,
-    /// The persona in it.
     pub persona: Persona,
 }
 
 /// The files of a project for this program.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOffer {
-    /// The project's root.
     pub root: PathBuf,
     /// The settings of its configuration.
     pub layer: Option<ProjectLayer>,
     /// The system prompt that the configuration names.
     pub system_prompt: Option<String>,
-    /// Its MCP servers.
     pub servers: BTreeMap<String, ServerSection>,
-    /// Its personas.
     pub personas: Vec<ProjectPersona>,
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
-    /// Its hooks.
     pub hooks: Vec<TrustedHook>,
     /// The faults of its files, one sentence each.
     pub faults: Vec<String>,

@@ -25,9 +25,7 @@ const AGENTS: &str = ".claude/agents";
 /// The skills and custom commands of a project, each with its file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectTexts {
-    /// Its skills.
     pub skills: Vec<(String, Skill)>,
-    /// Its custom commands.
     pub commands: Vec<(String, PromptTemplate)>,
 }
 
@@ -71,12 +69,10 @@ pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
 }
 
 impl ProjectTexts {
-    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty() && self.commands.is_empty()
     }
 
-    /// Adds them to those of the user.
     pub(super) fn add_to(&self, library: &mut SkillLibrary) {
         for (file, skill) in &self.skills {
             library.add_skill(Owner::Project, file, skill.clone());

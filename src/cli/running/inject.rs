@@ -1,9 +1,9 @@
 //! `steersman inject`: a text for an agent of a session that runs, and how far it has come.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{self, Exit, say};
 use crate::cli::running::args::{InjectArgs, Stage};
 use crate::cli::running::choose::connect;
 use crate::event::{Delivery, Envelope, Event, Outcome};
@@ -16,7 +16,6 @@ use crate::steering::Trigger;
 use crate::target::MAIN;
 use crate::text::{visible, visible_line};
 
-/// Sends the text.
 pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
     let text = match read(&args.text) {
         Ok(text) => text,
@@ -80,7 +79,7 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
 }
 
 fn print(line: &str) {
-    let _ = io::stdout().write_all(format!("{line}\n").as_bytes());
+    exit::print(&format!("{line}\n"));
 }
 
 /// Waits until the text has come that far, or never will.

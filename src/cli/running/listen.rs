@@ -44,7 +44,6 @@ impl Listening {
         Some(Self { about, places: start.places.sockets.iter().cloned().map(Sockets::within).collect() })
     }
 
-    /// Returns the session's ID.
     pub(in crate::cli) fn session(&self) -> &str {
         &self.about.session
     }

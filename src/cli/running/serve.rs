@@ -9,22 +9,20 @@ use std::sync::Arc;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
-use crate::cli::journal;
 use crate::cli::load::{Start, load};
 use crate::cli::project::FrontEnd;
 use crate::cli::running::args::ServeArgs;
 use crate::cli::running::listen::{Hosted, Listening};
-use crate::cli::runtime;
 use crate::cli::setup::setup;
+use crate::cli::{journal, runtime};
 use crate::event::Delivery;
-use crate::host;
 use crate::id::AgentId;
-use crate::limits;
 use crate::protocol::{Post, Reply, Request};
 use crate::session::socket::SocketServer;
 use crate::session::{Beginning, Client as _, Hub, LocalClient};
 use crate::text::is_blank;
 use crate::tui::terminal::signals::Signals;
+use crate::{host, limits};
 use tokio::sync::Notify;
 
 /// Runs the session until it is ended.

@@ -1,10 +1,9 @@
 //! `steersman status`: the sessions that run, what each agent does, and what waits for a person.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print_outcome};
 use crate::cli::running::args::StatusArgs;
 use crate::cli::running::choose::running;
 use crate::event::Delivery;
@@ -19,20 +18,10 @@ use crate::text::visible_line;
 /// Most characters of a text in the list.
 const TEXT: usize = 60;
 
-/// Prints the list.
 pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
     let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
     let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(words(&statuses)) });
-    match text {
-        Ok(text) => {
-            let _ = io::stdout().write_all(text.as_bytes());
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    print_outcome(text, Exit::Failed)
 }
 
 fn json(statuses: &[SessionStatus]) -> Result<String, String> {

@@ -5,7 +5,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print_outcome, say};
 use crate::cli::questions::question;
 use crate::cli::running::args::{AnswerArgs, CancelArgs};
 use crate::cli::running::choose::connect;
@@ -28,7 +28,6 @@ pub fn run_cancel(flags: &Flags, args: &CancelArgs) -> Exit {
     done(cancel(flags, args))
 }
 
-/// Answers a question.
 pub fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
     if flags.yes {
         say("--yes answers nothing here: name each question");
@@ -42,16 +41,7 @@ pub fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
 }
 
 fn done(outcome: Result<String, String>) -> Exit {
-    match outcome {
-        Ok(sentence) => {
-            let _ = io::stdout().write_all(format!("{sentence}\n").as_bytes());
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    print_outcome(outcome.map(|sentence| sentence + "\n"), Exit::Failed)
 }
 
 fn cancel(flags: &Flags, args: &CancelArgs) -> Result<String, String> {

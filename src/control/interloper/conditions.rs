@@ -63,7 +63,6 @@ impl Interloper {
         })
     }
 
-    /// Takes what waits for a condition.
     pub(super) fn take_waiting(&self) -> Vec<Pending> {
         let taken = self.lock().take_waiting();
         if !taken.is_empty() {

@@ -4,14 +4,13 @@
 use std::sync::atomic::Ordering;
 
 use super::{Interloper, check_text};
-use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::image::Image;
-use crate::limits;
 use crate::protocol::Shift;
 use crate::steering::{RuleScope, TextKind, Trigger};
+use crate::{clock, limits};
 
 impl Interloper {
     /// Takes one entry back; `None` when it is no longer pending.

@@ -132,7 +132,6 @@ impl Queue {
         taken
     }
 
-    /// Takes what waits for a condition.
     pub(crate) fn take_waiting(&mut self) -> Vec<Pending> {
         self.entries.extract_if(.., |entry| entry.pending.trigger.is_some()).map(|entry| entry.pending).collect()
     }

@@ -18,13 +18,10 @@ use crate::steering::{RuleNews, TextKind};
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
 pub struct Conversation {
-    /// The instructions in front.
     pub system: String,
     /// The turns before the current one.
     pub earlier: Vec<Turn>,
-    /// The turn that runs.
     pub turn: Turn,
-    /// The tools on offer.
     pub tools: Vec<OfferedFunction>,
     /// How many messages there are; makes call ids unique.
     pub messages: usize,
@@ -37,7 +34,6 @@ pub struct Conversation {
 /// A text of the person during a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// The words.
     pub text: String,
     /// What they are: an addition to the task or a rule.
     pub kind: TextKind,
@@ -56,7 +52,6 @@ pub struct Turn {
     pub notes: Vec<String>,
     /// Steps of the plan that the user struck out.
     pub struck_out: Vec<String>,
-    /// Its rounds with calls.
     pub rounds: Vec<Round>,
     /// Its answer; empty while it runs, or when it was cut off.
     pub answer: String,
@@ -75,7 +70,6 @@ pub struct Round {
 #[derive(Debug, Default)]
 pub struct FinishedCall {
     id: String,
-    /// The call.
     pub call: Call,
     /// What came back.
     pub result: String,
@@ -84,9 +78,7 @@ pub struct FinishedCall {
 /// A call without the id that it has on the wire.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Call {
-    /// The tool's name.
     pub name: String,
-    /// Its arguments.
     pub arguments: Map<String, Value>,
 }
 
@@ -229,7 +221,6 @@ impl Conversation {
         lines.find_map(|line| line.strip_prefix("Working directory:")).map_or("", |path| path.trim().trim_matches('`'))
     }
 
-    /// Tells whether a tool is on offer.
     pub fn offers(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }
@@ -260,7 +251,6 @@ impl Turn {
         self.finished().find(|finished| finished.call == *call).map(|finished| finished.result.as_str())
     }
 
-    /// Returns the calls of a tool that succeeded.
     pub fn succeeded(&self, name: &str) -> impl Iterator<Item = &FinishedCall> {
         self.finished().filter(move |done| done.call.name == name && !results::failed(&done.result))
     }

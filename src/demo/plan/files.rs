@@ -15,7 +15,6 @@ const ENTRIES: &str = "main lib index app mod __init__";
 /// Files that say little about what a project does.
 const BACKGROUND: &str = "license licence changelog authors notice copying package-lock";
 
-/// Tells whether a word is in a list of words.
 pub fn is_among(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -47,7 +46,6 @@ pub fn is_document(path: &str) -> bool {
     ending_of(path).is_some_and(|ending| is_among("md rst adoc txt tex", ending))
 }
 
-/// Returns the ending of a path, when it has one.
 pub fn ending_of(path: &str) -> Option<&str> {
     name_of(path).rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending)
 }
@@ -86,7 +84,6 @@ pub fn top_of(path: &str) -> &str {
     path.split_once('/').map_or("", |(top, _)| top)
 }
 
-/// Returns the name at the end of a path.
 pub fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -36,7 +36,6 @@ pub struct PlannedReply {
     pub thinking: String,
     /// The visible text, Markdown.
     pub text: String,
-    /// The calls it asks for.
     pub calls: Vec<PlannedCall>,
 }
 
@@ -45,7 +44,6 @@ pub struct PlannedReply {
 pub struct PlannedCall {
     /// Unique within the conversation.
     pub id: String,
-    /// The tool's name.
     pub name: String,
     /// The arguments, a JSON object as text.
     pub arguments: String,

@@ -14,7 +14,6 @@ pub enum Intent {
     Stop,
     /// The report is short.
     Brief,
-    /// The work of a tool.
     Use(ToolUse),
     /// The work is narrowed to something.
     Focus(String),
@@ -29,7 +28,6 @@ pub enum Intent {
 /// A tool with what it is to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUse {
-    /// The tool.
     pub tool: Tool,
     /// An expression, path, pattern or command; for a search the words, of which a quoted phrase is one; for a file that
     /// is written its path and its text.
@@ -41,17 +39,11 @@ pub struct ToolUse {
 /// The tools that a person can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// Computes an expression.
     Calculator,
-    /// Reads a file.
     Read,
-    /// Searches lines.
     Grep,
-    /// Lists paths.
     Glob,
-    /// Runs a command.
     Bash,
-    /// Writes a file.
     Write,
 }
 

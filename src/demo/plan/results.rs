@@ -8,15 +8,12 @@ use crate::demo::markdown::number;
 /// A line of a file, as a search or a reading showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// The file.
     pub path: String,
     /// The line's number, from 1.
     pub line: usize,
-    /// The line.
     pub text: String,
 }
 
-/// Tells whether a result is a failure.
 pub fn failed(result: &str) -> bool {
     result.starts_with("Error:")
 }

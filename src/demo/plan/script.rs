@@ -15,7 +15,6 @@ const FILE_PERSONA: &str = "file_miner";
 const PARTS: usize = 3;
 /// The step of a tour's plan that the sub-agents are.
 const DELEGATE: &str = "send agents into the parts";
-/// The plan of a tour.
 const PLAN: [&str; 3] = ["list the files", DELEGATE, "read the main files"];
 /// Files that are read together.
 const TOGETHER: usize = 2;
@@ -27,7 +26,6 @@ pub struct Step {
     pub calls: Vec<Call>,
     /// The reason, aloud.
     pub thinking: String,
-    /// What is said.
     pub text: String,
 }
 

@@ -7,7 +7,6 @@ use crate::demo::plan::files;
 
 /// What stands in every task before the words of the person.
 const REQUEST: &str = "The request behind it:";
-/// The marks of open TODOs.
 pub const MARKS: [&str; 3] = ["TODO", "FIXME", "HACK"];
 
 /// A part of a project to look at, and what to look for in it.
@@ -64,7 +63,6 @@ impl Task {
         )
     }
 
-    /// Reads a task, when it is one.
     pub fn read(text: &str) -> Option<Self> {
         let (own, _) = text.split_once(REQUEST)?;
         let (label, rest) = own.strip_prefix("Survey ")?.split_once(" in the current directory")?;

@@ -31,7 +31,6 @@ pub enum Role {
 /// A message of the person with what it asks for.
 #[derive(Debug)]
 pub struct Request {
-    /// The words.
     pub text: String,
     /// What they ask for, in order.
     pub intents: Vec<Intent>,
@@ -46,7 +45,6 @@ pub struct Request {
 /// What the model knows when it plans.
 #[derive(Debug)]
 pub struct View<'a> {
-    /// The conversation.
     pub talk: &'a Conversation,
     /// What the turn is about.
     pub role: Role,
@@ -54,7 +52,6 @@ pub struct View<'a> {
     pub request: Request,
     /// What was said besides, in order.
     pub steering: Vec<Request>,
-    /// What to look at and for.
     pub task: Task,
     /// The files that the listing shows.
     pub listed: Vec<String>,
@@ -171,7 +168,6 @@ impl<'a> View<'a> {
         self.steering.iter().filter(move |request| request.after == rounds && !request.is_settled)
     }
 
-    /// Makes the call for a use of a tool, when that is on offer.
     pub fn call(&self, tool_use: &ToolUse) -> Option<Call> {
         let (name, argument, _) = tool_use.tool.names();
         match tool_use.tool {
@@ -186,7 +182,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Makes the calls that read files.
     pub fn read<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
         paths.into_iter().filter_map(|path| self.talk.call("read", &[("path", path)])).collect()
     }
@@ -221,7 +216,6 @@ impl<'a> View<'a> {
         call.and_then(|call| self.talk.turn.result_of(&call)).unwrap_or_default()
     }
 
-    /// Returns the result of the listing.
     pub fn listing(&self) -> &'a str {
         self.result(self.talk.call("glob", &[("pattern", &self.task.pattern)]))
     }

@@ -7,7 +7,6 @@ use crate::limits;
 /// An import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Import {
-    /// The path as it is written.
     pub(super) path: String,
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
@@ -21,6 +21,7 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
 use crate::message::{Arguments, Message};
+use crate::sync::lock;
 
 /// The tools whose `path` says where work is done.
 const TOOLS: [&str; 5] = ["read", "edit", "write", "grep", "glob"];
@@ -39,7 +40,6 @@ pub struct NestedInstructions {
 struct NestedState {
     /// The paths that calls have named since the last boundary.
     named: Vec<String>,
-    /// The directories that were looked at.
     looked: HashSet<PathBuf>,
     seen: HashSet<PathBuf>,
     used: u64,
@@ -181,7 +181,3 @@ impl Listener for NamedPaths {
 
 /// What stands in every note.
 const MARK: &str = "say how work is done in the directories that you have come to";
-
-fn lock(state: &Mutex<NestedState>) -> MutexGuard<'_, NestedState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}

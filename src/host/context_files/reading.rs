@@ -18,7 +18,6 @@ pub(super) const AGENTS: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// The files of Claude Code before its rules, and behind them.
 const CLAUDE: [&str; 2] = ["CLAUDE.md", ".claude/CLAUDE.md"];
 const LOCAL: &str = "CLAUDE.local.md";
-/// The directory of rules.
 pub(super) const RULES: &str = ".claude/rules";
 /// Hidden directories from which a project's file may import.
 const OPEN_DIRECTORIES: [&str; 6] = [".claude", ".agents", ".steersman", ".github", ".cursor", ".codex"];

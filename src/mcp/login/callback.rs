@@ -8,7 +8,6 @@ use tokio::time::timeout;
 use crate::limits;
 use crate::text::{clip, visible_line};
 
-/// The path.
 const PATH: &str = "/callback";
 /// Longest head of a request, bytes.
 const HEAD: usize = 16 * 1024;

@@ -17,7 +17,6 @@ use crate::text::{clip, visible_line};
 /// How an authorization server is asked for tokens for one server.
 #[derive(Debug, Clone)]
 pub(super) struct Issuer {
-    /// Its own name.
     pub name: String,
     pub authorize: Url,
     pub token: Url,

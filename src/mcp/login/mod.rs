@@ -16,7 +16,6 @@ mod flow;
 mod tokens;
 
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
@@ -24,6 +23,7 @@ use tokio::sync::Mutex;
 use crate::mcp::definition::{LoginSettings, Reached, ServerDefinition};
 use crate::mcp::store::Store;
 use crate::provider::Http;
+use crate::sync::lock;
 
 pub use flow::log_in;
 use tokens::Tokens;
@@ -51,12 +51,12 @@ impl Login {
 
     /// Notes that the server wants a login, and what it says about that.
     pub(super) fn wanted(&self, challenge: &str) {
-        *self.challenge.lock().unwrap_or_else(PoisonError::into_inner) = Some(challenge.to_owned());
+        *lock(&self.challenge) = Some(challenge.to_owned());
     }
 
     /// Returns what the server said when it wanted a login; `None` when it has not.
     pub fn challenge(&self) -> Option<String> {
-        self.challenge.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.challenge).clone()
     }
 
     /// Returns the token for a request; renews one that is too old. Without a login there is none.

@@ -1,8 +1,7 @@
 //! Tokens: what an authorization server gave, their file, their renewal.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -28,7 +27,6 @@ pub(super) struct Tokens {
     pub until: Option<Timestamp>,
     pub client: ClientName,
     pub endpoint: Url,
-    /// The server that they are for.
     pub resource: String,
 }
 

@@ -6,7 +6,7 @@
 //! became of the request is not known. Redirects are not followed, and every body has a cap.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
@@ -23,6 +23,7 @@ use crate::mcp::message::{self, Incoming};
 use crate::mcp::transport::sse::{Gone, Stream};
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use crate::provider::Http;
+use crate::sync::lock;
 use crate::text::{clip, visible_line};
 
 const SESSION: &str = "mcp-session-id";
@@ -50,7 +51,6 @@ struct Shared {
 struct State {
     /// The session that the server has named.
     session: Option<HeaderValue>,
-    /// The version that was agreed on.
     version: Option<String>,
     /// The requests that are not answered yet.
     requests: HashMap<u64, AbortHandle>,
@@ -97,7 +97,7 @@ impl Transport for HttpTransport {
     fn send(&self, message: Outgoing) {
         if message.message.get("method").and_then(Value::as_str) == Some("notifications/cancelled") {
             let id = message.message.pointer("/params/requestId").and_then(Value::as_u64);
-            let mut state = self.shared.lock();
+            let mut state = lock(&self.shared.state);
             if let Some(request) = id.and_then(|id| state.requests.remove(&id)) {
                 request.abort();
             }
@@ -112,14 +112,14 @@ impl Transport for HttpTransport {
     }
 
     fn agreed(&self, version: &str) {
-        self.shared.lock().version = Some(version.to_owned());
+        lock(&self.shared.state).version = Some(version.to_owned());
     }
 
     fn close(&self) {
         *lock(&self.queue) = None;
         self.sender.abort();
         let session = {
-            let mut state = self.shared.lock();
+            let mut state = lock(&self.shared.state);
             state.is_closed = true;
             state.requests.drain().for_each(|(_, request)| request.abort());
             if let Some(listener) = state.listener.take() {
@@ -151,7 +151,7 @@ async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outg
             let method = message.message.get("method").and_then(Value::as_str);
             if method == Some("notifications/initialized") {
                 let listening = tokio::spawn(listen(Arc::clone(&shared)));
-                shared.lock().listener = Some(listening.abort_handle());
+                lock(&shared.state).listener = Some(listening.abort_handle());
             }
             continue;
         };
@@ -160,9 +160,9 @@ async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outg
             if let Err(error) = sending.ask(id, &message.message).await {
                 let _ = sending.inbox.send(Arrival::Failed(id, error)).await;
             }
-            sending.lock().requests.remove(&id);
+            lock(&sending.state).requests.remove(&id);
         });
-        let mut state = shared.lock();
+        let mut state = lock(&shared.state);
         if !task.is_finished() {
             state.requests.insert(id, task.abort_handle());
         }
@@ -170,10 +170,6 @@ async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outg
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     /// Sends a request and reads what comes of it, until its answer has come.
     async fn ask(&self, id: u64, message: &Value) -> Result<(), SendError> {
         let response = self.post(message).await?;
@@ -184,7 +180,6 @@ impl Shared {
         if self.deliver(&body, Some(id)).await? { Ok(()) } else { Err(no_answer()) }
     }
 
-    /// Sends what has no answer.
     async fn tell(&self, message: &Value) -> Result<(), SendError> {
         self.post(message).await.map(drop)
     }
@@ -199,7 +194,7 @@ impl Shared {
             if let Some(session) = response.headers().get(SESSION).filter(|_| status.is_success()) {
                 let is_hello = message.get("method").and_then(Value::as_str) == Some("initialize");
                 if is_hello {
-                    self.lock().session = Some(session.clone());
+                    lock(&self.state).session = Some(session.clone());
                 }
             }
             if status.is_success() {
@@ -243,7 +238,7 @@ impl Shared {
         let accept = if message.is_some() { "application/json, text/event-stream" } else { "text/event-stream" };
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         let (session, version) = {
-            let state = self.lock();
+            let state = lock(&self.state);
             (state.session.clone(), state.version.clone())
         };
         let put = |headers: &mut HeaderMap, name: &'static str, value: &str| {
@@ -323,7 +318,7 @@ impl Shared {
                 }
             };
             let event = stream.last_event().to_owned();
-            let can_resume = !event.is_empty() && !is_stateless(self.lock().version.as_deref());
+            let can_resume = !event.is_empty() && !is_stateless(lock(&self.state).version.as_deref());
             if !can_resume || resumed >= limits::MCP_RESUMES {
                 return Err(match why {
                     Gone::Ended => SendError::Broken("it ended its answer before it was whole".to_owned()),
@@ -396,7 +391,6 @@ async fn listen(shared: Arc<Shared>) {
     }
 }
 
-/// Tells whether a version has no sessions.
 fn is_stateless(version: Option<&str>) -> bool {
     version.is_some_and(|version| version >= "2026-07-28")
 }
@@ -448,10 +442,6 @@ pub(in crate::mcp) fn causes(error: &reqwest::Error) -> String {
 
 fn no_answer() -> SendError {
     SendError::Broken("its answer is missing".to_owned())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The pause before a broken stream is taken up again, unless the server says how long.

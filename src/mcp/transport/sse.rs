@@ -23,7 +23,6 @@ pub(super) struct Stream {
 
 /// Why nothing more comes of a stream.
 pub(super) enum Gone {
-    /// The server has ended it.
     Ended,
     /// It broke; a sentence says how.
     Broken(String),

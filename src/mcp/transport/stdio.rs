@@ -4,7 +4,7 @@
 //! queue, what it reads is bounded by a cap on a line, and of the error output only the end is kept.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{mpsc, watch};
@@ -15,6 +15,7 @@ use crate::mcp::message::{self, Fault};
 use crate::mcp::transport::lines::Lines;
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
 use crate::summary::bytes;
+use crate::sync::lock;
 use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Running, Spawner, TalkingJob, signal_name};
 
 /// The end of what a server wrote to its error output (untrusted). Clones are the same.
@@ -24,12 +25,12 @@ pub struct ErrorOutput(Arc<Mutex<Vec<u8>>>);
 impl ErrorOutput {
     /// Returns the text.
     pub fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.0);
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 
     fn push(&self, piece: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         kept.extend_from_slice(piece);
         let old = kept.len().saturating_sub(limits::MCP_ERRORS_BYTES);
         kept.drain(..old);
@@ -66,14 +67,14 @@ impl Transport for StdioTransport {
     fn send(&self, message: Outgoing) {
         let mut line = message.message.to_string().into_bytes();
         line.push(b'\n');
-        if let Some(lines) = &*self.lines.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(lines) = &*lock(&self.lines) {
             // Without a writer the reader says what has become of the process.
             let _ = lines.send(line);
         }
     }
 
     fn close(&self) {
-        *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.lines) = None;
         self.close.send_replace(true);
     }
 }

@@ -119,7 +119,6 @@ impl Blocks {
         self.list.iter().any(|block| block.open && matches!(block.kind, BlockKind::Call { .. }))
     }
 
-    /// Counts the calls.
     pub fn calls(&self) -> usize {
         self.calls
     }

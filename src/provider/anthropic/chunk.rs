@@ -23,9 +23,7 @@ pub(super) struct Event<'a> {
     pub content_block: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub delta: Option<Delta<'a>>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
@@ -40,9 +38,7 @@ pub(super) struct Message<'a> {
     pub stop_reason: Text<'a>,
     #[serde(borrow, default)]
     pub stop_details: Option<&'a RawValue>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
@@ -99,18 +95,13 @@ pub(super) struct BlockStart<'a> {
 
 /// The token counts. Cached tokens are not part of `input_tokens`.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct WireUsage {
-    #[serde(default)]
     input_tokens: Number,
-    #[serde(default)]
     output_tokens: Number,
-    #[serde(default)]
     cache_read_input_tokens: Number,
-    #[serde(default)]
     cache_creation_input_tokens: Number,
-    #[serde(default)]
     output_tokens_details: Option<OutputDetails>,
-    #[serde(default)]
     server_tool_use: Option<Value>,
 }
 

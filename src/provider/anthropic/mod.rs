@@ -15,30 +15,12 @@ mod chunk;
 mod thinking;
 mod turns;
 
-use reqwest::Url;
-
-use crate::provider::endpoint::Endpoint;
-use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{ChatRequest, ProviderError, Reply};
+use crate::provider::wire::Wire;
 
 /// The Messages dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Messages;
-
-impl Wire for Messages {
-    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
-        endpoint.url("/messages")
-    }
-
-    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
-        body::encode(outgoing)
-    }
-
-    fn assembler(&self) -> Box<dyn Assemble> {
-        Box::new(assemble::Assembler::default())
-    }
-
-    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
-        assemble::Assembler::whole(body)
-    }
-}
+pub(super) const WIRE: Wire = Wire {
+    url: |endpoint, _| endpoint.url("/messages"),
+    encode: body::encode,
+    assembler: || Box::new(assemble::Assembler::default()),
+    whole: assemble::Assembler::whole,
+};

@@ -10,7 +10,6 @@ use crate::provider::quirks::{EffortForm, Efforts};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
 
-/// The words for efforts in this dialect.
 const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
 
 /// The members of a request that control thinking.

@@ -20,7 +20,6 @@ const BEGUN: &str = "(The conversation began earlier.)";
 /// A conversation, with its instructions apart.
 #[derive(Debug, Default)]
 pub(super) struct Conversation<'a> {
-    /// The system prompt.
     pub system: Vec<Block<'a>>,
     /// The turns; their roles alternate.
     pub turns: Vec<Turn<'a>>,
@@ -81,7 +80,6 @@ pub(super) enum Block<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ImageSource<'a> {
-    /// From the request itself.
     Base64 { media_type: ImageType, data: &'a str },
 }
 
@@ -89,7 +87,6 @@ pub(super) enum ImageSource<'a> {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum CacheControl {
-    /// For some minutes.
     Ephemeral,
 }
 

@@ -22,17 +22,12 @@ pub(super) struct Chunk<'a> {
     pub model: Text<'a>,
     #[serde(borrow, default)]
     pub choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
-    #[serde(default)]
     pub x_groq: Option<UsageHolder>,
-    #[serde(default)]
     pub error: Option<Value>,
     #[serde(borrow, default)]
     pub object: Text<'a>,
-    #[serde(default)]
     pub message: Option<Value>,
-    #[serde(default)]
     pub detail: Option<Value>,
 }
 
@@ -45,9 +40,7 @@ pub(super) struct Choice<'a> {
     pub message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub finish_reason: Text<'a>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
@@ -92,51 +85,37 @@ pub(super) struct FunctionDelta<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct UsageHolder {
-    #[serde(default)]
     pub usage: Option<WireUsage>,
 }
 
 /// The token counts, under all names that servers use.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct WireUsage {
-    #[serde(default)]
     prompt_tokens: Number,
-    #[serde(default)]
     completion_tokens: Number,
-    #[serde(default)]
     total_tokens: Number,
-    /// Moonshot.
-    #[serde(default)]
     cached_tokens: Number,
     /// `DeepSeek`.
-    #[serde(default)]
     prompt_cache_hit_tokens: Number,
     /// Claude behind a compatible endpoint.
-    #[serde(default)]
     cache_creation_input_tokens: Number,
-    #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
-    #[serde(default)]
     completion_tokens_details: Option<CompletionDetails>,
     /// `OpenRouter`: US dollars.
-    #[serde(default)]
     cost: Dollars,
     /// xAI.
-    #[serde(default)]
     cost_in_usd_ticks: Number,
     /// `OpenRouter`: uses of its own tools.
-    #[serde(default)]
     server_tool_use: Option<Value>,
     /// xAI.
-    #[serde(default)]
     num_server_side_tools_used: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct PromptDetails {
-    #[serde(default)]
     cached_tokens: Number,
-    #[serde(default)]
     cache_write_tokens: Number,
 }
 

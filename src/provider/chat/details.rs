@@ -24,9 +24,7 @@ pub(super) struct Details {
 
 #[derive(Debug)]
 enum Detail {
-    /// As it came.
     Raw(String),
-    /// Joined from fragments.
     Joined(Map<String, Value>),
 }
 
@@ -75,7 +73,6 @@ impl Details {
         self.bytes
     }
 
-    /// Returns the details as parts.
     pub fn parts(self) -> impl Iterator<Item = Part> {
         self.list.into_iter().map(|detail| {
             Part::Opaque(match detail {

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 const LENGTH: usize = 9;
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Returns an id in the short form.
 pub(super) fn short(id: &str) -> Cow<'_, str> {
     if id.len() == LENGTH && id.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
         return Cow::Borrowed(id);

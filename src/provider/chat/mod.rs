@@ -15,33 +15,15 @@ mod details;
 mod effort;
 mod ids;
 
-use reqwest::Url;
-
-use crate::provider::endpoint::Endpoint;
-use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{ChatRequest, ProviderError, Reply};
+use crate::provider::wire::Wire;
 
 pub use assemble::Assembler;
 pub(super) use chunk::{Dollars, Number, Text};
 
 /// The chat-completions dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chat;
-
-impl Wire for Chat {
-    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
-        endpoint.url("/chat/completions")
-    }
-
-    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
-        body::encode(outgoing)
-    }
-
-    fn assembler(&self) -> Box<dyn Assemble> {
-        Box::new(Assembler::default())
-    }
-
-    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
-        Assembler::whole(body)
-    }
-}
+pub(super) const WIRE: Wire = Wire {
+    url: |endpoint, _| endpoint.url("/chat/completions"),
+    encode: body::encode,
+    assembler: || Box::new(Assembler::default()),
+    whole: Assembler::whole,
+};

@@ -12,13 +12,12 @@ use crate::dialect::Dialect;
 use crate::event::Usage;
 use crate::limits;
 use crate::message::{Arguments, Original, Part, ToolCall};
-use crate::provider::call_ids;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::gemini::chunk::{Call, Chunk, Part as WirePart, PartMark, WireUsage};
 use crate::provider::gemini::partial;
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
-use crate::provider::{Finish, Piece, ProviderError, Reply};
+use crate::provider::{Finish, Piece, ProviderError, Reply, call_ids};
 
 /// The meanings of finish reasons.
 const FINISHES: [(&str, Finish); 10] = [

@@ -21,11 +21,9 @@ pub(super) struct Chunk<'a> {
     pub candidates: Option<Vec<Candidate<'a>>>,
     #[serde(borrow, default)]
     pub prompt_feedback: Option<Feedback<'a>>,
-    #[serde(default)]
     pub usage_metadata: Option<WireUsage>,
     #[serde(borrow, default)]
     pub model_version: Text<'a>,
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
@@ -96,11 +94,8 @@ pub(super) struct PartialArg<'a> {
     pub json_path: Text<'a>,
     #[serde(borrow, default)]
     pub string_value: Option<Text<'a>>,
-    #[serde(default)]
     pub number_value: Option<Value>,
-    #[serde(default)]
     pub bool_value: Option<Value>,
-    #[serde(default)]
     pub null_value: Option<Value>,
 }
 
@@ -108,7 +103,6 @@ pub(super) struct PartialArg<'a> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct PartMark<'a> {
-    /// The id of the call, when it has one.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub id: Cow<'a, str>,
     /// The signature of the thought before it.
@@ -123,7 +117,6 @@ impl PartMark<'_> {
         if nothing { None } else { serde_json::to_string(self).ok() }
     }
 
-    /// Reads a mark from JSON text.
     pub fn read(text: Option<&str>) -> PartMark<'static> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }

@@ -18,43 +18,33 @@ mod thinking;
 use reqwest::Url;
 
 use crate::provider::endpoint::Endpoint;
-use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{ChatRequest, ProviderError, Reply, Streaming};
+use crate::provider::wire::Wire;
+use crate::provider::{ChatRequest, Streaming};
 
 /// The Gemini dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Gemini;
+pub(super) const WIRE: Wire = Wire {
+    url,
+    encode: body::encode,
+    assembler: || Box::new(assemble::Assembler::default()),
+    whole: assemble::Assembler::whole,
+};
 
-impl Wire for Gemini {
-    fn url(&self, endpoint: &Endpoint, request: &ChatRequest<'_>) -> Url {
-        let (method, stream) = match request.streaming {
-            Streaming::On => ("streamGenerateContent", true),
-            Streaming::Off => ("generateContent", false),
-        };
-        let (kind, name) = match request.model.split_once('/') {
-            Some((kind, name)) => (kind, name),
-            None => ("models", request.model),
-        };
-        let mut url = endpoint.url("");
-        // Cannot fail for an address with a host. A slash in a name is escaped.
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.push(kind).push(&format!("{name}:{method}"));
-        }
-        if stream {
-            url.query_pairs_mut().append_pair("alt", "sse");
-        }
-        url
+fn url(endpoint: &Endpoint, request: &ChatRequest<'_>) -> Url {
+    let (method, stream) = match request.streaming {
+        Streaming::On => ("streamGenerateContent", true),
+        Streaming::Off => ("generateContent", false),
+    };
+    let (kind, name) = match request.model.split_once('/') {
+        Some((kind, name)) => (kind, name),
+        None => ("models", request.model),
+    };
+    let mut url = endpoint.url("");
+    // Cannot fail for an address with a host. A slash in a name is escaped.
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.push(kind).push(&format!("{name}:{method}"));
     }
-
-    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
-        body::encode(outgoing)
+    if stream {
+        url.query_pairs_mut().append_pair("alt", "sse");
     }
-
-    fn assembler(&self) -> Box<dyn Assemble> {
-        Box::new(assemble::Assembler::default())
-    }
-
-    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
-        assemble::Assembler::whole(body)
-    }
+    url
 }

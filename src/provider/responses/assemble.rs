@@ -7,13 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::event::Usage;
 use crate::limits;
-use crate::provider::error_body;
-use crate::provider::responses::event::{Event, ItemPart, Response};
-use crate::provider::responses::failure;
+use crate::provider::responses::event::{self, Event, ItemPart, Response};
 use crate::provider::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
-use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope};
+use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
 
 /// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]
@@ -28,7 +26,7 @@ pub(super) struct Assembler {
 impl Assemble for Assembler {
     fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
-            Frame::Field { name: "error", value } => Err(failure::reported(value)),
+            Frame::Field { name: "error", value } => Err(event::reported(value)),
             Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
             Frame::Event { name, data, .. } => match data.trim() {
@@ -77,7 +75,7 @@ impl Assembler {
         let response: Response<'_> = parse(body)?;
         if response.output.is_none() {
             return Err(match response.error {
-                Some(_) => failure::reported(body),
+                Some(_) => event::reported(body),
                 None => ProviderError::Malformed(error_body::plain(body)),
             });
         }
@@ -95,7 +93,7 @@ impl Assembler {
         let (part, thought) = (event.content_index.0.unwrap_or(0), event.summary_index.0.unwrap_or(0));
         let items = &mut self.items;
         Ok(match kind {
-            "error" => return Err(failure::reported(data)),
+            "error" => return Err(event::reported(data)),
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.note(&read(event.response));
                 AddedText::default()
@@ -145,7 +143,7 @@ impl Assembler {
                 let status = kind.trim_start_matches("response.");
                 self.end(status, read(event.response))?
             }
-            _ if event.error.is_some() => return Err(failure::reported(data)),
+            _ if event.error.is_some() => return Err(event::reported(data)),
             // Unknown kinds have nothing that is needed.
             _ => AddedText::default(),
         })
@@ -157,7 +155,7 @@ impl Assembler {
         self.finish = Some(match (status, &*reason) {
             ("failed", _) => {
                 return Err(match response.error {
-                    Some(error) => failure::reported(error.get()),
+                    Some(error) => event::reported(error.get()),
                     None => ProviderError::Server(error_body::NO_MESSAGE.to_owned()),
                 });
             }

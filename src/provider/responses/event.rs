@@ -4,42 +4,42 @@
 //! byte; an unreadable item is no error.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::event::Usage;
-use crate::provider::UsageScope;
 use crate::provider::chat::{Dollars, Number, Text};
+use crate::provider::error_body::ErrorBody;
 use crate::provider::usage::{self, TokenCounts};
+use crate::provider::{ProviderError, UsageScope};
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Event<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub item_id: Text<'a>,
-    #[serde(default)]
     pub output_index: Number,
-    #[serde(default)]
     pub content_index: Number,
-    #[serde(default)]
     pub summary_index: Number,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub delta: Text<'a>,
     /// The whole text, in a `.done` event.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub text: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub refusal: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub arguments: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub part: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub item: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub response: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub error: Option<&'a RawValue>,
 }
 
@@ -56,7 +56,6 @@ pub(super) struct Response<'a> {
     pub error: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub incomplete_details: Option<IncompleteDetails<'a>>,
-    #[serde(default)]
     pub usage: Option<WireUsage>,
 }
 
@@ -109,33 +108,25 @@ pub(super) struct ItemPart<'a> {
 
 /// The token counts.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct WireUsage {
-    #[serde(default)]
     input_tokens: Number,
-    #[serde(default)]
     output_tokens: Number,
-    #[serde(default)]
     input_tokens_details: Option<InputDetails>,
-    #[serde(default)]
     output_tokens_details: Option<OutputDetails>,
-    #[serde(default)]
     total_tokens: Number,
     /// `OpenRouter`: US dollars.
-    #[serde(default)]
     cost: Dollars,
     /// xAI.
-    #[serde(default)]
     cost_in_usd_ticks: Number,
     /// xAI.
-    #[serde(default)]
     num_server_side_tools_used: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct InputDetails {
-    #[serde(default)]
     cached_tokens: Number,
-    #[serde(default)]
     cache_write_tokens: Number,
 }
 
@@ -164,4 +155,15 @@ impl WireUsage {
     pub fn scope(&self) -> UsageScope {
         usage::scope(None, self.num_server_side_tools_used)
     }
+}
+
+/// Makes the error from an `error` event, a failed response, or its `error` member alone.
+pub(super) fn reported(json: &str) -> ProviderError {
+    let value: Value = serde_json::from_str(json).unwrap_or_default();
+    // The `type` of the event itself is not part of the error.
+    let body = match value.get("error").filter(|error| !error.is_null()) {
+        Some(error) => ErrorBody::of(error),
+        None => ErrorBody::read(json),
+    };
+    body.reported()
 }

@@ -97,7 +97,6 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Opens an item.
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
         let Some(wire) = WireItem::read(raw) else { return };
         let place = ItemPosition { id: &wire.id.0, index };
@@ -111,7 +110,6 @@ impl Items {
         }
     }
 
-    /// Takes the next part of a text.
     pub fn text(&mut self, place: ItemPosition<'_>, part: u64, delta: &str) -> AddedText {
         let at = self.find(place, ItemKind::Message);
         let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
@@ -120,7 +118,6 @@ impl Items {
         self.show_text(at, delta)
     }
 
-    /// Takes a whole text.
     pub fn whole_text(&mut self, place: ItemPosition<'_>, part: u64, whole: &str) -> AddedText {
         let at = self.find(place, ItemKind::Message);
         self.whole_text_at(at, part, whole)
@@ -210,7 +207,6 @@ impl Items {
         self.list.len()
     }
 
-    /// Counts the calls.
     pub fn calls(&self) -> usize {
         self.list.iter().filter(|item| item.kind == ItemKind::Call).count()
     }
@@ -220,12 +216,10 @@ impl Items {
         self.bytes
     }
 
-    /// Returns whether the server used tools of its own.
     pub fn used_tools(&self) -> bool {
         self.used_tools
     }
 
-    /// Returns whether the model refused.
     pub fn refused(&self) -> bool {
         self.refused
     }
@@ -404,7 +398,6 @@ impl Item {
         rest
     }
 
-    /// Returns whether the item can be of a kind.
     fn fits(&self, kind: ItemKind) -> bool {
         self.kind == kind || self.kind == ItemKind::Unknown || kind == ItemKind::Unknown
     }

@@ -12,33 +12,14 @@
 mod assemble;
 mod body;
 mod event;
-mod failure;
 mod items;
 
-use reqwest::Url;
-
-use crate::provider::endpoint::Endpoint;
-use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{ChatRequest, ProviderError, Reply};
+use crate::provider::wire::Wire;
 
 /// The Responses dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Responses;
-
-impl Wire for Responses {
-    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
-        endpoint.url("/responses")
-    }
-
-    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
-        body::encode(outgoing)
-    }
-
-    fn assembler(&self) -> Box<dyn Assemble> {
-        Box::new(assemble::Assembler::default())
-    }
-
-    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
-        assemble::Assembler::whole(body)
-    }
-}
+pub(super) const WIRE: Wire = Wire {
+    url: |endpoint, _| endpoint.url("/responses"),
+    encode: body::encode,
+    assembler: || Box::new(assemble::Assembler::default()),
+    whole: assemble::Assembler::whole,
+};

@@ -88,7 +88,6 @@ pub fn compare(first: &[Record], second: &[Record]) -> Comparison {
 
 /// A message, an answer or a call of the main agent.
 struct MainStep<'a> {
-    /// The index of its record.
     index: usize,
     content: StepContent<'a>,
 }

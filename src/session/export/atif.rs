@@ -11,7 +11,6 @@ use crate::event::Usage;
 use crate::id::AgentId;
 use crate::message::Arguments;
 
-/// The version that is written.
 const VERSION: &str = "ATIF-v1.7";
 
 /// Writes the trajectory.

@@ -141,16 +141,12 @@ impl Receipt {
 
     /// Returns how it entered the conversation; `None` when it has not.
     pub fn arrival(&self) -> Option<&Arrival> {
-        match &self.state {
-            ReceiptState::Delivered(arrival) | ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _) => {
-                Some(arrival)
-            }
-            ReceiptState::Pending
-            | ReceiptState::Leaving
-            | ReceiptState::Returned
-            | ReceiptState::Withdrawn
-            | ReceiptState::Merged(_) => None,
-        }
+        let (ReceiptState::Delivered(arrival) | ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _)) =
+            &self.state
+        else {
+            return None;
+        };
+        Some(arrival)
     }
 
     /// Tells whether an answer of this agent counts: it has read the text and has not answered yet.

@@ -78,14 +78,8 @@ pub fn receipt_words(receipt: &Receipt) -> ReceiptWords {
     if let Some(sender) = &receipt.sender {
         parts.push(format!("from {}", text::visible_line(sender.as_str())));
     }
-    match &receipt.state {
-        ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _) => parts.push(entered(arrival)),
-        ReceiptState::Pending
-        | ReceiptState::Leaving
-        | ReceiptState::Delivered(_)
-        | ReceiptState::Returned
-        | ReceiptState::Withdrawn
-        | ReceiptState::Merged(_) => {}
+    if let ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _) = &receipt.state {
+        parts.push(entered(arrival));
     }
     if let Some(seconds) = receipt.waited().filter(|seconds| *seconds > 0) {
         parts.push(format!("waited {}", clock(seconds)));

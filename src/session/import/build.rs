@@ -18,7 +18,6 @@ use crate::steering::TextKind;
 /// What a file says of its session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SessionFacts {
-    /// Its name there.
     pub session: String,
     pub started: Option<Timestamp>,
     pub version: String,
@@ -65,7 +64,6 @@ struct AgentState {
     turn: u32,
     is_in_turn: bool,
     round: u32,
-    /// The round that goes on.
     current: Option<RoundState>,
     /// Calls without a result, and when each was made.
     open: Vec<(CallId, Option<Timestamp>)>,
@@ -112,7 +110,6 @@ impl Build {
         self.facts.started = self.facts.started.or(at);
     }
 
-    /// Tells whether an agent is in a turn.
     pub fn is_in_turn(&self, agent: &AgentId) -> bool {
         self.agents.get(agent).is_some_and(|state| state.is_in_turn)
     }
@@ -166,7 +163,6 @@ impl Build {
         self.push(agent, Event::Thinking { text });
     }
 
-    /// Takes the text of a reply.
     pub fn answer(&mut self, agent: &AgentId, text: String) {
         if self.agents.get(agent).is_some_and(AgentState::is_speaking) {
             self.end_round(agent);
@@ -178,7 +174,6 @@ impl Build {
         self.push(agent, Event::Assistant { text, interrupted: false });
     }
 
-    /// Takes a call of a reply.
     pub fn call(&mut self, agent: &AgentId, id: &str, name: &str, arguments: Arguments) {
         let (id, at) = (CallId::new(id), self.at);
         let state = self.in_round(agent);
@@ -297,7 +292,6 @@ impl Build {
         }
     }
 
-    /// Ends a turn.
     pub fn end(&mut self, agent: &AgentId, outcome: Outcome, message: Option<String>) {
         self.end_round(agent);
         let state = self.agents.entry(agent.clone()).or_default();
@@ -354,7 +348,6 @@ impl Build {
         self.agents.entry(agent.clone()).or_default()
     }
 
-    /// Ends the round that goes on.
     pub fn end_round(&mut self, agent: &AgentId) {
         let state = self.agents.entry(agent.clone()).or_default();
         if state.current.take().is_some() {

@@ -49,7 +49,6 @@ struct Project {
     last: Option<String>,
     /// Calls that spawn an agent and whose agent was not seen yet.
     tasks: Vec<Task>,
-    /// The agents that calls spawned.
     spawned: HashMap<CallId, AgentId>,
     /// By the name that the file has for them.
     named: HashMap<String, AgentId>,
@@ -65,7 +64,6 @@ struct Task {
     prompt: String,
 }
 
-/// Builds the session of these lines.
 pub(super) fn build(lines: &SourceLines) -> Build {
     let mut project = Project {
         build: Build::new(ForeignProgram::ClaudeCode, lines.bytes, lines.skipped),

@@ -40,7 +40,6 @@ struct Rollout {
 enum TextRecord {
     /// As the model gets it, with pictures in it.
     Item,
-    /// As it was typed.
     Event,
 }
 

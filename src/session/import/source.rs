@@ -133,7 +133,6 @@ fn objects(mut lines: Lines<impl ReadAt>, bytes: u64) -> io::Result<SourceLines>
     }
 }
 
-/// Returns a member that is a text.
 pub(super) fn text<'a>(value: &'a Value, member: &str) -> Option<&'a str> {
     value.get(member)?.as_str()
 }
@@ -143,7 +142,6 @@ pub(super) fn said(value: &Value, member: &str) -> Option<String> {
     text(value, member).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Returns a member that is a time.
 pub(super) fn time(value: &Value) -> Option<Timestamp> {
     text(value, "timestamp")?.parse().ok()
 }

@@ -17,12 +17,11 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::fault;
-use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::reader::{Reading, Records};
 use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Opening, Store};
+use crate::{fault, limits};
 
 /// The part of a file that holds its first record, bytes.
 const HEAD: u64 = 64 << 10;

@@ -1,7 +1,6 @@
 //! The journal of a session that another program wrote: written whole, or not at all.
 
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use jiff::tz::TimeZone;
 

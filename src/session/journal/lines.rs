@@ -87,7 +87,6 @@ impl<S: ReadAt> Lines<S> {
         self.buffer.get(line).unwrap_or_default()
     }
 
-    /// Goes on to the next line.
     pub fn next(&mut self) -> io::Result<NextLine> {
         loop {
             let rest = self.buffer.get(self.used + self.searched..).unwrap_or_default();

@@ -98,10 +98,8 @@ pub struct Header {
     /// The directory that it works in.
     pub directory: String,
     /// The branch that was checked out.
-    #[serde(default)]
     pub branch: Option<String>,
     /// The model, as far as it was known.
-    #[serde(default)]
     pub model: Option<String>,
     /// Where it branched from another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,32 +168,17 @@ impl Record {
 
     /// Tells whether the session has begun with this record: one in which nobody said or ran anything leaves no file.
     pub(super) fn begins(&self) -> bool {
-        match self {
-            Self::Accepted { .. } => true,
-            Self::Event(envelope) => matches!(envelope.event, Event::TurnStarted { .. } | Event::JobStarted(_)),
-            Self::Session(_)
-            | Self::Run { .. }
-            | Self::History { .. }
-            | Self::AgentHistory { .. }
-            | Self::Drafts { .. }
-            | Self::Missing { .. }
-            | Self::Unknown => false,
+        if let Self::Event(envelope) = self {
+            matches!(envelope.event, Event::TurnStarted { .. } | Event::JobStarted(_))
+        } else {
+            matches!(self, Self::Accepted { .. })
         }
     }
 
     /// Tells whether the file is to be safe on the disk behind this record.
     pub(super) fn is_synced(&self) -> bool {
-        match self {
-            Self::Event(envelope) => matches!(envelope.event, Event::TurnEnded { .. } | Event::SessionEnded { .. }),
-            Self::Session(_)
-            | Self::Run { .. }
-            | Self::History { .. }
-            | Self::AgentHistory { .. }
-            | Self::Accepted { .. }
-            | Self::Drafts { .. }
-            | Self::Missing { .. }
-            | Self::Unknown => false,
-        }
+        let Self::Event(envelope) = self else { return false };
+        matches!(envelope.event, Event::TurnEnded { .. } | Event::SessionEnded { .. })
     }
 
     /// Returns the members of its line, the number first.

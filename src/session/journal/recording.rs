@@ -3,19 +3,18 @@
 //! Pieces of text are left out, as the whole text follows them. Nothing here waits but [`Keeper::keep`], which the
 //! sender of a text waits for, a bounded time.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::{fmt, thread};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::event::{Envelope, Event, Pending};
+use crate::event::{Envelope, Pending};
 use crate::host::Keeper;
 use crate::id::AgentId;
 use crate::limits;
@@ -25,6 +24,7 @@ use crate::provider::ApiKey;
 use crate::session::journal::SessionId;
 use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Job, Opening, TroubleReporter, Writer};
+use crate::sync::lock;
 
 /// A session's journal while the session runs. Cheap to clone; the last clone that goes ends the thread.
 #[derive(Clone)]
@@ -37,7 +37,6 @@ pub struct Journal {
     has_begun: Arc<AtomicBool>,
     /// The number of the last record that another process wrote.
     earlier: u64,
-    /// The file that it is in, or will be.
     file: Option<PathBuf>,
 }
 
@@ -84,7 +83,7 @@ impl Journal {
         let (secrets, trouble) = (Arc::clone(&writer.secrets), Arc::clone(&writer.trouble));
         let name = thread::Builder::new().name("journal".to_owned());
         if let Err(error) = name.spawn(move || writer.run(&taken)) {
-            let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut trouble = lock(&trouble);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
         Self { session, jobs, secrets, trouble, has_begun: Arc::default(), earlier, file: None }
@@ -118,7 +117,7 @@ impl Journal {
 
     /// Takes a key out of everything that is written from here on.
     pub fn hide(&self, key: ApiKey) {
-        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut secrets = lock(&self.secrets);
         if !secrets.contains(&key) {
             secrets.push(key);
         }
@@ -126,7 +125,7 @@ impl Journal {
 
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
     pub fn on_trouble(&self, tell: impl Fn(String) + Send + 'static) {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
+        lock(&self.trouble).listen(Box::new(tell));
     }
 
     /// Ends the journal; returns a sentence about what is missing in it.
@@ -142,7 +141,6 @@ impl Journal {
         self.push(Record::Run { pid: std::process::id(), program, at: Timestamp::now() });
     }
 
-    /// Takes a record as it is.
     pub(super) fn record(&self, record: Record) {
         self.push(record);
     }
@@ -184,14 +182,7 @@ impl fmt::Debug for Journal {
 
 impl Listener for Journal {
     fn on_event(&self, envelope: &Envelope) {
-        let is_piece = matches!(
-            envelope.event,
-            Event::AssistantDelta { .. }
-                | Event::ThinkingDelta { .. }
-                | Event::ToolProgress { .. }
-                | Event::JobOutput { .. }
-        );
-        if !is_piece {
+        if !envelope.event.is_piece() {
             self.push(Record::Event(envelope.clone()));
         }
     }

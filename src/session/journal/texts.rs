@@ -14,7 +14,6 @@ use crate::provider::ApiKey;
 const LONG: usize = 80;
 /// Begins a text that names another.
 const NAME: char = '\0';
-/// Stands for a text that was lost with a damaged line.
 pub(super) const LOST: &str = "[lost: this text was in a damaged line of the session's journal]";
 
 /// The place of a long text: the number of its record, and how many long texts stand before it there.
@@ -92,7 +91,6 @@ pub(super) fn restore(number: u64, line: &mut Value, mut find: impl FnMut(u64, u
     lost
 }
 
-/// Returns a long text of a line by its place.
 pub(super) fn long_text(line: &[u8], place: usize) -> Option<String> {
     // Something may follow it in a damaged line.
     let mut value = serde_json::Deserializer::from_slice(line).into_iter::<Value>().next()?.ok()?;

@@ -4,16 +4,16 @@
 //! memory until it is safe, so that a failure loses nothing: it is told once, and everything is tried again.
 
 use std::collections::VecDeque;
-use std::io;
-use std::mem;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use std::{io, mem};
 
 use crate::limits;
 use crate::provider::ApiKey;
 use crate::session::journal::record::Record;
 use crate::session::journal::texts::Written;
+use crate::sync::lock;
 
 /// Where lines go.
 pub trait Store: Send {
@@ -165,7 +165,7 @@ impl Writer {
     fn push(&mut self, record: &Record) {
         self.number += 1;
         let line = record.members(self.number).and_then(|mut members| {
-            let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            let secrets = lock(&self.secrets);
             self.texts.shorten(self.number, &mut members, &secrets);
             serde_json::to_vec(&members)
         });
@@ -232,7 +232,7 @@ impl Writer {
 
     fn say(&self, sentence: String) {
         tracing::warn!(%sentence, "journal");
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).say(sentence);
+        lock(&self.trouble).say(sentence);
     }
 
     /// Returns a sentence about what is missing in the file; `None` when nothing is.

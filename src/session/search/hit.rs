@@ -34,10 +34,8 @@ pub struct Hit {
     pub kind: String,
     /// The text around the first match (untrusted).
     pub excerpt: String,
-    /// Whether an event tells of it.
     #[serde(skip)]
     pub(super) is_event: bool,
-    /// Tells texts apart.
     #[serde(skip)]
     pub(super) text_hash: u64,
 }

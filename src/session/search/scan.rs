@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{io, thread};
 
 use grep_matcher::Matcher as _;
 use memchr::{memchr, memrchr};
@@ -20,6 +19,7 @@ use super::{Hit, SearchQuery};
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::SessionFile;
+use crate::sync::lock;
 
 /// Bytes of a piece.
 const PIECE: u64 = 32 << 20;
@@ -86,7 +86,7 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &SearchQuery, enough: usize) 
             let Some(piece) = pieces.get(number) else { return };
             let Some(file) = files.get(piece.file) else { return };
             let outcome = search_piece(file, piece, words, enough);
-            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut progress = lock(&progress);
             if progress.take(number, outcome, enough) && next.fetch_max(pieces.len(), Ordering::Relaxed) < pieces.len()
             {
                 progress.is_cut = true;

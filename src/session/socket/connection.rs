@@ -4,7 +4,7 @@
 //! that does not read is disconnected.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -20,6 +20,7 @@ use crate::session::hub::Beginning;
 use crate::session::local::LocalClient;
 use crate::session::socket::server::{Seat, Shared};
 use crate::session::socket::wire::{self, Call, CallError, Hello, Method, Posts, Replied, Welcome};
+use crate::sync::lock;
 use crate::text::is_blank;
 
 /// Part of a line that is read at once, bytes.
@@ -116,19 +117,19 @@ impl Connection {
     }
 
     fn push(&self, line: String) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        lock(&self.answers).push(line);
         self.wake.notify_one();
     }
 
     async fn room(&self) {
-        while self.answers.lock().unwrap_or_else(PoisonError::into_inner).len() >= ANSWERS {
+        while lock(&self.answers).len() >= ANSWERS {
             self.written.notified().await;
         }
     }
 
     /// Takes what is to be written, as lines; the answers before the snapshots that show what came of them.
     fn take(&self) -> String {
-        let mut lines = std::mem::take(&mut *self.answers.lock().unwrap_or_else(PoisonError::into_inner)).concat();
+        let mut lines = std::mem::take(&mut *lock(&self.answers)).concat();
         let mut posts = self.client.answers();
         posts.extend(self.client.events());
         if self.posts != Posts::None {
@@ -174,7 +175,7 @@ async fn talk(mut lines: Lines, write: OwnedWriteHalf, hello: Hello, id: u64, sh
 
 impl Connection {
     async fn all_written(&self) {
-        while !self.answers.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        while !lock(&self.answers).is_empty() {
             self.written.notified().await;
         }
     }

@@ -12,9 +12,9 @@ use std::thread;
 use crate::limits;
 use crate::protocol::{Notice, Post, Request};
 use crate::session::client::{Client, Wake, WakeReason};
-use crate::session::members::lock;
 use crate::session::socket::caller::{CallFailed, Caller, Received, receive};
 use crate::session::socket::wire::{self, Method, Replied};
+use crate::sync::lock;
 
 /// A client at the other end of a socket.
 pub struct RemoteClient {

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use crate::limits;
 use crate::session::hub::Hub;
 use crate::session::socket::place::Sockets;
 use crate::session::socket::{connection, peer};
+use crate::sync::lock;
 
 /// Threads that carry requests out at the same time.
 const THREADS: usize = 8;
@@ -136,7 +137,7 @@ async fn accept(listener: StdListener, shared: &Arc<Shared>) {
 
 impl Shared {
     fn add_stranger(&self, number: u64, task: AbortHandle) {
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut strangers = lock(&self.strangers);
         strangers.push_back((number, task));
         if strangers.len() > limits::STRANGERS
             && let Some((_, oldest)) = strangers.pop_front()
@@ -147,7 +148,7 @@ impl Shared {
 
     /// Takes a connection off the strangers.
     pub(super) fn no_stranger(&self, number: u64) {
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != number);
+        lock(&self.strangers).retain(|(other, _)| *other != number);
     }
 
     /// Gives a connection a place among the clients; `None` when there is none left.

@@ -43,7 +43,6 @@ pub struct Hello {
     /// The word for what it is, such as `attach`.
     pub name: String,
     /// A text of its own choice by which it is the same client when it comes again.
-    #[serde(default)]
     pub token: Option<String>,
     /// What it is told by itself.
     #[serde(default)]
@@ -122,7 +121,6 @@ pub(super) struct Incoming<'a> {
     pub error: Option<CallError>,
 }
 
-/// Returns a call as a line.
 pub(super) fn call(id: u64, method: &Method) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -134,7 +132,6 @@ pub(super) fn call(id: u64, method: &Method) -> String {
     line(&Line { jsonrpc: RPC, id, method })
 }
 
-/// Returns the answer to a call as a line.
 pub(super) fn answer<T: Serialize>(id: Option<u64>, outcome: Result<T, CallError>) -> String {
     #[derive(Serialize)]
     struct Line<T> {
@@ -163,7 +160,6 @@ pub(super) fn post(post: &crate::protocol::Post) -> String {
     line(&Line { jsonrpc: RPC, method: "post", params: post })
 }
 
-/// Reads a call.
 pub(super) fn read_call(line: &[u8]) -> Result<Call, CallError> {
     let call: Call = serde_json::from_slice(line)
         .map_err(|error| CallError::unreadable(format!("this line is no call: {error}")))?;

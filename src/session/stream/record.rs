@@ -3,7 +3,7 @@
 //! A listener before the one that writes: what it knows when a line is written includes the event of that line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -23,6 +23,7 @@ use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
 use crate::protocol::ApprovalRequest;
+use crate::sync::lock;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]
@@ -130,7 +131,7 @@ impl Default for RunRecord {
 
 impl RunRecord {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Sets the session that every line names.

@@ -157,7 +157,6 @@ fn fault<T>(message: &str, at: usize) -> Result<T, String> {
     Err(format!("{message} at character {}", at + 1))
 }
 
-/// Calls a function by name.
 fn call(name: &str, arguments: &[Number]) -> Outcome {
     let function = match (name, arguments) {
         ("abs", [x]) if x.is_less_than(Number::Whole(0)) => return operate('-', Number::Whole(0), *x),

@@ -72,7 +72,6 @@ impl Flat {
         after
     }
 
-    /// Returns where a place is in the content.
     fn original(&self, place: usize) -> usize {
         self.mark + place + self.pairs.partition_point(|pair| *pair < place)
     }

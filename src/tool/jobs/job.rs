@@ -3,7 +3,7 @@
 //! Made by [`super::Jobs`]. Always holds: a job that is over has an end, and everything that it started is dead.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use tokio::io::AsyncWriteExt as _;
@@ -16,6 +16,7 @@ use crate::details::TouchedFiles;
 use crate::event::{Event, JobEnd, JobEnding, JobOwner};
 use crate::id::JobId;
 use crate::limits;
+use crate::sync::lock;
 use crate::tool::command_run::{Aftermath, Asking, CommandRun, End, OutputSink, command_end, failure_words};
 use crate::workspace::JobInput;
 
@@ -24,7 +25,6 @@ use crate::workspace::JobInput;
 pub(in crate::tool) enum Notify {
     /// At the next boundary.
     AtEnd,
-    /// It looks itself.
     Never,
 }
 
@@ -32,13 +32,10 @@ pub(in crate::tool) enum Notify {
 pub(in crate::tool) struct NewJob {
     /// Whose it is, and where its events go.
     pub(in crate::tool) scope: JobScope,
-    /// Who started it.
     pub(in crate::tool) owner: JobOwner,
     /// What its shell runs.
     pub(in crate::tool) command: String,
-    /// The command, with what it has printed.
     pub(in crate::tool) run: CommandRun,
-    /// What is written to it.
     pub(in crate::tool) input: Option<JobInput>,
     /// What is to be looked at when it has ended.
     pub(in crate::tool) aftermath: Option<Aftermath>,
@@ -46,7 +43,6 @@ pub(in crate::tool) struct NewJob {
     pub(in crate::tool) approvals: Arc<Approvals>,
     /// Whether its agent is told of its end.
     pub(in crate::tool) notify: Notify,
-    /// When the command began.
     pub(in crate::tool) began: Instant,
 }
 
@@ -95,7 +91,7 @@ impl BackgroundJob {
     }
 
     fn state(&self) -> MutexGuard<'_, JobState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Returns how it ended, once it has.
@@ -114,7 +110,6 @@ impl BackgroundJob {
         self.state().file.clone()
     }
 
-    /// Returns its last lines.
     pub(super) fn last_lines(&self) -> String {
         self.state().output.last_lines()
     }
@@ -128,7 +123,6 @@ impl BackgroundJob {
         });
     }
 
-    /// Waits for its end.
     pub(in crate::tool) async fn ended(&self) -> Arc<JobEnd> {
         let mut changes = self.changes.subscribe();
         loop {

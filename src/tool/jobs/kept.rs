@@ -12,9 +12,7 @@ use crate::tool::capture::{decode, first_character, whole_characters};
 /// What a line must have.
 #[derive(Debug, Clone)]
 pub(in crate::tool) enum LinePattern {
-    /// These words, anywhere.
     Words(String),
-    /// A match of this expression.
     Expression(Box<RegexMatcher>),
 }
 
@@ -52,7 +50,6 @@ pub(super) struct KeptOutput {
 /// The part of an output that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tool) struct Unread {
-    /// Its text.
     pub(super) text: String,
     /// Bytes before it that were not read and are not kept here.
     pub(super) lost: u64,
@@ -117,7 +114,6 @@ impl KeptOutput {
         self.waits.iter().any(|wait| wait.number == number && wait.is_met)
     }
 
-    /// Ends a wait.
     pub(super) fn end_wait(&mut self, number: u64) {
         self.waits.retain(|wait| wait.number != number);
     }

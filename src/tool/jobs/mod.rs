@@ -21,7 +21,7 @@ mod tools;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt as _;
 use tokio::sync::Notify as Wake;
@@ -31,6 +31,7 @@ use crate::control::Cancellable;
 use crate::event::{Event, JobEnd, JobEnding, JobOwner, JobStart};
 use crate::id::{AgentId, CallId, JobId};
 use crate::limits;
+use crate::sync::lock;
 use crate::tool::command_run::Asking;
 use crate::workspace::snapshot::Protection;
 
@@ -93,7 +94,6 @@ pub(in crate::tool) struct JobScope {
 #[derive(Clone, Default)]
 pub struct AgentJobs {
     jobs: Arc<Jobs>,
-    /// The agent that spawned this one.
     parent: Option<AgentId>,
 }
 
@@ -108,7 +108,6 @@ impl AgentJobs {
         &self.jobs
     }
 
-    /// Returns the agent that spawned this one.
     pub(in crate::tool) fn parent(&self) -> Option<AgentId> {
         self.parent.clone()
     }
@@ -122,7 +121,7 @@ impl fmt::Debug for Jobs {
 
 impl Jobs {
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Sets the number of the last job that was started, in an earlier process.
@@ -183,7 +182,6 @@ impl Jobs {
         id
     }
 
-    /// Returns a job that this agent started.
     pub(in crate::tool) fn of_agent(&self, agent: &AgentId, id: &str) -> Result<Arc<BackgroundJob>, String> {
         let inner = self.inner();
         let own = || inner.jobs.iter().filter(|job| job.owner == JobOwner::Agent && job.scope.agent == *agent);
@@ -313,7 +311,6 @@ impl Jobs {
         protection.check(&|question| asking.ask(question).boxed()).await
     }
 
-    /// Notes the end of a job.
     fn job_ended(&self, job: &BackgroundJob, end: &Arc<JobEnd>) {
         let has_agent = match end.ending {
             JobEnding::Itself | JobEnding::Stopped | JobEnding::TimedOut | JobEnding::Failed => true,

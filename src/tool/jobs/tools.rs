@@ -14,8 +14,6 @@ use grep_regex::RegexMatcherBuilder;
 use super::kept::LinePattern;
 use super::{BackgroundJob, Notify};
 use crate::approval::InputAct;
-use crate::control::Cancellable;
-use crate::error::Cancelled;
 use crate::event::JobEnding;
 use crate::limits;
 use crate::summary::seconds;
@@ -106,9 +104,8 @@ impl JobInputTool {
             return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
         }
         let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
-        let act = until_cancelled(&context.cancellable, context.approve(act)).await??;
-        let act = act.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
-        let is_written = until_cancelled(&context.cancellable, job.write(&act.text)).await?;
+        let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+        let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
         is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
         let mut said = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
         if args.bool("end") {
@@ -158,7 +155,7 @@ impl Tool for JobStopTool {
             let job = own(context, id)?;
             context.approve_use("job_stop", id).await?;
             job.stop(JobEnding::Stopped);
-            until_cancelled(&context.cancellable, job.ended()).await?;
+            context.cancellable.unless_cancelled(job.ended()).await?;
             Ok(report(&job, None, context).await)
         }
         .boxed()
@@ -167,14 +164,6 @@ impl Tool for JobStopTool {
 
 fn own(context: &ToolContext, id: &str) -> Result<Arc<BackgroundJob>, ToolError> {
     context.jobs.all().of_agent(&context.asker.agent, id).map_err(ToolError::failed)
-}
-
-async fn until_cancelled<T>(cancellable: &Cancellable, work: impl Future<Output = T>) -> Result<T, ToolError> {
-    tokio::select! {
-        biased;
-        () = cancellable.cancelled() => Err(Cancelled.into()),
-        done = work => Ok(done),
-    }
 }
 
 /// Says how a job stands, and what it printed since that was asked last.

@@ -5,9 +5,7 @@ use ratatui::layout::Position;
 use super::{AgentsFacts, AgentsPane, Details};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{LookKey, Travel};
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Divider, Region};
-use crate::tui::state::{BROAD, MEDIUM};
+use crate::tui::state::{BROAD, Divider, MEDIUM, Pane, Region};
 
 /// Columns by which a key moves a line; rows are moved by one.
 const COLUMNS: i16 = 4;
@@ -65,7 +63,6 @@ pub(super) fn toggle_details(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> 
     Outcome::DONE
 }
 
-/// Scrolls the details.
 pub(super) fn scroll_details(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) {
     let area = facts.regions.area_of(&Region::Pane(Pane::Details));
     let page = isize::try_from(area.map_or(1, |area| area.height.saturating_sub(2).max(1))).unwrap_or(1);

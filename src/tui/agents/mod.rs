@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - what is selected, folded, filtered: `state.rs`, `filter.rs`; which rows that makes: `rows.rs`; stories:
+//! - what is selected, folded, filtered: `state.rs`; which rows that makes: `rows.rs`; stories:
 //!   `tree_fold.rs`, `tree_filter.rs`, `tree_model.rs`
 //! - what the keys and the mouse do, cancelling among it: `update.rs`; stories: `tree.rs`
 //! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; stories: `looks.rs`, `mouse.rs`
@@ -13,7 +13,6 @@
 //! - the details: `view/details.rs`; stories: `looks.rs`
 //! - a list of 1,000 agents, 16 of them streaming: stories: `tests/bench/crew.rs`, `tests/bench/screen.rs`
 
-mod filter;
 mod look;
 mod rows;
 mod state;
@@ -21,16 +20,15 @@ mod update;
 pub mod view;
 mod viewport;
 
-pub use filter::Filter;
 pub use look::{drag_divider, focus_details, look_key};
-pub use rows::{Row, RowKind, Rows};
+pub use rows::{Filter, Row, RowKind, Rows};
 pub use state::{AgentsPane, Details, Fold};
 pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
 pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 
 use super::facts::Facts;
 use super::focus::Focus;
-use super::state::regions::Regions;
+use super::state::Regions;
 use crate::session::fold::agents::Agents;
 
 /// The facts beside its own state that the pane goes by.
@@ -38,9 +36,7 @@ use crate::session::fold::agents::Agents;
 pub struct AgentsFacts<'a> {
     /// Size, time, keys and theme.
     pub facts: &'a Facts,
-    /// The agents.
     pub agents: &'a Agents,
-    /// Where the keys go.
     pub focus: &'a Focus,
     /// What lies where on the screen, as it was drawn last.
     pub regions: &'a Regions,

@@ -1,13 +1,12 @@
-//! Which rows the list has, in which order: made anew only after the agents, a fold, the filter or the selection changed.
+//! Which rows the list has, in which order: made anew only after the agents, a fold, the filter or the selection changed. And the
+//! filter itself.
 //!
 //! Always holds: a child stands behind its parent and its elder siblings' subtrees; the selected agent has a row; the
 //! ancestors of every row have rows.
 
-use super::filter::Filter;
 use super::state::{Fold, Folds};
 use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
 
-/// No row.
 const NOWHERE: usize = usize::MAX;
 
 /// A row of the list.
@@ -15,9 +14,7 @@ const NOWHERE: usize = usize::MAX;
 pub struct Row {
     /// The place of the agent in [`Agents::nodes`]; for [`RowKind::Past`] that of the parent.
     pub agent: usize,
-    /// What it shows.
     pub kind: RowKind,
-    /// How deep it stands.
     pub depth: usize,
     /// Whether no later row hangs on the same parent.
     pub last: bool,
@@ -26,7 +23,6 @@ pub struct Row {
 /// What a row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKind {
-    /// An agent.
     Agent,
     /// An agent, and the sums of everything beneath it.
     Folded,
@@ -198,4 +194,34 @@ fn kept(nodes: &[AgentNode], matches: &[bool], selected: usize) -> Vec<bool> {
         }
     }
     kept
+}
+
+/// The filter's text.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    text: String,
+    words: Vec<String>,
+}
+
+impl Filter {
+    pub fn new(text: String) -> Self {
+        Self { words: text.split_whitespace().map(str::to_lowercase).collect(), text }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn is_active(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    pub(super) fn lets_through(&self, node: &AgentNode) -> bool {
+        let status = node.status();
+        let in_tool = |word: &String| {
+            status == AgentStatus::Tools && node.open.iter().any(|call| call.name.contains(word.as_str()))
+        };
+        let found = |word: &String| node.words().contains(word.as_str()) || status.word().contains(word.as_str());
+        self.words.iter().all(|word| found(word) || in_tool(word))
+    }
 }

@@ -7,8 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::filter::Filter;
-use super::rows::{RowSource, Rows};
+use super::rows::{Filter, RowSource, Rows};
 use super::viewport::Viewport;
 use crate::id::AgentId;
 use crate::session::fold::agents::{AgentNode, Agents, Revision};
@@ -72,7 +71,6 @@ impl AgentsPane {
         self.forget_rows();
     }
 
-    /// Returns the id of the selected agent.
     pub fn selected(&self) -> &AgentId {
         &self.selected_id
     }
@@ -82,7 +80,6 @@ impl AgentsPane {
         self.folds.of(agent)
     }
 
-    /// Returns the filter.
     pub fn filter(&self) -> &Filter {
         &self.filter
     }

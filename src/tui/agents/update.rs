@@ -9,8 +9,7 @@ use crate::protocol::Request;
 use crate::session::fold::agents::Agents;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Travel, TreeKey};
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::Presses;
+use crate::tui::state::{Pane, Presses};
 
 /// Moves through the list or the details, whichever has the focus; ignored where neither has.
 pub fn travel(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) -> Outcome {

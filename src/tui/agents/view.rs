@@ -14,9 +14,7 @@ use super::AgentsPane;
 use crate::session::fold::agents::{AgentNode, Warning};
 use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
-use crate::tui::state::MEDIUM;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{MEDIUM, Pane, Region, Regions};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::TreeForm;
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row as line_of};
@@ -27,18 +25,14 @@ pub use words::{agent_name, longest, money, name, reasons, share, tokens, tools}
 /// What the list and the details are drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentsView<'a> {
-    /// The pane.
     pub pane: &'a AgentsPane,
     /// Size, time, keys and theme.
     pub facts: &'a Facts,
-    /// Where the keys go.
     pub focus: &'a Focus,
-    /// The transcript of the selected agent.
     pub transcript: Option<&'a Transcript>,
 }
 
 impl<'a> AgentsView<'a> {
-    /// Returns the selected agent.
     pub fn selected(&self) -> &'a AgentNode {
         self.facts.run.agents.get_or_main(self.pane.selected())
     }

@@ -4,12 +4,11 @@
 //! until the program ends. The drawing keeps all of it within bounds.
 
 use crate::id::AgentId;
-use crate::tui::state::regions::Divider;
+use crate::tui::state::Divider;
 
 /// Where the list and the details are scrolled to, and their room.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Viewport {
-    /// The sizes that the user chose.
     pub sizes: Sizes,
     /// What the panes beside the transcript get room for.
     pub room: PaneRoom,
@@ -63,9 +62,7 @@ impl Default for PaneRoom {
 /// The first rows that a frame has shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgentsDrawn {
-    /// Of the list.
     pub list: usize,
-    /// Of the details.
     pub details: usize,
 }
 

@@ -52,7 +52,6 @@ impl Checkpoints {
         position.is_multiple_of(self.every) && self.list.last().is_none_or(|last| last.position < position)
     }
 
-    /// Keeps the screen at a position.
     pub fn keep(&mut self, position: usize, app: &App) {
         self.list.push(Checkpoint {
             position,

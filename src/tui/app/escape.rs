@@ -9,12 +9,11 @@ use super::App;
 use crate::id::{JobId, MessageId};
 use crate::tui::approval::{AnswerChoices, QuestionSubject};
 use crate::tui::message::history::Origin;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
-    /// It closes the completion list.
     CloseCompletion,
     /// It goes a step back in the overlay on top, or closes it; in words.
     LeaveOverlay(&'static [&'static str]),
@@ -44,7 +43,6 @@ pub enum Escape {
     CloseSearch,
     /// It leaves the search that is typed, and goes back to where it began.
     LeaveSearch,
-    /// It ends the selection in the transcript.
     EndSelection,
     /// It ends the search in the transcript, and stays.
     EndSearch,
@@ -60,7 +58,6 @@ pub enum Escape {
     Nothing,
 }
 
-/// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
     if app.palette.is_open() {
         return Escape::CloseCompletion;

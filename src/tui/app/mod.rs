@@ -8,14 +8,11 @@
 //! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
 //! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
-//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
+//! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`,
 //!   `approval_popups.rs`
 
 mod checkpoints;
 pub mod escape;
-mod settle;
-
-pub use checkpoints::{Checkpoint, Checkpoints};
 
 use std::borrow::Cow;
 
@@ -36,16 +33,14 @@ use crate::tui::message::{Message, MessageContext};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
-use crate::tui::state::PROMPT_COLUMNS;
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::Pointer;
-use crate::tui::state::regions::Regions;
+use crate::tui::state::{Cause, Medium, PROMPT_COLUMNS, Pane, Pointer, QuestionId, Regions};
 use crate::tui::status::Status;
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
 use crate::tui::transcript::{Reader, TranscriptPane};
+
+pub use checkpoints::{Checkpoint, Checkpoints};
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;
@@ -55,7 +50,6 @@ const REPLY_COLUMNS: usize = 72;
 pub struct App {
     /// What every pane may read and only the root changes.
     pub facts: Facts,
-    /// Where the keys go.
     pub focus: Focus,
     /// Every text that the user writes.
     pub message: Message,
@@ -63,19 +57,15 @@ pub struct App {
     pub palette: Palette,
     /// The list of the agents, and the details of the selected one.
     pub tree: AgentsPane,
-    /// The list of pending texts.
     pub pending: PendingPane,
     /// The panel of a paused agent.
     pub pause: PausePane,
-    /// What the user is asked.
     pub questions: Questions,
-    /// The status line.
     pub status: Status,
     /// What happened, agent by agent.
     pub transcripts: TranscriptPane,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
-    /// What the pointer holds.
     pub pointer: Pointer,
     /// Notifications for a user who does not look.
     pub alerts: Alerts,
@@ -88,7 +78,6 @@ pub struct App {
 /// A replay: the screen shows a recorded session as far as the timeline stands.
 #[derive(Debug)]
 pub struct Replay {
-    /// Where it stands.
     pub timeline: Timeline,
     /// The screen as it was at some positions.
     pub checkpoints: Checkpoints,
@@ -233,7 +222,6 @@ impl App {
         self.tree.shows_details(self.facts.size.width)
     }
 
-    /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
         self.facts.run.agents.get_or_main(self.tree.selected())
     }
@@ -270,5 +258,35 @@ impl App {
             self.alerts.due_at(),
         ];
         changes.into_iter().flatten().min()
+    }
+}
+
+impl App {
+    /// Returns the cause of a message about the question that is asked now; `None` when there is none.
+    pub fn about_question(&self, cause: fn(QuestionId) -> Cause) -> Option<Cause> {
+        self.questions.current_id().map(cause)
+    }
+
+    /// Takes the message of the status line back whose cause is gone. What is written in lines stays written.
+    pub fn settle_message(&mut self) {
+        let is_over = self.status.cause().is_some_and(|cause| !self.lasts(cause));
+        if is_over && self.facts.medium == Medium::Screen {
+            self.status.quiet();
+        }
+    }
+
+    fn lasts(&self, cause: &Cause) -> bool {
+        let asked = self.questions.current_id();
+        match cause {
+            Cause::Question(id) => asked == Some(*id),
+            Cause::Unread(id) => asked == Some(*id) && !self.questions.is_read(),
+            Cause::Unselected(id) => asked == Some(*id) && self.questions.selected().is_none(),
+            Cause::Message(text) => self.message.text() == *text,
+            Cause::NoDraft => !self.message.is_draft(),
+            Cause::Escape => self.message.is_empty(),
+            Cause::Turn => self.facts.run.is_under_way(),
+            Cause::NoTurn => !self.facts.run.is_under_way(),
+            Cause::NothingPending => self.facts.run.pending.is_empty(),
+        }
     }
 }

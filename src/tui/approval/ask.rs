@@ -13,17 +13,9 @@ use crate::tui::facts::Facts;
 /// Asks about every request that is open, and stops asking about those that are not.
 pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
     let permissions = &facts.run.permissions;
-    questions.retain(facts.now, |subject| match subject {
-        QuestionSubject::Approval(id, _) => permissions.is_open(*id),
-        QuestionSubject::StillTrue(_)
-        | QuestionSubject::Unfinished(_)
-        | QuestionSubject::New
-        | QuestionSubject::Reset
-        | QuestionSubject::Quit
-        | QuestionSubject::Undo(_)
-        | QuestionSubject::StopJob(_)
-        | QuestionSubject::Switch(..) => true,
-    });
+    let is_over =
+        |subject: &QuestionSubject| matches!(subject, QuestionSubject::Approval(id, _) if !permissions.is_open(*id));
+    questions.retain(facts.now, |subject| !is_over(subject));
     for request in &permissions.open {
         let offer = match (&request.subject, &request.session, &request.rule) {
             (protocol::ApprovalSubject::Plain { .. }, _, _) => AnswerChoices::Nothing,

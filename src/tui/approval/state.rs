@@ -14,7 +14,7 @@ use crate::protocol::{ApprovalId, Request, UndoScope};
 use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Answer, Travel};
-use crate::tui::state::cause::QuestionId;
+use crate::tui::state::QuestionId;
 use crate::tui::switch::Switch;
 
 /// One question.
@@ -88,11 +88,9 @@ pub enum AnswerChoices {
 /// What a frame shows of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownQuestion {
-    /// The question.
     pub id: QuestionId,
     /// The first line of the detail that is shown.
     pub top: usize,
-    /// How many are shown.
     pub shown: u16,
     /// How many come behind them.
     pub below: usize,
@@ -173,7 +171,6 @@ impl QuestionSubject {
         self.answers().iter().copied().filter(|(answer, _)| *answer != Answer::Leave)
     }
 
-    /// Tells whether it takes this answer.
     pub fn takes(&self, answer: Answer) -> bool {
         self.answers().iter().any(|(known, _)| *known == answer)
     }
@@ -262,22 +259,18 @@ impl Questions {
         }
     }
 
-    /// Returns the question that is to be shown.
     pub fn current(&self) -> Option<&Question> {
         self.queue.front().map(|(_, question)| question)
     }
 
-    /// Returns the id of the question that is to be shown.
     pub fn current_id(&self) -> Option<QuestionId> {
         self.queue.front().map(|(id, _)| *id)
     }
 
-    /// Returns the number of questions.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Tells whether nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -332,7 +325,6 @@ impl Questions {
         self.selected.filter(|selected| Some(selected.id) == self.current_id()).map(|selected| selected.row)
     }
 
-    /// Returns the selected answer.
     pub fn selected_answer(&self) -> Option<Answer> {
         let row = self.selected()?;
         self.current()?.subject.numbered().nth(row).map(|(answer, _)| answer)

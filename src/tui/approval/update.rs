@@ -12,8 +12,7 @@ use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::pending;
-use crate::tui::state::cause::{Cause, QuestionId};
-use crate::tui::state::lines::Medium;
+use crate::tui::state::{Cause, Medium, QuestionId};
 
 /// What the message is used for now, as far as a question goes by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +80,6 @@ pub fn not_answered(questions: &Questions, unarmed: Unarmed) -> Outcome {
     say_while(about(questions, Cause::Question), why)
 }
 
-/// Gives an answer to the question, which is armed.
 pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome {
     let Some(subject) = questions.current().map(|question| &question.subject).filter(|subject| subject.takes(answer))
     else {
@@ -111,7 +109,6 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
     Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, facts)).unwrap_or_default())
 }
 
-/// Returns what an answer decides.
 pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, facts: &Facts) -> Vec<PaneEffect> {
     let Question { agent, subject, .. } = asked;
     let agent = agent.unwrap_or_else(AgentId::main);

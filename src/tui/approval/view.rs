@@ -16,12 +16,11 @@ use crate::target::name_of;
 use crate::text::visible;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Answer, Context};
-use crate::tui::state::cause::QuestionId;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{QuestionId, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::exact;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]
@@ -44,13 +43,10 @@ impl Laid {
 /// What a question is drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionView<'a> {
-    /// The questions.
     pub questions: &'a Questions,
-    /// What the message is used for now.
     pub message: MessageUse,
     /// Where keys have their meaning.
     pub context: Context,
-    /// What every pane reads.
     pub facts: &'a Facts,
 }
 
@@ -89,7 +85,6 @@ enum Form {
 /// How the answers stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
-    /// Each in a row of its own.
     Rows,
     /// As many in a row as fit.
     Packed,
@@ -98,7 +93,6 @@ enum Answers {
 /// What keys come to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
-    /// They answer.
     Count,
     /// Only a no answers: the end was not on the screen yet.
     Locked,
@@ -125,7 +119,6 @@ impl Keys {
         }
     }
 
-    /// Tells whether this answer counts.
     fn takes(self, answer: Answer) -> bool {
         match self {
             Self::Count => true,
@@ -170,7 +163,7 @@ impl<'a> QuestionLayout<'a> {
         if inner < 16 {
             return None;
         }
-        let title = wrapped(&question.title, inner, theme.strong);
+        let title = text_lines(&question.title, inner, theme.strong);
         let answers = answer_rows(&view, question, Keys::of(&view), inner, answers_form);
         let fixed = lines(&title) + lines(&answers) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
@@ -197,7 +190,6 @@ impl<'a> QuestionLayout<'a> {
         self.detail.len() == usize::from(self.shown)
     }
 
-    /// Returns the rows that it takes.
     pub fn rows(&self) -> u16 {
         self.rows
     }
@@ -265,17 +257,10 @@ fn lines(rows: &[Line]) -> u16 {
     u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }
 
-fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
-    let none = Line::default();
-    let wrap = Wrap { width: width.into(), at: Break::Words, first: &none, rest: &none };
-    let mut rows = Vec::new();
-    for line in visible(text).lines() {
-        wrap.line(&Line::new(line, style), &mut rows);
-    }
-    rows
+fn text_lines(text: &str, width: u16, style: Style) -> Vec<Line> {
+    wrapped(visible(text).lines().map(|line| Line::new(line, style)), width.into(), Break::Words)
 }
 
-/// Returns the answers with their numbers and keys.
 fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
     let theme = &view.facts.theme;
     let spell = |words| view.facts.spell(view.context, words);

@@ -1,10 +1,12 @@
-//! What a draft is: a text, or a command with what stands behind it.
+//! What a draft is: a text, or a command with what stands behind it; the names of other programs for commands, and the
+//! command that an unknown word most resembles.
 //!
 //! Pure; the tables of commands stand in `mod.rs` and `lines.rs`. Always holds: a text is a command only by its first word,
 //! and only where that is the name of one.
 
+use crate::text::distance;
 use crate::tui::commands::Takes::{Any, Nothing, Text, Word};
-use crate::tui::commands::{ALIASES, COMMANDS, Command, LINE_COMMANDS};
+use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS};
 
 /// What a draft is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,6 @@ pub enum Draft<'a> {
     Misfit(Command),
 }
 
-/// Reads a draft.
 pub fn read(text: &str) -> Draft<'_> {
     read_by(text, &[COMMANDS])
 }
@@ -60,4 +61,26 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
         }
         _ => Draft::Text(text),
     }
+}
+
+/// Names from other programs, with the command that does the same here.
+pub(super) const ALIASES: &[(&str, &str)] = &[
+    ("approvals", "mode"),
+    ("bashes", "jobs"),
+    ("clear", "new"),
+    ("cost", "budget"),
+    ("exit", "quit"),
+    ("models", "model"),
+    ("pause", "hold"),
+    ("permissions", "mode"),
+    ("q", "quit"),
+    ("status", "details"),
+    ("stop", "cancel"),
+    ("usage", "budget"),
+];
+
+/// Returns the name of the command that an unknown word most resembles, without the slash.
+pub fn nearest(word: &str) -> &'static str {
+    let word = word.trim_start_matches('/');
+    COMMANDS.iter().map(|command| command.name).min_by_key(|name| distance(word, name)).unwrap_or_default()
 }

@@ -58,7 +58,6 @@ pub enum LineVerb {
     Go,
     /// Reads another agent.
     Agent,
-    /// Cancels an agent and what is beneath it.
     CancelAgent,
     /// Says what is going on.
     Status,

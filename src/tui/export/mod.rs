@@ -8,14 +8,12 @@
 //! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
 //!   `src/tui/update/export.rs`; stories: `export.rs`
 
-mod csv;
 mod file;
 mod ledger;
 pub(super) mod markdown;
 
-pub use csv::csv;
 pub use file::{default_name, save};
-pub use ledger::{ledger_csv, ledger_markdown};
+pub use ledger::{csv, ledger_csv, ledger_markdown};
 
 /// What is to be written, in which form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +33,6 @@ pub enum ExportSubject {
     Transcript,
     /// The transcripts of all agents.
     All,
-    /// The ledger.
     Ledger,
 }
 
@@ -49,7 +46,6 @@ pub enum ExportFormat {
 }
 
 impl ExportSubject {
-    /// Returns its word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Transcript => "transcript",

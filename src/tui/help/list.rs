@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::state::Help;
+use super::Help;
 use crate::manual::{MANUAL, ManualMatch, ManualPage, manual_page};
 use crate::session::fold::agents::AgentStatus;
 use crate::text::clip;
@@ -35,7 +35,6 @@ const FIGURES: &[(&str, &str)] = &[
 
 /// Entries of one kind.
 pub struct Section {
-    /// Their heading.
     pub title: &'static str,
     /// The entries, at least one.
     pub entries: Vec<Entry>,
@@ -43,11 +42,8 @@ pub struct Section {
 
 /// A thing with its words.
 pub struct Entry {
-    /// What it is called.
     pub name: Cow<'static, str>,
-    /// What is said of it.
     pub words: Cow<'static, str>,
-    /// Where the manual tells of it.
     pub target: Target,
 }
 
@@ -61,16 +57,13 @@ pub struct Target {
 /// A place in a page.
 #[derive(Debug, Clone, Copy)]
 enum Spot {
-    /// Its beginning.
     Top,
-    /// A line of its text.
     Line(usize),
     /// The row of its table behind this heading that begins with a name; of a page with one table the heading is empty.
     Row(&'static str, &'static str),
 }
 
 impl Target {
-    /// Returns the page and the line of it, if there is one.
     pub fn resolve(self) -> Option<(&'static ManualPage, Option<usize>)> {
         let page = manual_page(self.topic)?;
         let line = match self.spot {
@@ -113,7 +106,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
         Section { title: "Connect a model", entries: connect },
         Section { title: "Pages of the manual", entries: MANUAL.iter().map(topic).collect() },
     ]);
-    let filter = help.filter().trim().to_lowercase();
+    let filter = help.filter.text().trim().to_lowercase();
     // The first words of a heading name all beneath it: `connect`, `pending`.
     let is_named = |title: &str| {
         let title = title.to_lowercase();

@@ -1,4 +1,4 @@
-//! What keys and the mouse do in help.
+//! What keys and the mouse do in help, and what it is titled.
 //!
 //! Esc is not among its keys, since one rule says what that does everywhere.
 
@@ -6,17 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, Leader, ListPlace};
-use super::view;
+use super::{Help, Leader, view};
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Chord, Context, Travel, WriteKey};
-use crate::tui::overlay::{Overlay, OverlayDrawn, OverlayPosition};
-use crate::tui::state::pointer::Presses;
-use crate::tui::state::regions::Regions;
-
-const LIST_ESCAPE: [&str; 1] = ["Esc: closes help"];
-const PAGE_ESCAPE: [&str; 2] = ["Esc: back to the list", "Esc: back"];
+use crate::tui::keymap::{Action, Context, Travel, WriteKey};
+use crate::tui::overlay::{ListPosition, Overlay, OverlayDrawn, OverlayPosition};
+use crate::tui::state::{Presses, Regions};
 
 impl Overlay for Help {
     fn context(&self) -> Context {
@@ -28,64 +23,122 @@ impl Overlay for Help {
     }
 
     fn escape_words(&self) -> &'static [&'static str] {
-        if self.is_on_page() { &PAGE_ESCAPE } else { &LIST_ESCAPE }
+        if self.is_on_page() { &["Esc: back to the list", "Esc: back"] } else { &["Esc: closes help"] }
+    }
+
+    fn titles(&self, _: &Facts) -> Vec<String> {
+        let title = match &self.page {
+            Some(open) => format!(" Help: {} ", open.page.title()),
+            None => " Help: type to filter ".to_owned(),
+        };
+        vec![title, " Help ".to_owned()]
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        match (&self.page, self.filter.text()) {
+            (Some(_), _) => &[
+                " Up/Down and PageUp/PageDown scroll · Home/End · Backspace or Esc: back to the list ",
+                " Up/Down PageUp/PageDown scroll · Esc: the list ",
+                " Up/Down scroll · Esc: the list ",
+            ],
+            (None, "") => &[
+                " Up/Down select · Enter opens the manual there · End: its pages · Esc closes ",
+                " Enter opens the manual · End: its pages · Esc closes ",
+                " Enter opens · End pages · Esc closes ",
+                " Enter opens · Esc closes ",
+            ],
+            (None, _) => &[
+                " Up/Down select · Enter opens the manual there · Esc closes ",
+                " Enter opens the manual · Esc closes ",
+                " Enter opens · Esc closes ",
+            ],
+        }
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        entries(self, facts).len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.list
+    }
+
+    fn selected(&self, _: &Facts) -> usize {
+        self.list.selected
+    }
+
+    fn select(&mut self, row: usize, facts: &Facts) {
+        self.list.selected = row.min(self.count(facts).saturating_sub(1));
+        self.leader = Leader::Selected;
     }
 
     fn back(&mut self) -> bool {
         self.page.take().is_some()
     }
 
-    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
-        match (facts.keymap.lookup(Context::Help, key), key.typed()) {
-            (Some(Action::Jump), _) => open_entry(self, self.list.selected, facts),
-            (Some(Action::Write(WriteKey::RubOut)), _) if self.is_on_page() => self.page = None,
-            (Some(Action::Write(key)), _) if !self.is_on_page() => self.delete(key),
-            (Some(Action::Travel(to)), _) => travel(self, to, facts),
-            (None, Some(c)) if !self.is_on_page() => self.type_text(c.encode_utf8(&mut [0; 4])),
+    fn travel(&mut self, travel: Travel, facts: &Facts) {
+        if let Some(page) = &mut self.page {
+            // The frame knows where the end is.
+            page.top = travel.from(page.top, facts.half_page());
+            return;
+        }
+        let lines = isize::try_from(facts.half_page()).unwrap_or(1);
+        match travel {
+            Travel::PageUp => self.wheel(-lines, facts),
+            Travel::PageDown => self.wheel(lines, facts),
+            Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
+                self.select(travel.from(self.list.selected, 1), facts);
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        match action {
+            Action::Jump => open_entry(self, self.list.selected, facts),
+            Action::Write(WriteKey::RubOut) if self.is_on_page() => self.page = None,
+            Action::Write(key) if !self.is_on_page() => self.delete(key),
             // On a page there is nothing to write in.
-            (None, Some(_)) | (Some(Action::Write(_)), _) => {}
-            (Some(_), _) | (None, None) => return Outcome::Ignored,
+            Action::Write(_) => {}
+            _ => return Outcome::Ignored,
+        }
+        Outcome::DONE
+    }
+
+    fn type_char(&mut self, c: char) -> Outcome {
+        if !self.is_on_page() {
+            self.type_text(c.encode_utf8(&mut [0; 4]));
         }
         Outcome::DONE
     }
 
     fn press(&mut self, row: usize, presses: Presses, facts: &Facts) {
         match presses {
-            Presses::One | Presses::Three => select(self, row),
+            Presses::One | Presses::Three => self.select(row, facts),
             Presses::Two => open_entry(self, row, facts),
         }
     }
 
-    fn wheel(&mut self, lines: isize) {
+    fn wheel(&mut self, lines: isize, _: &Facts) {
         if let Some(page) = &mut self.page {
             page.top = page.top.saturating_add_signed(lines);
         } else {
             self.list.top = self.list.top.saturating_add_signed(lines);
-            self.list.leader = Leader::Top;
+            self.leader = Leader::Top;
         }
     }
 
-    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        view::draw(self, facts, screen, regions, buffer)
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        view::draw(self, facts, inner, regions, buffer)
     }
 
     fn drawn(&mut self, position: OverlayPosition) {
         match (position, &mut self.page) {
-            (OverlayPosition::List { selected, top }, None) => {
-                self.list = ListPlace { selected, top, leader: Leader::Selected };
-            }
-            (OverlayPosition::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
+            (OverlayPosition::List(position), None) => (self.list, self.leader) = (position, Leader::Selected),
+            (OverlayPosition::Page(top), Some(page)) => (page.top, page.sought) = (top, None),
             // A key has changed it since.
-            (OverlayPosition::List { .. }, Some(_))
-            | (OverlayPosition::Page { .. }, None)
-            | (OverlayPosition::None, _) => {}
+            (OverlayPosition::List(_), Some(_)) | (OverlayPosition::Page(_), None) | (OverlayPosition::None, _) => {}
         }
     }
-}
-
-/// Selects an entry.
-fn select(help: &mut Help, entry: usize) {
-    (help.list.selected, help.list.leader) = (entry, Leader::Selected);
 }
 
 /// Opens the page that an entry of the list leads to; on a page nothing.
@@ -98,23 +151,4 @@ fn open_entry(help: &mut Help, entry: usize, facts: &Facts) {
 
 fn entries(help: &Help, facts: &Facts) -> Vec<Entry> {
     list::sections(help, &facts.keymap).into_iter().flat_map(|Section { entries, .. }| entries).collect()
-}
-
-/// Selects, or scrolls a page.
-fn travel(help: &mut Help, to: Travel, facts: &Facts) {
-    let screenful = usize::from(facts.size.height / 2).max(1);
-    if let Some(page) = &mut help.page {
-        // The frame knows where the end is.
-        page.top = to.from(page.top, screenful);
-        return;
-    }
-    let lines = isize::try_from(screenful).unwrap_or(1);
-    match to {
-        Travel::PageUp => help.wheel(-lines),
-        Travel::PageDown => help.wheel(lines),
-        Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
-            let last = entries(help, facts).len().saturating_sub(1);
-            select(help, to.from(help.list.selected, screenful).min(last));
-        }
-    }
 }

@@ -1,22 +1,22 @@
-//! Draws help over the screen: the list with its filter, or a page of the manual. The lower border names the keys.
+//! Draws help over the screen: the list with its filter, or a page of the manual.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
-use super::state::{Help, Leader, ListPlace, OpenPage};
+use super::{Help, Leader, OpenPage};
 use crate::manual::nearest_topic;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::overlay::{OverlayDrawn, OverlayPosition, frame};
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::overlay::list::draw_empty;
+use crate::tui::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
+use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, put, row};
 use crate::tui::widgets::markdown::{Begin, render};
-use crate::tui::widgets::wrap::{Line as Row, width};
+use crate::tui::widgets::wrap::{Line as Row, draw_text, width};
 
 /// Columns of the names where they stand beside their words.
 const NAMES: u16 = 27;
@@ -24,23 +24,6 @@ const NAMES: u16 = 27;
 const MARK: u16 = 2;
 /// A character without width that marks the line which shall be in view.
 const ANCHOR: char = '\u{2060}';
-
-const LIST_KEYS: [&str; 4] = [
-    " Up/Down select · Enter opens the manual there · End: its pages · Esc closes ",
-    " Enter opens the manual · End: its pages · Esc closes ",
-    " Enter opens · End pages · Esc closes ",
-    " Enter opens · Esc closes ",
-];
-const FILTERED_KEYS: [&str; 3] = [
-    " Up/Down select · Enter opens the manual there · Esc closes ",
-    " Enter opens the manual · Esc closes ",
-    " Enter opens · Esc closes ",
-];
-const PAGE_KEYS: [&str; 3] = [
-    " Up/Down and PageUp/PageDown scroll · Home/End · Backspace or Esc: back to the list ",
-    " Up/Down PageUp/PageDown scroll · Esc: the list ",
-    " Up/Down scroll · Esc: the list ",
-];
 
 /// A line of the list.
 #[derive(Debug, Default)]
@@ -53,30 +36,15 @@ struct Line {
     indent: u16,
 }
 
-/// Draws help; returns the position as they are shown, and where the cursor of the filter stands.
-pub fn draw(help: &Help, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+/// Draws what stands in the frame of help.
+pub fn draw(help: &Help, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
     let theme = &facts.theme;
-    let title = match &help.page {
-        Some(open) => format!(" Help: {} ", open.page.title()),
-        None => " Help: type to filter ".to_owned(),
-    };
-    let inner = frame::open(theme, &[title.as_str(), " Help "], screen, regions, buffer);
-    let keys: &[&str] = match (&help.page, help.filter()) {
-        (Some(_), _) => &PAGE_KEYS,
-        (None, "") => &LIST_KEYS,
-        (None, _) => &FILTERED_KEYS,
-    };
-    let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Help, keys)).collect();
-    frame::foot(theme, &keys, screen, buffer);
     if let Some(open) = &help.page {
-        let position = OverlayPosition::Page { top: draw_page(open, &help.words(), theme, inner, buffer) };
+        let position = OverlayPosition::Page(draw_page(open, &help.words(), theme, inner, buffer));
         return OverlayDrawn { cursor: None, position };
     }
-    let prompt = put(buffer, row(inner, 0), "/", theme.accent);
-    let rest = put(buffer, prompt, help.filter(), theme.text);
-    let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
-    let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
-    OverlayDrawn { cursor: Some(cursor), position: draw_list(help, facts, below, regions, buffer) }
+    let (cursor, below) = help.filter.draw(inner, theme, buffer);
+    OverlayDrawn { cursor: Some(cursor), ..draw_list(help, facts, below, regions, buffer) }
 }
 
 /// Draws a page from its place; returns the first row that is shown.
@@ -87,8 +55,8 @@ fn draw_page(open: &OpenPage, words: &[String], theme: &Theme, area: Rect, buffe
     // What stands above it says what it is about.
     let sought = open.sought.and_then(|line| row_of(&text, line, area, theme));
     let top = sought.map_or(open.top, |row| row.saturating_sub(height / 3)).min(rows.len().saturating_sub(height));
+    draw_text(&rows, top, area, buffer);
     for (line, y) in rows.iter().skip(top).zip(area.top()..area.bottom()) {
-        line.draw(buffer, area.x, y, area.width);
         mark(line.text(), words, Rect { y, height: 1, ..area }, theme, buffer);
     }
     top
@@ -100,7 +68,6 @@ fn lay_out(text: &str, area: Rect, theme: &Theme) -> Vec<Row> {
     rows
 }
 
-/// Returns the row in which a line of the text begins.
 fn row_of(text: &str, line: usize, area: Rect, theme: &Theme) -> Option<usize> {
     let at: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
     let (before, from) = text.split_at_checked(at)?;
@@ -123,16 +90,15 @@ fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Bu
     }
 }
 
-/// Draws the list; returns its position as they are shown.
-fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayPosition {
+fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
     let theme = &facts.theme;
     let (lines, spans) = lines(list::sections(help, &facts.keymap), area.width);
     if lines.is_empty() {
-        let nearest = nearest_topic(help.filter().trim());
-        put(buffer, row(area, 0), "Nothing here has these words.", theme.dim);
-        put(buffer, row(area, 1), &format!("The nearest topic is {nearest}."), theme.dim);
+        let nearest = nearest_topic(help.filter.text().trim());
+        let nearest = format!("The nearest topic is {nearest}.");
+        draw_empty(&["Nothing here has these words.", &nearest], area, theme, buffer);
     }
-    let (selected, top) = place(help.list, &spans, lines.len(), area.height.into());
+    let (selected, top) = place(help.list, help.leader, &spans, lines.len(), area.height.into());
     for (line, y) in lines.iter().skip(top).zip(0..area.height) {
         let whole = row(area, y);
         let Some(entry) = line.entry else {
@@ -147,7 +113,7 @@ fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buff
         put(buffer, right_of(whole, MARK), &line.name, theme.accent);
         put(buffer, right_of(whole, line.indent), &line.words, theme.text);
     }
-    OverlayPosition::List { selected, top }
+    OverlayDrawn::list(selected, top)
 }
 
 fn right_of(area: Rect, indent: u16) -> Rect {
@@ -156,11 +122,11 @@ fn right_of(area: Rect, indent: u16) -> Rect {
 }
 
 /// Returns the selected entry and the first line that are shown.
-fn place(place: ListPlace, spans: &[Range<usize>], lines: usize, height: usize) -> (usize, usize) {
+fn place(place: ListPosition, leader: Leader, spans: &[Range<usize>], lines: usize, height: usize) -> (usize, usize) {
     let most = lines.saturating_sub(height);
     let last = spans.len().saturating_sub(1);
     let selected = place.selected.min(last);
-    match (place.leader, spans.get(selected)) {
+    match (leader, spans.get(selected)) {
         (_, None) => (0, 0),
         (Leader::Selected, Some(span)) => {
             let top = place.top.min(span.start).max(span.end.saturating_sub(height));
@@ -241,7 +207,7 @@ mod tests {
     #[test]
     fn the_first_line_stays_where_the_wheel_has_put_it_and_the_selection_comes_along() {
         let spans: Vec<_> = (0..20).map(|line| line..line + 1).collect();
-        let at = |selected, top, leader| place(ListPlace { selected, top, leader }, &spans, 20, 5);
+        let at = |selected, top, leader| place(ListPosition { selected, top }, leader, &spans, 20, 5);
         assert_eq!(at(0, 0, Leader::Selected), (0, 0));
         assert_eq!(at(7, 0, Leader::Selected), (7, 3));
         assert_eq!(at(1, 3, Leader::Selected), (1, 1));
@@ -249,6 +215,6 @@ mod tests {
         assert_eq!(at(9, 3, Leader::Top), (7, 3));
         assert_eq!(at(0, 99, Leader::Top), (15, 15));
         assert_eq!(at(99, 99, Leader::Selected), (19, 15));
-        assert_eq!(place(ListPlace::default(), &[], 0, 5), (0, 0));
+        assert_eq!(place(ListPosition::default(), Leader::Selected, &[], 0, 5), (0, 0));
     }
 }

@@ -67,7 +67,6 @@ impl Engine {
         Coloured { language, lines, resume: Some(Resume::new(state)) }
     }
 
-    /// Tells whether there is a grammar for a language.
     pub fn knows(&self, language: &Language) -> bool {
         self.grammars.find_syntax_by_token(language.token()).is_some()
     }

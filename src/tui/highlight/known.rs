@@ -33,7 +33,6 @@ impl Colours {
         self.lines.get(&line).map(|known| &*known.spans)
     }
 
-    /// Tells whether a language has no colours.
     pub fn is_plain(&self, language: &Language) -> bool {
         self.plain.contains(language)
     }
@@ -52,7 +51,6 @@ impl Colours {
         Some(jobs)
     }
 
-    /// Takes an answer.
     pub(crate) fn take(&mut self, found: Vec<Coloured>) {
         self.is_asking = false;
         for Coloured { language, lines, resume } in found {

@@ -31,13 +31,9 @@ pub enum Class {
     Keyword,
     /// A text in quotes.
     String,
-    /// A number.
     Number,
-    /// A comment.
     Comment,
-    /// The name of a function.
     Function,
-    /// The name of a type.
     Type,
     /// A value with a name of the language, or an escape within a text.
     Constant,
@@ -83,7 +79,6 @@ impl Chain {
         Self { language, last: hasher.finish(), lines: 0, bytes: 0 }
     }
 
-    /// Returns the language.
     pub fn language(&self) -> &Language {
         &self.language
     }
@@ -118,12 +113,10 @@ impl Chain {
 pub struct Resume(Arc<GrammarState>);
 
 impl Resume {
-    /// Keeps a state.
     pub fn new(state: GrammarState) -> Self {
         Self(Arc::new(state))
     }
 
-    /// Returns the state.
     pub fn state(&self) -> &GrammarState {
         &self.0
     }
@@ -140,7 +133,6 @@ impl Eq for Resume {}
 /// A stretch of a block whose colours are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// The language.
     pub language: Language,
     /// What is known of the lines before; `None` at the beginning of a block.
     pub resume: Option<Resume>,
@@ -151,7 +143,6 @@ pub struct Job {
 /// What was found out about the first lines of a job, as far as the time went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coloured {
-    /// The language.
     pub language: Language,
     /// The stretches of each line that have a class.
     pub lines: Vec<(LineKey, Vec<Span>)>,

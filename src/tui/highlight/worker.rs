@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::{Coloured, Engine, Job};
 use crate::limits;
+use crate::sync::lock;
 
 /// Takes what was found out.
 type Answer = Arc<dyn Fn(Vec<Coloured>) + Send + Sync>;
@@ -27,7 +28,6 @@ struct Desk {
 #[derive(Default)]
 struct Slot {
     jobs: Option<Vec<Job>>,
-    /// Whether the thread is there.
     alive: bool,
 }
 
@@ -39,7 +39,7 @@ impl Worker {
 
     /// Asks for colours; what was asked before and has not been begun is forgotten.
     pub fn ask(&self, jobs: Vec<Job>) {
-        let mut slot = self.desk.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.desk.slot);
         slot.jobs = Some(jobs);
         if slot.alive {
             self.desk.filled.notify_one();
@@ -71,7 +71,7 @@ fn work(desk: &Desk, answer: &Answer) {
 
 /// Waits for something to do; `None` after a while without, and then the thread is as good as gone.
 fn next(desk: &Desk) -> Option<Vec<Job>> {
-    let slot = desk.slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = lock(&desk.slot);
     let waited = desk.filled.wait_timeout_while(slot, limits::CODE_IDLE, |slot| slot.jobs.is_none());
     let (mut slot, _) = waited.unwrap_or_else(PoisonError::into_inner);
     let jobs = slot.jobs.take();

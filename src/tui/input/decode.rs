@@ -14,7 +14,6 @@ use crate::tui::msg::Attention;
 const SEQUENCE_BYTES: usize = 64;
 /// Begins a bracketed paste, behind the escape character and the bracket.
 const PASTE: u16 = 200;
-/// Ends it.
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Begins the terminal's answer about its background.
 const BACKGROUND: &[u8] = b"\x1b]11;rgb";
@@ -25,11 +24,8 @@ const ESC: u8 = 0x1B;
 /// One thing that the bytes meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoded {
-    /// A key.
     Key(KeyEvent),
-    /// A bracketed paste.
     Paste(String),
-    /// The mouse.
     Mouse(MouseEvent),
     /// The terminal got or lost the focus.
     Attention(Attention),

@@ -122,55 +122,19 @@ impl Action {
         match self {
             Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
             Self::Read(key) => key.only_shows(),
-            Self::Look(_)
-            | Self::Travel(_)
-            | Self::Help
-            | Self::Ledger
-            | Self::Changes
-            | Self::Plan
-            | Self::Jobs
-            | Self::Jump
-            | Self::JumpToAnswer
-            | Self::Redraw => true,
-            Self::Send
-            | Self::FollowUp
-            | Self::Newline
-            | Self::Escape
-            | Self::Clear
-            | Self::QuitOrDelete
-            | Self::TakeBack
-            | Self::Undo
-            | Self::BringBack
-            | Self::DeliverNow
-            | Self::NextKind
-            | Self::Forward
-            | Self::FocusPending
-            | Self::FocusTree
-            | Self::FocusComposer
-            | Self::ChooseModel
-            | Self::NextTheme
-            | Self::New
-            | Self::Reset
-            | Self::Quit
-            | Self::UndoChanges
-            | Self::Retry
-            | Self::NextMode
-            | Self::PasteImage
-            | Self::Editor
-            | Self::Suspend
-            | Self::Mouse
-            | Self::Edit(_)
-            | Self::Prefill(_)
-            | Self::Answer(_)
-            | Self::InChanges(_)
-            | Self::InPlan(_)
-            | Self::InWindow(_)
-            | Self::ToBackground
-            | Self::InJobs(_)
-            | Self::InReplay(_)
-            | Self::Write(_)
-            | Self::Pending(_)
-            | Self::Pause(_) => false,
+            other => matches!(
+                other,
+                Self::Look(_)
+                    | Self::Travel(_)
+                    | Self::Help
+                    | Self::Ledger
+                    | Self::Changes
+                    | Self::Plan
+                    | Self::Jobs
+                    | Self::Jump
+                    | Self::JumpToAnswer
+                    | Self::Redraw
+            ),
         }
     }
 }

@@ -88,7 +88,6 @@ impl Chord {
         Ok(Self::of(&KeyEvent::new(code, modifiers)))
     }
 
-    /// Returns the name as a file of keys has it.
     pub fn file_name(self) -> String {
         match self.typed() {
             Some(c) if c != ' ' => c.to_string(),

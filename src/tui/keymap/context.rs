@@ -7,7 +7,6 @@ use super::{Binding, table};
 pub enum Context {
     /// Everywhere, unless the context has its own binding.
     Global,
-    /// The composer has the focus.
     Composer,
     /// What was sent before is searched.
     History,
@@ -15,17 +14,14 @@ pub enum Context {
     Tree,
     /// The filter of the agent tree is typed.
     Filter,
-    /// The transcript has the focus.
     Transcript,
     /// The search in the transcript is typed.
     Search,
     /// The pending list has the focus.
     Pending,
-    /// Help is open.
     Help,
     /// The panel of a held agent has the focus.
     Gate,
-    /// The ledger is open.
     Ledger,
     /// The details of the shown agent have the focus.
     Details,
@@ -73,26 +69,10 @@ impl Context {
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
     pub fn takes_text(self) -> bool {
-        match self {
-            Self::Global
-            | Self::Composer
-            | Self::History
-            | Self::Filter
-            | Self::Search
-            | Self::Help
-            | Self::Choices => true,
-            Self::Tree
-            | Self::Transcript
-            | Self::Details
-            | Self::Pending
-            | Self::Gate
-            | Self::Ledger
-            | Self::Changes
-            | Self::Plan
-            | Self::Window
-            | Self::Jobs
-            | Self::Replay => false,
-        }
+        matches!(
+            self,
+            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search | Self::Help | Self::Choices
+        )
     }
 
     /// Returns its usual keys.
@@ -100,22 +80,22 @@ impl Context {
         match self {
             Self::Composer => table::message::ROWS,
             Self::Global => table::everywhere::ROWS,
-            Self::Pending => table::pending::ROWS,
-            Self::History => table::history::ROWS,
-            Self::Tree => table::agents::ROWS,
-            Self::Filter => table::filter::ROWS,
-            Self::Transcript => table::transcript::ROWS,
-            Self::Search => table::search::ROWS,
-            Self::Gate => table::paused::ROWS,
-            Self::Ledger => table::ledger::ROWS,
-            Self::Changes => table::changes::ROWS,
-            Self::Plan => table::plan::ROWS,
-            Self::Window => table::window::ROWS,
-            Self::Jobs => table::jobs::ROWS,
-            Self::Help => table::help::ROWS,
-            Self::Details => table::details::ROWS,
-            Self::Choices => table::choices::ROWS,
-            Self::Replay => table::replay::ROWS,
+            Self::Pending => table::lists::PENDING,
+            Self::History => table::reading::HISTORY,
+            Self::Tree => table::agent::LIST,
+            Self::Filter => table::agent::FILTER,
+            Self::Transcript => table::reading::TRANSCRIPT,
+            Self::Search => table::reading::SEARCH,
+            Self::Gate => table::agent::PAUSED,
+            Self::Ledger => table::lists::LEDGER,
+            Self::Changes => table::lists::CHANGES,
+            Self::Plan => table::lists::PLAN,
+            Self::Window => table::lists::WINDOW,
+            Self::Jobs => table::lists::JOBS,
+            Self::Help => table::lists::HELP,
+            Self::Details => table::agent::DETAILS,
+            Self::Choices => table::lists::CHOICES,
+            Self::Replay => table::reading::REPLAY,
         }
     }
 

@@ -23,9 +23,7 @@ const HEAD: &str = "\
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct KeysError {
-    /// Counts from 1.
     pub line: usize,
-    /// One sentence.
     pub message: String,
 }
 

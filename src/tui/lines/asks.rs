@@ -4,18 +4,16 @@
 //! told on demand, and a yes counts only then.
 
 use super::page::Page;
-use crate::limits;
 use crate::message::ToolCall;
 use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
-use crate::summary;
 use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::approval::{Question, ShownQuestion};
 use crate::tui::keymap::Answer;
 use crate::tui::pause::editable;
-use crate::tui::state::App;
-use crate::tui::state::cause::QuestionId;
+use crate::tui::state::{App, QuestionId};
 use crate::tui::widgets::exact;
+use crate::{limits, summary};
 
 /// The question that was told last, as far as it was told.
 #[derive(Debug)]
@@ -26,7 +24,6 @@ pub struct WrittenQuestion {
 }
 
 impl WrittenQuestion {
-    /// Tells a question.
     pub fn tell(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let others = match app.questions.len() {
@@ -52,7 +49,6 @@ impl WrittenQuestion {
         }
     }
 
-    /// Returns the question.
     pub fn id(&self) -> QuestionId {
         self.id
     }
@@ -67,7 +63,6 @@ impl WrittenQuestion {
     }
 }
 
-/// Tells where an agent waits.
 pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
     match app.facts.run.pauses.place(&waiting.agent) {
@@ -90,7 +85,6 @@ pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     }
 }
 
-/// Tells the arguments of a call, exactly.
 pub fn arguments(call: &ToolCall, page: &mut Page) {
     for line in editable(&call.arguments).lines() {
         page.add(&format!("argument: {line}"));

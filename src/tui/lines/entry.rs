@@ -17,12 +17,10 @@ const TEXT: usize = 8;
 const WHOLE: usize = 3;
 /// Lines of the beginning and the end of a command's output.
 const COMMAND: [usize; 2] = [2, 4];
-/// The same when it failed.
 const FAILED: [usize; 2] = [3, 10];
 /// Changed lines of a diff that are told at once.
 const DIFF: usize = 12;
 
-/// Returns the number of an entry.
 pub fn number(cell: &Cell) -> usize {
     cell.id().index() + 1
 }
@@ -35,7 +33,6 @@ pub fn tool(call: &CallCell) -> String {
     }
 }
 
-/// Returns what a call is asked for.
 pub fn asked_for(call: &CallCell) -> &str {
     call.summary.strip_prefix("$ ").unwrap_or(&call.summary)
 }

@@ -36,8 +36,7 @@ use crate::text::visible_line;
 use crate::tui::agents::view::{longest, tools};
 use crate::tui::approval::ShownQuestion;
 use crate::tui::pause::PauseDrawn;
-use crate::tui::state::App;
-use crate::tui::state::lines::Report;
+use crate::tui::state::{App, Report};
 use crate::tui::status::{HostState, ModelSource};
 use asks::WrittenQuestion;
 use page::{Page, named};
@@ -52,7 +51,6 @@ pub use speech::Speech;
 /// Who shows the line that is being typed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Typing {
-    /// The program echoes it.
     Echoed,
     /// Whole lines come: what commands put into the line is told.
     #[default]
@@ -177,7 +175,6 @@ impl Printer {
         }
     }
 
-    /// Tells what was asked for.
     pub fn report(&mut self, app: &App, report: &Report) {
         match (report, &mut self.asked) {
             (Report::More, Some(asked)) if Some(asked.id()) == app.questions.current_id() => asked.more(&mut self.page),
@@ -190,17 +187,14 @@ impl Printer {
         }
     }
 
-    /// Tells a sentence of the loop itself.
     pub fn say(&mut self, word: &str, sentence: &str) {
         self.page.say(word, sentence);
     }
 
-    /// Tells whether there are lines.
     pub fn has_lines(&self) -> bool {
         !self.page.is_empty()
     }
 
-    /// Takes the lines.
     pub fn take(&mut self) -> Vec<String> {
         self.page.take()
     }
@@ -325,7 +319,6 @@ fn duration(seconds: u64) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} minutes", clock(seconds)) }
 }
 
-/// Says what an agent does.
 fn state_words(node: &AgentNode, now: Timestamp) -> String {
     match (node.status(), &node.activity) {
         (AgentStatus::Tools, _) => {

@@ -54,12 +54,10 @@ impl Page {
         }
     }
 
-    /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Takes the lines.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }

@@ -73,7 +73,6 @@ pub fn list(app: &App, page: &mut Page) {
     }
 }
 
-/// Returns the number of a text.
 pub fn number(id: &MessageId) -> String {
     id.as_str().strip_prefix('m').unwrap_or(id.as_str()).to_owned()
 }

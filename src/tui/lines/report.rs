@@ -13,11 +13,9 @@ use crate::summary::count;
 use crate::target::name_of;
 use crate::tui::agents::view::{money, share};
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
-use crate::tui::state::App;
-use crate::tui::state::lines::Report;
+use crate::tui::state::{App, Report};
 use crate::tui::status::{HostState, ModelSource};
 
-/// Tells one report.
 pub fn tell(app: &App, report: &Report, page: &mut Page) {
     match report {
         Report::Help => help(page),

@@ -48,10 +48,8 @@ struct Fence {
 /// What stands before the words of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Within {
-    /// Nothing.
     #[default]
     Nothing,
-    /// That it is a quote.
     Quote,
 }
 

@@ -5,10 +5,9 @@
 
 use jiff::Timestamp;
 
-use super::entry;
 use super::page::Page;
 use super::speech::Speech;
-use super::{entries, later, state_words};
+use super::{entries, entry, later, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::session::fold::ReceiptMark;
@@ -46,12 +45,10 @@ enum EntryProgress {
     Nothing,
     /// That the call runs.
     Begin,
-    /// A part of the answer.
     Part(Speech),
 }
 
 impl Reading {
-    /// Tells what is new.
     pub fn look(&mut self, app: &App, page: &mut Page) {
         if *app.tree.selected() != self.agent {
             self.change(app, page);

@@ -35,7 +35,6 @@ pub enum Unaddressed {
     Ended(AgentId),
     /// It names an agent that does not run.
     Unknown(AgentId),
-    /// It is for the sub-agents of this agent, and none runs.
     NoSubAgents(AgentId),
 }
 

@@ -16,7 +16,7 @@ use crate::image::{FittedImage, Image};
 use crate::limits;
 use crate::protocol::{DraftImage, DraftText, ImageSupport, Request};
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::state::cause::Cause;
+use crate::tui::state::Cause;
 
 /// The names of files that are read as images, by their ends.
 const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
@@ -200,7 +200,6 @@ impl Message {
         effects
     }
 
-    /// Takes an image that was read, or why it was not.
     pub fn image_read(
         &mut self,
         written: &str,
@@ -314,7 +313,6 @@ fn path_at_end(row: usize, line: &str) -> Option<(Token, String)> {
     Some((token, written))
 }
 
-/// Tells whether a path is that of an image, by its end.
 fn is_image(path: &str) -> bool {
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -360,7 +358,6 @@ fn labels_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the number in a label.
 fn number(label: &str) -> Option<u32> {
     label.strip_prefix("[image ")?.split_once(':')?.0.parse().ok()
 }

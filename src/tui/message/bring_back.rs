@@ -14,7 +14,7 @@ use crate::protocol::{QueueAct, Request};
 use crate::target::MAIN;
 use crate::text::is_blank;
 use crate::tui::effect::PaneEffect;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
 pub fn undo(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {

@@ -46,7 +46,6 @@ pub struct Composer {
     chips: Chips,
     /// The images that stand in texts as these words.
     labels: Arc<[String]>,
-    /// What the text is to be to its agent.
     kind: TextKind,
     /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
     halves: HashSet<u64>,
@@ -70,7 +69,6 @@ pub enum Expanded {
     Done,
     /// It is too long to be edited here.
     TooLong,
-    /// There is no chip at the cursor.
     NoChip,
 }
 
@@ -122,7 +120,6 @@ impl Composer {
         self.chips.expand(shown).into_owned()
     }
 
-    /// Tells whether there is no character at all.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()
     }
@@ -302,7 +299,6 @@ impl Composer {
         self.kind = TextKind::default();
     }
 
-    /// Returns what the text is to be to its agent.
     pub fn kind(&self) -> TextKind {
         self.kind
     }

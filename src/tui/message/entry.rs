@@ -10,8 +10,7 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
 use crate::steering::{Recurrence, conditional};
 use crate::tui::effect::PaneEffect;
-use crate::tui::state::cause::Cause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Cause, Pane};
 
 impl Message {
     /// Asks for the hold of an entry that is to be edited; only then its text is loaded.

@@ -10,14 +10,12 @@ use crate::text::visible_line;
 /// One text that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The text, exactly.
     pub text: Arc<str>,
     /// Its beginning as one line, for lists.
     pub line: Arc<str>,
 }
 
 impl Sent {
-    /// Takes a text.
     pub fn new(text: &str) -> Self {
         let end = text.char_indices().nth(limits::HISTORY_SEARCH_CHARS).map_or(text.len(), |(at, _)| at);
         let line = visible_line(text.get(..end).unwrap_or_default());
@@ -61,7 +59,6 @@ impl History {
         !self.is_loaded
     }
 
-    /// Adds what was sent just now.
     pub fn add(&mut self, sent: Sent) {
         self.entries.retain(|known| known.text != sent.text);
         if self.entries.len() >= limits::HISTORY_ENTRIES {
@@ -75,12 +72,10 @@ impl History {
         self.entries.iter().nth_back(age)
     }
 
-    /// Returns all, the newest first.
     pub fn newest_first(&self) -> Vec<Sent> {
         self.entries.iter().rev().cloned().collect()
     }
 
-    /// Returns the age of a text.
     pub fn age(&self, text: &str) -> Option<usize> {
         self.entries.iter().rev().position(|sent| &*sent.text == text)
     }

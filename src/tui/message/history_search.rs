@@ -12,12 +12,11 @@ use super::{Message, MessageContext};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
 use crate::tui::keymap::{Travel, WriteKey};
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 
 /// A history search that is open.
 #[derive(Debug)]
 pub struct HistorySearch {
-    /// What was typed.
     pub query: String,
     /// What is searched, the newest first, as it was when the search was opened.
     entries: Vec<Sent>,
@@ -54,7 +53,6 @@ impl HistorySearch {
         }
     }
 
-    /// Returns what matches.
     pub fn found(&self) -> &FuzzyMatches {
         &self.found
     }

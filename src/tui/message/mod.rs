@@ -11,12 +11,12 @@
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
 //! - to whom it goes: `address.rs`, `src/target.rs`; stories: `targets.rs`
-//! - what it reads of the rest of the screen: `context.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
-//! - texts that come back, what a key removed: `give_back.rs`, `queue.rs`, `removed.rs`, `bring_back.rs`; stories:
+//! - what it reads of the rest of the screen: `mod.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
+//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `bring_back.rs`; stories:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
-//! - what is kept of it in the session's journal, and put back: `kept.rs`; stories: `session/screen.rs`
+//! - what is kept of it in the session's journal, and put back: `drafts.rs`; stories: `session/screen.rs`
 //! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
 //! - images: `attach.rs`, `src/tui/run/images.rs`; stories: `attachments.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
@@ -28,18 +28,15 @@ mod address;
 mod attach;
 pub mod bring_back;
 mod composer;
-mod context;
 mod drafts;
 pub mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
-mod kept;
 pub mod line;
 mod on_its_way;
 pub mod paths;
 pub mod purpose;
-mod queue;
 mod recall;
 pub mod removed;
 pub mod send;
@@ -47,25 +44,31 @@ mod stack;
 mod typing;
 pub mod view;
 
-use crate::id::AgentId;
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
 pub use address::{Address, Unaddressed};
+pub use composer::{Expanded, Pasted};
+pub use give_back::TakenOver;
+pub use recall::Before;
+pub use stack::LeaveOutcome;
+
 use attach::Attachments;
 use composer::Composer;
-pub use composer::{Expanded, Pasted};
-pub use context::MessageContext;
 use drafts::Drafts;
-pub use give_back::TakenOver;
 use history::History;
 use history_search::HistorySearch;
 use line::Lines;
 use on_its_way::OnItsWay;
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
-pub use recall::Before;
 use removed::RemovedTexts;
-pub use stack::LeaveOutcome;
+
+use crate::id::AgentId;
+use crate::session::fold::RunState;
+use crate::tui::effect::{Effect, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::focus::Focus;
+use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
+use crate::tui::state::{Medium, Pane};
+use crate::tui::status::HostState;
 
 /// Every text that the user writes or has written and nobody has taken yet.
 #[derive(Debug, Default)]
@@ -180,5 +183,36 @@ impl Message {
     fn next_search(&mut self) -> u64 {
         self.search_number += 1;
         self.search_number
+    }
+}
+
+/// What the message reads and does not change.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageContext<'a> {
+    /// The size, the time, the keys, the medium.
+    pub facts: &'a Facts,
+    pub focus: &'a Focus,
+    pub shown: &'a AgentId,
+    /// What every client knows of the run: what is pending, what became of every text.
+    pub run: &'a RunState,
+    /// How far the run is.
+    pub host: &'a HostState,
+    /// Whether the user types just now.
+    pub is_typing: bool,
+}
+
+impl MessageContext<'_> {
+    /// Tells whether lines are written, and no frames drawn.
+    pub fn in_lines(&self) -> bool {
+        self.facts.medium == Medium::Lines
+    }
+
+    pub fn on_composer(&self) -> bool {
+        self.focus.is_on(Pane::Composer)
+    }
+
+    /// Tells whether a turn runs or is about to: then what is sent waits for it.
+    pub fn busy(&self) -> bool {
+        self.run.is_busy()
     }
 }

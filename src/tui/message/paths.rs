@@ -60,7 +60,6 @@ impl Paths {
         is_wanted
     }
 
-    /// Takes a list.
     pub fn take_list(&mut self, list: PathList, now: Timestamp) {
         self.list = list;
         self.listed = Some(now);
@@ -101,7 +100,6 @@ impl Paths {
         }
     }
 
-    /// Returns what matches.
     pub fn found(&self) -> &FuzzyMatches {
         &self.found
     }

@@ -49,11 +49,8 @@ pub struct Editing {
 /// A call before which an agent waits, and what is written about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AboutCall {
-    /// The agent that waits.
     pub agent: AgentId,
-    /// The call.
     pub call: ToolCall,
-    /// What is written.
     pub what: CallText,
     /// The text that it began with.
     pub before: String,
@@ -62,9 +59,7 @@ pub struct AboutCall {
 /// A question that is open, and what is written to answer it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AboutQuestion {
-    /// The question.
     pub id: ApprovalId,
-    /// What is written.
     pub what: QuestionText,
     /// The text that it began with.
     pub before: String,
@@ -73,9 +68,7 @@ pub struct AboutQuestion {
 /// A step of a plan, and what is written for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AboutStep {
-    /// The agent whose plan it is.
     pub agent: AgentId,
-    /// What is written.
     pub what: StepText,
     /// The text that it began with.
     pub before: String,
@@ -84,9 +77,7 @@ pub struct AboutStep {
 /// What is written to answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionText {
-    /// The words of a no.
     No,
-    /// The values of a form.
     Form,
 }
 

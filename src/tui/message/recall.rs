@@ -155,17 +155,8 @@ impl Message {
     }
 
     fn pop_recall(&mut self) -> Option<(Recall, Composer)> {
-        match self.end(|purpose| matches!(purpose, Purpose::Recall(_)))? {
-            (Purpose::Recall(recall), composer) => Some((recall, composer)),
-            (
-                Purpose::Edit(_)
-                | Purpose::AboutCall(_)
-                | Purpose::AboutQuestion(_)
-                | Purpose::AboutStep(_)
-                | Purpose::Line,
-                _,
-            ) => None,
-        }
+        let (purpose, composer) = self.end(|purpose| matches!(purpose, Purpose::Recall(_)))?;
+        if let Purpose::Recall(recall) = purpose { Some((recall, composer)) } else { None }
     }
 
     fn keep_changed(&mut self, recall: Recall) {

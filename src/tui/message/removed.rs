@@ -25,18 +25,14 @@ pub enum Removed {
     TakenBack(RemovedEntry),
     /// Two pending texts that were joined.
     Merged {
-        /// The agent that they are for.
         agent: AgentId,
         /// The first as it was; the joined text has its id.
         first: Pending,
-        /// The second as it was.
         second: Pending,
-        /// The joined text.
         text: String,
     },
     /// The changes to a pending text that were left.
     Edit {
-        /// The agent that it is for.
         agent: AgentId,
         /// The pending text.
         id: MessageId,
@@ -45,16 +41,13 @@ pub enum Removed {
         /// What the entry said when the edit began.
         was: String,
     },
-    /// A draft that was cleared.
     Draft(String),
 }
 
 /// A pending text that left its queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedEntry {
-    /// The agent that it was for.
     pub agent: AgentId,
-    /// The text as it was.
     pub entry: Pending,
     /// The entries that stood before it.
     pub before: Vec<MessageId>,

@@ -6,19 +6,18 @@
 use super::address::Unaddressed;
 use super::purpose::{AboutQuestion, Purpose, QuestionText};
 use super::{Message, MessageContext, line};
-use crate::assets;
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PromptTemplate, Request, ShellOutput};
 use crate::steering::{self, RuleScope, TextKind, Trigger};
-use crate::target;
 use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::keymap::Edit;
-use crate::tui::state::cause::Cause;
+use crate::tui::state::Cause;
 use crate::tui::status::HostState;
+use crate::{assets, target};
 
 /// Carries out Enter.
 pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
@@ -135,14 +134,12 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             match steering::conditional(words, recurrence) {
                 Ok((trigger, text)) => {
                     // What it is may stand behind the condition.
-                    let (kind, text) = match commands::read(text) {
-                        Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => (kind, text),
-                        Draft::Command(..)
-                        | Draft::Text(_)
-                        | Draft::Escaped(_)
-                        | Draft::NoCommand { .. }
-                        | Draft::Misfit(_) => (message.kind(), text),
-                    };
+                    let (kind, text) =
+                        if let Draft::Command(Command { verb: Verb::Send(kind), .. }, text) = commands::read(text) {
+                            (kind, text)
+                        } else {
+                            (message.kind(), text)
+                        };
                     let filled = filled(message, text, known);
                     let manner = Manner { delivery, kind, trigger: Some(trigger), filled };
                     send(message, (&draft, text), manner, known)

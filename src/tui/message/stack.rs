@@ -96,14 +96,7 @@ impl Message {
 
     /// Returns the pending entry that is edited.
     pub fn editing(&self) -> Option<&Editing> {
-        self.purposes().find_map(|purpose| match purpose {
-            Purpose::Edit(editing) => Some(editing),
-            Purpose::Recall(_)
-            | Purpose::AboutCall(_)
-            | Purpose::AboutQuestion(_)
-            | Purpose::AboutStep(_)
-            | Purpose::Line => None,
-        })
+        self.purposes().find_map(|purpose| if let Purpose::Edit(editing) = purpose { Some(editing) } else { None })
     }
 
     /// Tells whether this entry is being edited.
@@ -113,36 +106,17 @@ impl Message {
 
     /// Returns the call that something is written about.
     pub fn about_call(&self) -> Option<&AboutCall> {
-        self.purposes().find_map(|purpose| match purpose {
-            Purpose::AboutCall(about) => Some(about),
-            Purpose::Recall(_)
-            | Purpose::Edit(_)
-            | Purpose::AboutQuestion(_)
-            | Purpose::AboutStep(_)
-            | Purpose::Line => None,
-        })
+        self.purposes().find_map(|purpose| if let Purpose::AboutCall(about) = purpose { Some(about) } else { None })
     }
 
     /// Returns the question that something is written to answer.
     pub fn about_question(&self) -> Option<&AboutQuestion> {
-        self.purposes().find_map(|purpose| match purpose {
-            Purpose::AboutQuestion(about) => Some(about),
-            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::AboutStep(_) | Purpose::Line => {
-                None
-            }
-        })
+        self.purposes().find_map(|purpose| if let Purpose::AboutQuestion(about) = purpose { Some(about) } else { None })
     }
 
     /// Returns the step that something is written for.
     pub fn about_step(&self) -> Option<&AboutStep> {
-        self.purposes().find_map(|purpose| match purpose {
-            Purpose::AboutStep(about) => Some(about),
-            Purpose::Recall(_)
-            | Purpose::Edit(_)
-            | Purpose::AboutCall(_)
-            | Purpose::AboutQuestion(_)
-            | Purpose::Line => None,
-        })
+        self.purposes().find_map(|purpose| if let Purpose::AboutStep(about) = purpose { Some(about) } else { None })
     }
 
     /// Returns where the text comes from that stands in place of the draft.
@@ -151,14 +125,11 @@ impl Message {
     }
 
     pub(super) fn recall(&self) -> Option<(&Recall, &Composer)> {
-        self.above.iter().find_map(|(purpose, composer)| match purpose {
-            Purpose::Recall(recall) => Some((recall, composer)),
-            Purpose::Edit(_)
-            | Purpose::AboutCall(_)
-            | Purpose::AboutQuestion(_)
-            | Purpose::AboutStep(_)
-            | Purpose::Line => None,
-        })
+        self.above.iter().find_map(
+            |(purpose, composer)| {
+                if let Purpose::Recall(recall) = purpose { Some((recall, composer)) } else { None }
+            },
+        )
     }
 
     /// Takes the newest text off that is for this, wherever it stands.

@@ -25,19 +25,16 @@ impl Message {
         self.top().whole(shown)
     }
 
-    /// Returns what the text is to be to its agent.
     pub fn kind(&self) -> TextKind {
         self.top().kind()
     }
 
-    /// Takes the next kind for the text.
     pub fn next_kind(&mut self) -> TextKind {
         let next = self.kind().next();
         self.top_mut().set_kind(next);
         next
     }
 
-    /// Tells whether there is no character at all.
     pub fn is_empty(&self) -> bool {
         self.top().is_empty()
     }

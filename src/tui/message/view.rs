@@ -6,9 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::{Message, MessageContext};
 use crate::text::visible_line;
 use crate::tui::overlay::frame::{LIST_ROWS, clear_bottom};
-use crate::tui::state::PROMPT_COLUMNS;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{PROMPT_COLUMNS, Pane, Region, Regions};
 use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.

@@ -1,8 +1,13 @@
 //! The text of a filter that is typed above a list.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::list::below;
 use crate::tui::keymap::WriteKey;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{put, row};
 
 /// Most characters.
 const LONGEST: usize = 200;
@@ -12,7 +17,6 @@ const LONGEST: usize = 200;
 pub struct FilterText(String);
 
 impl FilterText {
-    /// Returns the text as it was typed.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -38,5 +42,12 @@ impl FilterText {
         };
         self.0.truncate(kept);
         true
+    }
+
+    /// Draws it into the first row of an area; returns where its cursor stands, and what is below it.
+    pub fn draw(&self, area: Rect, theme: &Theme, buffer: &mut Buffer) -> (Position, Rect) {
+        let prompt = put(buffer, row(area, 0), "/", theme.accent);
+        let rest = put(buffer, prompt, &self.0, theme.text);
+        (Position { x: rest.x.min(area.right().saturating_sub(1)), y: area.y }, below(area, 1))
     }
 }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, put};
 

@@ -5,12 +5,14 @@
 //!
 //! # Where things are
 //!
-//! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
-//! - the overlays: `src/tui/help`, `src/tui/ledger`, `src/tui/sessions`, `src/tui/changes`,
-//!   `src/tui/context`, `src/tui/compared`
+//! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; rows, rules and texts in it: `list.rs`;
+//!   the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
+//! - the overlays: `src/tui/help`, `src/tui/ledger.rs`, `src/tui/sessions.rs`, `src/tui/changes.rs`, `src/tui/context.rs`,
+//!   `src/tui/compared.rs`, `src/tui/jobs.rs`, `src/tui/plan`
 
 mod filter;
 pub mod frame;
+pub mod list;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -20,42 +22,100 @@ use ratatui::layout::{Position, Rect};
 
 use crate::tui::effect::Outcome;
 use crate::tui::facts::Facts;
-use crate::tui::keymap::{Chord, Context};
-use crate::tui::state::pointer::Presses;
-use crate::tui::state::regions::Regions;
+use crate::tui::keymap::{Action, Chord, Context, Travel};
+use crate::tui::state::{Presses, Regions};
 
 pub use filter::FilterText;
 
-/// One thing that lies over the panes.
+/// One thing that lies over the panes: a list, unless it says otherwise, with one row selected.
 pub trait Overlay: Any + Debug {
     /// Returns where its keys are looked up.
     fn context(&self) -> Context;
 
     /// Returns the key that closes it, in words for the status line.
-    fn closing_words(&self) -> &'static str;
+    fn closing_words(&self) -> &'static str {
+        "Esc closes the list"
+    }
 
     /// Returns what Esc does in words, the longest first; each begins with the key.
-    fn escape_words(&self) -> &'static [&'static str];
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the list", "Esc: closes"]
+    }
+
+    /// Returns its titles, the longest first.
+    fn titles(&self, facts: &Facts) -> Vec<String>;
+
+    /// Returns what its keys do, for the lower border, the longest first; usual keys stand for those in force.
+    fn hints(&self, facts: &Facts) -> &'static [&'static str];
+
+    /// Returns how many rows there are to select.
+    fn count(&self, facts: &Facts) -> usize;
+
+    fn position(&mut self) -> &mut ListPosition;
+
+    /// Returns the selected row, within its bounds.
+    fn selected(&self, facts: &Facts) -> usize;
+
+    /// Selects a row; behind the last is as good as the last.
+    fn select(&mut self, row: usize, facts: &Facts) {
+        self.position().selected = row.min(self.count(facts).saturating_sub(1));
+    }
 
     /// Takes one step back within it; returns false when there is none, and Esc closes it.
     fn back(&mut self) -> bool {
         false
     }
 
+    /// Carries out a key that moves.
+    fn travel(&mut self, travel: Travel, facts: &Facts) {
+        self.select(travel.from(self.selected(facts), facts.half_page()), facts);
+    }
+
+    /// Carries out one of its own keys.
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome;
+
+    /// Takes a character that is no key of its own.
+    fn type_char(&mut self, _: char) -> Outcome {
+        Outcome::Ignored
+    }
+
     /// Carries out a key.
-    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome;
+    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
+        match (facts.keymap.lookup(self.context(), key), key.typed()) {
+            (Some(Action::Travel(travel)), _) => self.travel(travel, facts),
+            (Some(action), _) => return self.act(action, facts),
+            (None, Some(c)) => return self.type_char(c),
+            (None, None) => return Outcome::Ignored,
+        }
+        Outcome::DONE
+    }
 
     /// Takes a click on one of its rows: it selects, and decides nothing.
-    fn press(&mut self, row: usize, presses: Presses, facts: &Facts);
+    fn press(&mut self, row: usize, _: Presses, facts: &Facts) {
+        self.select(row, facts);
+    }
 
     /// Scrolls by so many lines.
-    fn wheel(&mut self, lines: isize);
+    fn wheel(&mut self, lines: isize, facts: &Facts) {
+        self.select(self.selected(facts).saturating_add_signed(lines), facts);
+    }
 
-    /// Draws it.
-    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
+    /// Draws what stands in its frame.
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
+
+    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let inner = frame::open(&facts.theme, &self.titles(facts), screen, regions, buffer);
+        let hints: Vec<_> = self.hints(facts).iter().map(|hint| facts.spell(self.context(), hint)).collect();
+        frame::foot(&facts.theme, &hints, screen, buffer);
+        self.draw_inside(facts, inner, regions, buffer)
+    }
 
     /// Takes the position that a frame has shown.
-    fn drawn(&mut self, position: OverlayPosition);
+    fn drawn(&mut self, position: OverlayPosition) {
+        if let OverlayPosition::List(position) = position {
+            *self.position() = position;
+        }
+    }
 }
 
 /// What a frame shows of an overlay.
@@ -67,24 +127,30 @@ pub struct OverlayDrawn {
     pub position: OverlayPosition,
 }
 
+impl OverlayDrawn {
+    /// Makes what a frame shows of a list.
+    pub fn list(selected: usize, top: usize) -> Self {
+        Self { cursor: None, position: OverlayPosition::List(ListPosition { selected, top }) }
+    }
+}
+
 /// The selection and the scroll position of an overlay, as a frame has shown them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OverlayPosition {
     /// Nothing is to be remembered.
     #[default]
     None,
-    /// A list.
-    List {
-        /// The selected row.
-        selected: usize,
-        /// The first line that is shown.
-        top: usize,
-    },
-    /// A text.
-    Page {
-        /// The first row that is shown.
-        top: usize,
-    },
+    List(ListPosition),
+    /// The first row that is shown of a page that covers the list.
+    Page(usize),
+}
+
+/// The selected row of a list, and how far it, or the text beside it, is scrolled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ListPosition {
+    pub selected: usize,
+    /// The first line that is shown.
+    pub top: usize,
 }
 
 /// What lies over the panes, the uppermost last.
@@ -97,7 +163,6 @@ impl Overlays {
         self.0.is_empty()
     }
 
-    /// Returns the uppermost.
     pub fn top(&self) -> Option<&dyn Overlay> {
         self.0.last().map(AsRef::as_ref)
     }
@@ -140,7 +205,6 @@ impl Overlays {
         self.0.pop();
     }
 
-    /// Closes all.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -5,15 +5,166 @@
 //!
 //! # Where things are
 //!
-//! - what is offered, and which offer is chosen: `offers.rs`, `state.rs`; stories: `commands.rs`, `targets.rs`,
-//!   `paths_offered.rs`
-//! - its keys: `update.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
+//! - what is offered: `offers.rs`; which offer is chosen, and the keys: `mod.rs`; stories: `commands.rs`, `targets.rs`,
+//!   `paths_offered.rs`, `tests/pty/commands.rs`
 //! - how it is drawn: `view.rs`; stories: `commands.rs`
 
 mod offers;
-mod state;
-mod update;
 pub mod view;
 
-pub use state::{Offer, Palette};
-pub use update::{key, refresh, take};
+use self::offers::is_naming_model;
+use crate::protocol::Request;
+use crate::tui::commands::{self, Command, Draft, Verb};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::keymap::{Action, Edit};
+use crate::tui::message::{Message, MessageContext};
+
+/// What is offered now.
+#[derive(Debug, Default)]
+pub struct Palette {
+    offers: Vec<Offer>,
+    chosen: usize,
+    /// True once the user moved the choice.
+    moved: bool,
+    /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
+    closed: Option<String>,
+    /// The models that the server offers, as far as it was asked.
+    pub models: Vec<String>,
+    has_asked_models: bool,
+}
+
+/// One thing that could stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The whole text of the composer once it is taken; of a path what stands in its place.
+    pub text: String,
+    /// The characters before the cursor that it replaces; `None` for the whole text.
+    pub replaces: Option<usize>,
+    /// The characters of the label that match what was typed.
+    pub marks: Vec<u32>,
+    pub label: String,
+    pub help: String,
+}
+
+impl Palette {
+    /// Returns what is offered; empty when the list is closed.
+    pub fn offers(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// Returns the place of the chosen offer.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    pub fn is_open(&self) -> bool {
+        !self.offers.is_empty()
+    }
+
+    pub fn names_agents(&self) -> bool {
+        self.offers.iter().any(|offer| offer.replaces.is_none() && offer.text.starts_with('@'))
+    }
+
+    /// Tells whether anything is offered for the whole text, not only for a path in it.
+    pub fn is_about_whole(&self) -> bool {
+        self.offers.iter().any(|offer| offer.replaces.is_none())
+    }
+
+    /// Chooses the one before.
+    pub fn previous(&mut self) {
+        self.moved = true;
+        self.chosen = self.chosen.checked_sub(1).unwrap_or(self.offers.len().saturating_sub(1));
+    }
+
+    /// Chooses the one after.
+    pub fn next(&mut self) {
+        self.moved = true;
+        self.chosen = if self.chosen + 1 < self.offers.len() { self.chosen + 1 } else { 0 };
+    }
+
+    /// Chooses the one at this place, the last when there are fewer.
+    pub fn choose(&mut self, place: usize) {
+        self.moved = true;
+        self.chosen = place.min(self.offers.len().saturating_sub(1));
+    }
+
+    /// Notes that the models are asked for; false when they were before.
+    pub fn ask_models(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_asked_models, true)
+    }
+
+    /// Closes the list for this text and what continues it.
+    pub fn close(&mut self, text: String) {
+        self.closed = Some(text);
+        self.offers.clear();
+    }
+
+    /// Returns the chosen offer; `None` when the text is that already.
+    pub fn taken(&self, text: &str) -> Option<&Offer> {
+        let chosen = self.offers.get(self.chosen);
+        chosen.filter(|offer| offer.replaces.is_some() || offer.text.trim_end() != text.trim_end())
+    }
+
+    /// Returns what Enter takes: the chosen offer, unless nothing was chosen and the text is a whole command already, or
+    /// a whole directory, or nothing was typed behind `@`.
+    pub fn taken_by_enter(&self, text: &str) -> Option<&Offer> {
+        let is_path = self.offers.get(self.chosen).is_some_and(|offer| offer.replaces.is_some());
+        if !self.moved && is_path && text.ends_with(['@', '/']) {
+            return None;
+        }
+        let is_whole = match commands::read(text) {
+            // What is offered there is no whole condition yet.
+            Draft::Command(Command { verb: Verb::When(_), .. }, _)
+            | Draft::Text(_)
+            | Draft::Escaped(_)
+            | Draft::NoCommand { .. }
+            | Draft::Misfit(_) => false,
+            Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
+        };
+        if is_whole && !self.moved { None } else { self.taken(text) }
+    }
+
+    pub fn offer(&mut self, text: &str, offers: Vec<Offer>) {
+        if self.closed.as_ref().is_some_and(|closed| !text.starts_with(closed.as_str())) {
+            self.closed = None;
+        }
+        let offers = if self.closed.is_some() { Vec::new() } else { offers };
+        if offers != self.offers {
+            self.offers = offers;
+            self.chosen = 0;
+            self.moved = false;
+        }
+    }
+}
+
+/// Carries out a key on the list for this text.
+pub fn key(palette: &mut Palette, action: Action, text: &str) -> Outcome {
+    if !palette.is_open() {
+        return Outcome::Ignored;
+    }
+    match action {
+        Action::Edit(Edit::Up) => palette.previous(),
+        Action::Edit(Edit::Down) => palette.next(),
+        Action::FollowUp => return taken(palette.taken(text)),
+        Action::Send => return taken(palette.taken_by_enter(text)),
+        _ => return Outcome::Ignored,
+    }
+    Outcome::DONE
+}
+
+/// Takes the offer at this place of the list.
+pub fn take(palette: &mut Palette, place: usize, text: &str) -> Outcome {
+    palette.choose(place);
+    taken(palette.taken(text))
+}
+
+/// Makes the offers for what is typed now; returns what has to be found out for them.
+pub fn refresh(palette: &mut Palette, message: &Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+    let asks = is_naming_model(message, known) && palette.ask_models();
+    palette.refresh(message, known);
+    if asks { vec![Request::ListModels.into()] } else { Vec::new() }
+}
+
+fn taken(offer: Option<&Offer>) -> Outcome {
+    offer.map_or(Outcome::Ignored, |offer| Outcome::one(PaneEffect::Complete(offer.replaces, offer.text.clone())))
+}

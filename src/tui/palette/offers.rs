@@ -1,7 +1,7 @@
 //! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents and paths
 //! behind `@`. Made from the message and from what is known of agents, themes and models.
 
-use super::state::{Offer, Palette};
+use super::{Offer, Palette};
 use crate::id::AgentId;
 use crate::manual::MANUAL;
 use crate::mode::Mode;
@@ -196,7 +196,6 @@ fn custom_commands(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     templates(TemplateKind::Command, typed, known)
 }
 
-/// Offers the skills.
 fn skills(typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     templates(TemplateKind::Skill, typed, known)
 }

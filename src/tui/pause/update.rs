@@ -12,8 +12,7 @@ use crate::text::is_blank;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{PauseKey, Travel};
-use crate::tui::state::cause::Cause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Cause, Pane};
 
 /// Whether the panel of the shown agent is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +96,6 @@ fn write(pane: &PausePane, agent: &AgentId, what: CallText, facts: &Facts) -> Ou
     })
 }
 
-/// Returns the text that one about a call begins with.
 pub fn begin(call: &ToolCall, what: CallText) -> String {
     match what {
         CallText::Arguments => editable(&call.arguments),

@@ -13,7 +13,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::view::arguments::rows as arguments_rows;
 use crate::tui::widgets::fit::{columns, one_line, put, row};
-use crate::tui::widgets::wrap::Line;
+use crate::tui::widgets::wrap::{Line, draw_text};
 
 /// Columns left of the arguments.
 const INDENT: u16 = 2;
@@ -21,7 +21,6 @@ const INDENT: u16 = 2;
 /// What a frame shows of the agent that is selected.
 #[derive(Debug, Clone, Copy)]
 pub struct PausedAgent<'a> {
-    /// The agent.
     pub agent: &'a AgentId,
     /// Whether it is paused: it waits, or will where it next comes by.
     pub paused: bool,
@@ -42,7 +41,6 @@ pub fn rows(shown: &PausedAgent<'_>, facts: &Facts, width: u16) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
-/// Draws the panel.
 pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect, buffer: &mut Buffer) -> PauseDrawn {
     let theme = &facts.theme;
     let pauses = &facts.run.pauses;
@@ -87,10 +85,7 @@ pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect
 fn draw_arguments(pane: &PausePane, facts: &Facts, call: &ToolCall, area: Rect, buffer: &mut Buffer) -> usize {
     let lines = arguments(facts, call, area.width);
     let height = usize::from(area.height);
-    let top = pane.top.min(lines.len().saturating_sub(height));
-    for (line, y) in lines.iter().skip(top).zip(area.top()..area.bottom()) {
-        line.draw(buffer, area.x, y, area.width);
-    }
+    let top = draw_text(&lines, pane.top, area, buffer);
     let below = lines.len().saturating_sub(top + height);
     if below > 0 && height > 0 {
         let more = format!(" ↓ {below} more ");

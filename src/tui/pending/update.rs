@@ -12,8 +12,7 @@ use crate::target::name_of;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{PendingKey, Travel};
-use crate::tui::state::cause::Cause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Cause, Pane};
 
 /// Gives the list the focus, with the newest text selected when none is.
 pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {

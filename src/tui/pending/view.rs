@@ -10,9 +10,8 @@ use crate::session::fold::{PendingStage, PendingText};
 use crate::steering::TextKind;
 use crate::target::name_of;
 use crate::tui::facts::Facts;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Region, Regions};
-use crate::tui::view::layout::{ListUse, MEDIUM};
+use crate::tui::state::{Pane, Region, Regions};
+use crate::tui::view::layout::{MEDIUM, PaneUse};
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 
 /// Says when a text will be delivered, the longest words first.
@@ -52,7 +51,7 @@ fn draw_plans(facts: &Facts, when_told: WhenTold<'_>, area: Rect, buffer: &mut B
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(
     pane: &PendingPane,
-    used: ListUse,
+    used: PaneUse,
     (forecast, when_told): (Forecast<'_>, WhenTold<'_>),
     facts: &Facts,
     area: Rect,
@@ -65,7 +64,7 @@ pub fn draw(
     let entries = texts.entries();
     let theme = &facts.theme;
     let rows = usize::from(area.height);
-    let focused = used == ListUse::Focused;
+    let focused = used == PaneUse::Focused;
     if entries.is_empty() {
         if focused {
             put(buffer, row(area, 0), "▸ nothing is pending any more", theme.dim);

@@ -1,18 +1,179 @@
 //! The plan of an agent, over everything else on the screen: its steps, what the user does to them, and what waits to be told.
 //!
-//! A pane in its own folder: its state, its keys and its drawing stand here, and take facts besides their own state, never
-//! the whole `App`. It is an overlay (`src/tui/overlay`). The text of a step is written in the message. Always holds: the
-//! pane changes nothing by itself; each key is a request to the run, and what the run says is shown.
+//! The pane changes nothing by itself: each key is a request to the run, and what the run says is shown. The selection
+//! follows its step by its id, wherever the agent or another client moves it.
 //!
 //! # Where things are
 //!
-//! - what it shows, and its keys: `state.rs`; the words of `/plan`: `words.rs`; how it is drawn: `view.rs`; the text of a
-//!   step in the message: `src/tui/update/plan.rs`; stories: `plan/screen.rs`, `tests/pty/plan.rs`
+//! - the pane: `mod.rs`; the words of `/plan`: `words.rs`; the text of a step in the message: `src/tui/update/plan.rs`;
+//!   stories: `plan/screen.rs`, `tests/pty/plan.rs`
 //! - the plans of the run: `src/session/fold/plans.rs`; what the agent is told: `src/agent/plan.rs`; stories: `plan/told.rs`
 
-mod state;
-mod view;
 mod words;
 
-pub use state::PlanPane;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::draw_empty;
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::id::{AgentId, StepId};
+use crate::plan::{PlanEdit, PlanStep, StepState, summary};
+use crate::protocol::{Request, Shift};
+use crate::target::name_of;
+use crate::text::visible_line;
+use crate::tui::effect::{Outcome, PaneEffect, StepText};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context, PlanKey};
+use crate::tui::state::{Region, Regions};
+use crate::tui::widgets::fit::{put, row};
+use crate::tui::widgets::steps::step_lines;
+use crate::tui::widgets::wrap::Line;
+
 pub use words::{PlanCommand, read};
+
+/// The plan of one agent, from its opening to its end.
+#[derive(Debug, Default)]
+pub struct PlanPane {
+    agent: AgentId,
+    /// The selected step; `None` selects by the row.
+    step: Option<StepId>,
+    position: ListPosition,
+}
+
+impl PlanPane {
+    /// Shows the plan of an agent, with this step selected.
+    pub fn of(agent: AgentId, step: Option<StepId>) -> Self {
+        Self { agent, step, ..Self::default() }
+    }
+
+    fn steps<'a>(&self, facts: &'a Facts) -> &'a [PlanStep] {
+        facts.run.plans.of(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
+    }
+}
+
+impl Overlay for PlanPane {
+    fn context(&self) -> Context {
+        Context::Plan
+    }
+
+    fn closing_words(&self) -> &'static str {
+        "Esc closes the plan"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the plan", "Esc: closes"]
+    }
+
+    fn titles(&self, facts: &Facts) -> Vec<String> {
+        let owner = name_of(&self.agent);
+        let owner = visible_line(&owner);
+        let shared = facts.run.plans.of(&self.agent);
+        let progress = shared.map(|shared| format!(": {}", shared.plan.progress_words())).unwrap_or_default();
+        vec![format!(" Plan of {owner}{progress} "), format!(" Plan of {owner} "), " Plan ".to_owned()]
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        &[
+            " a add · Enter edits · Space checks · x strikes out · J/K move · Tab agent · Esc closes ",
+            " a add · Enter edits · Space checks · x strikes · Esc closes ",
+            " a add · Enter edits · Esc closes ",
+            " Esc closes ",
+        ]
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        self.steps(facts).len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        let steps = self.steps(facts);
+        let by_id = self.step.as_ref().and_then(|id| steps.iter().position(|step| step.id == *id));
+        by_id.unwrap_or(self.position.selected).min(steps.len().saturating_sub(1))
+    }
+
+    fn select(&mut self, row: usize, facts: &Facts) {
+        let steps = self.steps(facts);
+        self.position.selected = row.min(steps.len().saturating_sub(1));
+        self.step = steps.get(self.position.selected).map(|step| step.id.clone());
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        let Action::InPlan(key) = action else { return Outcome::Ignored };
+        // What is asked for is about the step that is selected now, also when another one comes to its row.
+        self.select(self.selected(facts), facts);
+        let steps = self.steps(facts);
+        let step = steps.get(self.selected(facts));
+        let write = |what| Outcome::one(PaneEffect::WriteStep(self.agent.clone(), what));
+        let edit = |edit| Outcome::request(Request::EditPlan { agent: self.agent.clone(), edit });
+        let mark = |step: &PlanStep, state| edit(PlanEdit::Mark { step: step.id.clone(), state });
+        match (key, step) {
+            (PlanKey::Add, step) => write(StepText::New(step.map(|step| step.id.clone()))),
+            (PlanKey::NextAgent, _) => {
+                let agents: Vec<&AgentId> = facts.run.plans.agents().collect();
+                let place = agents.iter().position(|agent| **agent == self.agent).map_or(0, |place| place + 1);
+                match agents.get(place % agents.len().max(1)) {
+                    Some(next) if **next != self.agent => *self = Self::of((*next).clone(), None),
+                    Some(_) | None => return Outcome::say("no other agent has a plan"),
+                }
+                Outcome::DONE
+            }
+            (_, None) => Outcome::say("the plan has no steps; a adds one"),
+            (PlanKey::Edit, Some(step)) => write(StepText::Words(step.id.clone())),
+            (PlanKey::Check, Some(step)) => match step.state {
+                StepState::Done => mark(step, StepState::Pending),
+                StepState::Pending | StepState::Running | StepState::StruckOut => mark(step, StepState::Done),
+            },
+            (PlanKey::StrikeOut, Some(step)) => match step.state {
+                StepState::StruckOut => mark(step, StepState::Pending),
+                StepState::Pending | StepState::Running | StepState::Done => mark(step, StepState::StruckOut),
+            },
+            (PlanKey::MoveUp, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Earlier }),
+            (PlanKey::MoveDown, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Later }),
+        }
+    }
+
+    fn wheel(&mut self, lines: isize, facts: &Facts) {
+        self.select(self.selected(facts).saturating_add_signed(lines.signum()), facts);
+    }
+
+    fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        let Some(shared) = facts.run.plans.of(&self.agent) else {
+            let words = ["No steps yet.", "The agent writes them down, and so may you: a adds one."];
+            return draw_empty(&words, inner, theme, buffer);
+        };
+        let waiting = summary(&shared.untold());
+        if !waiting.is_empty() && inner.height > 2 {
+            let last = row(inner, inner.height - 1);
+            put(buffer, last, &format!("⋯ not told yet: {waiting}"), theme.pending);
+            inner.height -= 1;
+        }
+        let steps = &shared.plan.steps;
+        let selected = self.selected(facts);
+        let mut lines: Vec<(usize, Line)> = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            let mut rows = Vec::new();
+            let lead = if index == selected { "› " } else { "  " };
+            step_lines(step, lead, inner.width, theme, &mut rows);
+            lines.extend(rows.into_iter().map(|line| (index, line)));
+        }
+        let height = usize::from(inner.height);
+        let first = lines.iter().position(|(index, _)| *index == selected).unwrap_or(0);
+        let last = lines.iter().rposition(|(index, _)| *index == selected).unwrap_or(0);
+        let most = lines.len().saturating_sub(height);
+        let top = self.position.top.max((last + 1).saturating_sub(height)).min(first).min(most);
+        for ((index, line), y) in lines.iter().skip(top).zip(inner.y..inner.bottom()) {
+            let area = Rect { y, height: 1, ..inner };
+            regions.add(area, Region::OverlayRow(*index));
+            line.draw(buffer, area.x, y, area.width);
+            if *index == selected {
+                buffer.set_style(area.intersection(*buffer.area()), theme.selected);
+            }
+        }
+        OverlayDrawn::list(selected, top)
+    }
+}

@@ -10,9 +10,7 @@ use crate::tui::effect::StepText;
 /// What `/plan` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanCommand {
-    /// The plan itself.
     Show,
-    /// A change of it.
     Edit(PlanEdit),
 }
 

@@ -34,13 +34,11 @@ pub use cast::cast;
 /// What a screen shows beside the session's events.
 #[derive(Debug, Clone)]
 pub struct Replayed {
-    /// The size of the screen.
     pub size: Size,
     /// The zone that times are shown in.
     pub zone: TimeZone,
     /// When the session began.
     pub started: Timestamp,
-    /// The rest.
     pub facts: RecordedFacts,
 }
 

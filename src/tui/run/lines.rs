@@ -20,9 +20,7 @@ use ratatui::layout::Size;
 use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
 use super::{Ending, ScreenOptions, instant_of, new_app};
-use crate::clock;
 use crate::event::Envelope;
-use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
 use crate::summary::count;
@@ -33,12 +31,12 @@ use crate::tui::input::{Input, LineEnds, join};
 use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
-use crate::tui::state::cause::QuestionId;
-use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::{Medium, QuestionId, Report};
 use crate::tui::terminal::signals::{INTERRUPTED, SignalAction};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, watchdog};
 use crate::tui::update::update;
+use crate::{clock, limits};
 use input::{LineInput, LineReader};
 use output::{Output, OutputKind};
 
@@ -62,7 +60,6 @@ pub(super) struct Lines<'a> {
     question: Option<ShownQuestion>,
     /// The number of the frame that holds its end.
     question_frame: usize,
-    /// The question that the bell was rung for.
     rung: Option<QuestionId>,
 }
 
@@ -253,7 +250,6 @@ impl<'a> Surface<'a> for Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Takes one input of a terminal.
     fn take_one(&mut self, input: Input) {
         if self.core.ending.is_some() {
             return;

@@ -5,20 +5,19 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 
+use crate::sync::lock;
 use crate::tui::files::Files;
 use crate::tui::fuzzy::{FuzzyQuery, find};
 use crate::tui::history_file::{HistoryFile, Record};
 use crate::tui::message::history::Sent;
 use crate::tui::msg::Msg;
-use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
-use crate::tui::run::images;
 use crate::tui::run::path_walk::walk;
-use crate::tui::run::sessions;
+use crate::tui::run::{ScreenOptions, images, sessions};
 use crate::tui::switch::{SessionPlace, SessionsFor};
 
 /// The places, and what is still to be written.
@@ -35,7 +34,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Takes the places from the options.
     pub fn new(options: &ScreenOptions) -> Self {
         Self {
             file: options.state.as_deref().map(HistoryFile::within),
@@ -57,7 +55,6 @@ impl Memory {
         });
     }
 
-    /// Writes what was sent.
     pub fn remember(&self, text: String, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         let cwd = self.cwd.to_string_lossy().into_owned();
@@ -90,7 +87,6 @@ impl Memory {
         files.aside(move || vec![Msg::Branch(branch(&cwd).unwrap_or_default())]);
     }
 
-    /// Lists the saved sessions.
     pub fn list_sessions(&self, wanted_for: SessionsFor, files: &Files) {
         let state = self.state.clone();
         files.aside(move || {
@@ -102,13 +98,11 @@ impl Memory {
         });
     }
 
-    /// Compares two sessions.
     pub fn compare(&self, names: [String; 2], files: &Files) {
         let state = self.state.clone();
         files.aside(move || vec![Msg::Compared(sessions::compared(state.as_deref(), &names))]);
     }
 
-    /// Reads what is recorded of a session.
     pub fn read_session(&self, wanted: SessionPlace, files: &Files) {
         let (state, own) = (self.state.clone(), self.session.clone());
         files.aside(move || vec![Msg::Replayed(sessions::recorded(state.as_deref(), own.as_deref(), wanted))]);
@@ -129,8 +123,4 @@ impl Memory {
             found.map(Msg::Matched).into_iter().collect()
         });
     }
-}
-
-fn lock(unwritten: &Mutex<VecDeque<Record>>) -> std::sync::MutexGuard<'_, VecDeque<Record>> {
-    unwritten.lock().unwrap_or_else(PoisonError::into_inner)
 }

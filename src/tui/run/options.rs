@@ -28,9 +28,7 @@ pub struct ScreenOptions {
     pub tour: TourStart,
     /// A text to send at once.
     pub prompt: Option<String>,
-    /// The themes.
     pub themes: Themes,
-    /// What tokens cost.
     pub prices: Prices,
     /// Where exported files go.
     pub cwd: PathBuf,
@@ -50,9 +48,7 @@ pub struct ScreenOptions {
     pub relay: Relay,
     /// Whether the terminal can be asked something.
     pub answers: Answers,
-    /// When the user is notified.
     pub when: AlertWhen,
-    /// The keys.
     pub keymap: Keymap,
     /// The name that the session is saved by.
     pub session: Option<String>,
@@ -79,7 +75,6 @@ pub enum Answers {
 /// Why the screen ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The user quit.
     Quit,
     /// The user left a run that goes on.
     Detached,
@@ -90,7 +85,6 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Returns the exit code of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Quit | Self::Detached | Self::Switch(_) => 0,

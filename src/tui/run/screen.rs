@@ -10,9 +10,7 @@ use super::edit::{Loan, editor_ended};
 use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
 use super::{Answers, Ending, ScreenOptions, instant_of, new_app};
-use crate::clock;
 use crate::event::Envelope;
-use crate::limits;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
 use crate::tui::approval::ShownQuestion;
@@ -20,7 +18,7 @@ use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
-use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::{Medium, Report};
 use crate::tui::terminal::alert::{AlertMethod, Relay, alert};
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
@@ -29,6 +27,7 @@ use crate::tui::theme::Ground;
 use crate::tui::transcript::Rest;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
+use crate::{clock, limits};
 
 /// The screen, and what is on it.
 pub(super) struct Screen<'a> {
@@ -56,7 +55,6 @@ pub(super) struct Screen<'a> {
 pub(super) enum ScreenInput {
     /// Keys and the like.
     Terminal(Vec<Input>),
-    /// The external editor has ended.
     EditorEnded(io::Result<ExitStatus>),
 }
 

@@ -125,7 +125,6 @@ pub fn facts_of(header: &Header) -> RecordedFacts {
     }
 }
 
-/// Returns the name of a directory.
 fn name_of(directory: &str) -> String {
     Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -22,8 +22,7 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
-use crate::tui::state::App;
-use crate::tui::state::lines::Report;
+use crate::tui::state::{App, Report};
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
 use crate::tui::update::update;
@@ -80,13 +79,11 @@ pub(super) trait Surface<'a>: Sized {
     /// Shows what there is before the loop begins.
     fn begin(&mut self) -> io::Result<()>;
 
-    /// Waits for input.
     async fn input(&mut self) -> Self::Input;
 
     /// Takes what has come in together, in order.
     fn take(&mut self, input: Self::Input) -> io::Result<()>;
 
-    /// Does as a signal asks.
     fn asked(&mut self, asked: SignalAction) -> io::Result<()>;
 
     /// Notes that what was written has been taken.
@@ -104,13 +101,11 @@ pub(super) trait Surface<'a>: Sized {
     /// Looks at the state after a message; an event is given unless it is a piece of a stream.
     fn look(&mut self, event: Option<&Envelope>);
 
-    /// Returns whether it wants to see the events.
     fn wants_events() -> bool;
 
     /// Lets go of the terminal, for the shell.
     fn lend(&mut self);
 
-    /// Takes the terminal back.
     fn take_back(&mut self, stop: Stop) -> io::Result<()>;
 
     /// Writes the last and lets go of everything; returns what is written behind it.
@@ -148,7 +143,7 @@ pub(super) trait Surface<'a>: Sized {
                 let core = self.core();
                 core.memory.find_branch(&core.files);
             }
-            (Self::wants_events() && !is_piece(&envelope.event)).then(|| envelope.clone())
+            (Self::wants_events() && !envelope.event.is_piece()).then(|| envelope.clone())
         } else {
             None
         };
@@ -184,7 +179,6 @@ pub(super) trait Surface<'a>: Sized {
         }
     }
 
-    /// Carries an effect out.
     fn carry_out(&mut self, effect: Effect) {
         let core = self.core();
         match effect {
@@ -234,15 +228,4 @@ pub(super) trait Surface<'a>: Sized {
         };
         core.files.aside(move || vec![Msg::Copied(copy::answer(sent, outside.copy(&text)))]);
     }
-}
-
-/// Returns whether an event is a piece of a stream, of which there are thousands.
-fn is_piece(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::AssistantDelta { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::ToolProgress { .. }
-            | Event::JobOutput { .. }
-    )
 }

@@ -3,12 +3,153 @@
 //!
 //! # Where things are
 //!
-//! - the turn, its figures, directory and model: `state.rs`, `view.rs`; stories: `tui_shell.rs`
-//! - short messages and how long they stand: `state.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`, `approval_popups.rs`
+//! - the turn, its figures, directory and model: `mod.rs`, `view.rs`; stories: `tui_shell.rs`
+//! - short messages and how long they stand: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - the wait before the next attempt, counted down: `view.rs`; stories: `retry_countdown.rs`
 //! - the approval mode and the sandbox in a few words: `view/badge.rs`; stories: `modes.rs`
 
-mod state;
 pub mod view;
 
-pub use state::{HostState, ModelSource, Status};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::limits;
+use crate::protocol::LocalServer;
+use crate::tui::state::Cause;
+
+/// The sentence after the first of two Ctrl+C.
+const QUITS: &str = "Ctrl+C again quits";
+
+/// Where the answers come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelSource {
+    /// The model that is built into the program; the status line says so and how to connect a real one.
+    Embedded,
+    /// A model that the user configured.
+    #[default]
+    Configured,
+}
+
+/// How far the host is with the agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum HostState {
+    /// The agent is being built; what is typed waits.
+    #[default]
+    Starting,
+    /// The agent takes turns.
+    Ready,
+    /// The agent could not be built, for this reason (untrusted).
+    Failed(String),
+}
+
+/// What the status line needs.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// The provider and model as configured, until the session says which model it is.
+    pub label: String,
+    /// Where the answers come from.
+    pub source: ModelSource,
+    pub host: HostState,
+    /// The model server of this machine that one key uses in place of the embedded model.
+    pub offer: Option<LocalServer>,
+    message: Option<(String, Timestamp)>,
+    /// What the message is about, where that can end before its time.
+    cause: Option<Cause>,
+    /// How many sentences there were.
+    said: usize,
+    quit_armed: Option<Timestamp>,
+}
+
+impl Status {
+    /// Makes the status of a program that starts.
+    pub fn new(label: impl Into<String>, source: ModelSource) -> Self {
+        Self { label: label.into(), source, ..Self::default() }
+    }
+
+    /// Returns the one name of the model: what was configured or chosen, unless that names a server only and the server
+    /// has said which model answers.
+    pub fn model<'a>(&'a self, reported: Option<&'a str>) -> &'a str {
+        let chosen = self.label.split(" · ").next().unwrap_or_default();
+        match reported {
+            Some(model) if !self.label.contains(model) && !model.contains(chosen) => model,
+            Some(_) | None => &self.label,
+        }
+    }
+
+    /// Takes over another model, and says where it is when that is another kind of server.
+    pub fn switched(&mut self, to: Option<&str>, provider: Option<&str>) {
+        self.offer = None;
+        let model = to.unwrap_or("unknown");
+        match provider {
+            Some("demo") => self.source = ModelSource::Embedded,
+            Some(_) => self.source = ModelSource::Configured,
+            None => {}
+        }
+        self.label = provider.map_or_else(|| model.to_owned(), |provider| format!("{model} · {provider}"));
+    }
+
+    /// Shows a sentence for a while.
+    pub fn say(&mut self, sentence: impl Into<String>, now: Timestamp) {
+        self.say_until(sentence.into(), later(now, limits::MESSAGE_TIME));
+    }
+
+    /// Shows a sentence for a while, but not longer than its cause lasts.
+    pub fn say_while(&mut self, cause: impl Into<Option<Cause>>, sentence: impl Into<String>, now: Timestamp) {
+        self.say(sentence, now);
+        self.cause = cause.into();
+    }
+
+    pub fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref().filter(|_| self.message.is_some())
+    }
+
+    /// Takes the sentence back: what it was about is over.
+    pub fn quiet(&mut self) {
+        self.message = None;
+    }
+
+    /// Returns the sentence that is to be shown now.
+    pub fn message(&self, now: Timestamp) -> Option<&str> {
+        self.message.as_ref().filter(|(_, until)| now < *until).map(|(text, _)| text.as_str())
+    }
+
+    /// Returns the last sentence and how many there were; `None` when there was none, or what it was about is over.
+    pub fn last_said(&self) -> Option<(usize, &str)> {
+        self.message.as_ref().map(|(text, _)| (self.said, text.as_str()))
+    }
+
+    /// Returns when the sentence is to go.
+    pub fn message_ends(&self, now: Timestamp) -> Option<Timestamp> {
+        self.message.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
+    }
+
+    /// Counts a Ctrl+C; true when it is the second within the window.
+    pub fn arm_quit(&mut self, now: Timestamp) -> bool {
+        let window = SignedDuration::try_from(limits::QUIT_WINDOW).unwrap_or(SignedDuration::ZERO);
+        let second = self.quit_armed.is_some_and(|armed| {
+            let since = now.duration_since(armed);
+            !since.is_negative() && since <= window
+        });
+        self.quit_armed = Some(now);
+        if !second {
+            self.say_until(QUITS.to_owned(), later(now, limits::QUIT_WINDOW));
+        }
+        second
+    }
+
+    /// Forgets a Ctrl+C: another key came after it.
+    pub fn disarm_quit(&mut self) {
+        if self.quit_armed.take().is_some() && self.message.as_ref().is_some_and(|(text, _)| text == QUITS) {
+            self.quiet();
+        }
+    }
+
+    fn say_until(&mut self, text: String, until: Timestamp) {
+        self.message = Some((text, until));
+        self.cause = None;
+        self.said += 1;
+    }
+}
+
+fn later(now: Timestamp, by: std::time::Duration) -> Timestamp {
+    now.checked_add(by).unwrap_or(Timestamp::MAX)
+}

@@ -29,11 +29,8 @@ const BADGE: u16 = 20;
 /// What the status line is drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct StatusView<'a> {
-    /// Its own state.
     pub status: &'a Status,
-    /// The facts of every pane.
     pub facts: &'a Facts,
-    /// Where the keys go.
     pub context: Context,
 }
 

@@ -10,7 +10,6 @@ use crate::text::{clip, visible_line};
 pub enum AlertMethod {
     /// Not at all.
     Off,
-    /// The bell, which every terminal has.
     #[default]
     Bell,
     /// A note with words, as iTerm2, `WezTerm`, Ghostty and kitty show it.
@@ -22,7 +21,6 @@ pub enum AlertMethod {
 /// What stands between the program and the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Relay {
-    /// Nothing.
     #[default]
     None,
     /// tmux: it rings on, and hands other sequences on only when they are wrapped.
@@ -61,7 +59,6 @@ impl AlertMethod {
     }
 }
 
-/// Returns what tells the user these words.
 pub fn alert(way: AlertMethod, relay: Relay, words: &str) -> Vec<u8> {
     let words = safe(words);
     match way {
@@ -72,7 +69,6 @@ pub fn alert(way: AlertMethod, relay: Relay, words: &str) -> Vec<u8> {
     }
 }
 
-/// Returns what sets the title.
 pub fn title(words: &str) -> Vec<u8> {
     format!("\x1b]2;{}\x1b\\", safe(words)).into_bytes()
 }

@@ -16,12 +16,10 @@ pub mod watchdog;
 pub mod writer;
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{io, panic, thread};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
@@ -105,7 +103,6 @@ impl Terminal {
         })
     }
 
-    /// Returns the size that frames are drawn in.
     pub fn size(&self) -> Size {
         use ratatui::backend::Backend as _;
         self.inner.backend().size().unwrap_or_default()

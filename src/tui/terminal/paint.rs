@@ -20,7 +20,6 @@ pub struct Painter {
     front: Buffer,
     /// What it shall show.
     back: Buffer,
-    /// Where text scrolls.
     scrolling: Rect,
     cursor: Option<Position>,
     shown_cursor: Option<Position>,

@@ -4,9 +4,8 @@
 //! [`crate::limits::EXIT_GRACE`] ends it all the same, with the terminal restored. Left as they are: the faults of the program
 //! itself (SIGSEGV and the like), which end it where they happen, what only the kernel decides, and a SIGHUP that is ignored.
 
-use std::io;
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use rustix::process::Signal;
 use signal_hook::iterator::SignalsInfo;

@@ -4,11 +4,9 @@
 //! A thread sleeps in `poll` for the hang-up alone; it costs nothing while the terminal lives. The jobs end with the
 //! process: their guards notice.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process;
-use std::thread;
 use std::time::Duration;
+use std::{io, process, thread};
 
 use rustix::event::{PollFd, PollFlags, poll};
 

@@ -21,12 +21,9 @@ pub enum Depth {
 /// What is known of the background.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ground {
-    /// Nothing.
     #[default]
     Unknown,
-    /// It is dark.
     Dark,
-    /// It is light.
     Light,
 }
 
@@ -106,7 +103,6 @@ const SIXTEEN: [(Color, [u8; 3]); 16] = [
     (Color::White, [255, 255, 255]),
 ];
 
-/// Returns the colour of 256 that is nearest.
 pub(super) fn nearest_of_256(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
     let wanted = [red, green, blue];
@@ -121,7 +117,6 @@ pub(super) fn nearest_of_256(colour: Color) -> Color {
     nearest.map_or(colour, |(index, _)| Color::Indexed(index))
 }
 
-/// Returns the colour of sixteen that is nearest.
 pub(super) fn nearest_of_sixteen(colour: Color) -> Color {
     let wanted = match colour {
         Color::Rgb(red, green, blue) => [red, green, blue],
@@ -131,7 +126,6 @@ pub(super) fn nearest_of_sixteen(colour: Color) -> Color {
     SIXTEEN.iter().min_by_key(|(_, known)| distance(*known, wanted)).map_or(colour, |(colour, _)| *colour)
 }
 
-/// Returns the parts of a colour of 256.
 fn parts(index: u8) -> [u8; 3] {
     let step = |at: u8| STEPS.get(usize::from(at)).copied().unwrap_or_default();
     match index {

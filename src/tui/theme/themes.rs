@@ -78,7 +78,6 @@ impl Themes {
         Ok(theme)
     }
 
-    /// Returns the styles of the theme that is active.
     pub fn active(&self) -> Theme {
         self.theme(&self.name).unwrap_or_default()
     }

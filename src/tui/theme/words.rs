@@ -4,7 +4,6 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::depth::{Depth, nearest_of_256, nearest_of_sixteen};
 
-/// The attributes by their names.
 const ATTRIBUTES: [(&str, Modifier); 6] = [
     ("bold", Modifier::BOLD),
     ("dim", Modifier::DIM),

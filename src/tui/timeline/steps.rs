@@ -24,16 +24,13 @@ pub struct Step {
 /// What is marked on the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// A message of the user.
     Message,
     /// A call or a turn that failed.
     Error,
-    /// An agent that began.
     Agent,
 }
 
 impl Mark {
-    /// Returns its sign.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Message => "›",
@@ -65,7 +62,6 @@ enum Page {
 }
 
 impl Steps {
-    /// Adds a step.
     pub fn push(&mut self, step: Step) {
         let Step { seq, at, post } = step;
         self.places.push((seq, at));
@@ -93,22 +89,18 @@ impl Steps {
         }
     }
 
-    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Returns the number of a step.
     pub fn seq(&self, index: usize) -> Option<u64> {
         self.places.get(index).map(|(seq, _)| *seq)
     }
 
-    /// Returns the time of a step.
     pub fn at(&self, index: usize) -> Option<Timestamp> {
         self.places.get(index).map(|(_, at)| *at)
     }
@@ -147,9 +139,7 @@ impl Steps {
 pub struct Recorded {
     /// What it told its screen.
     pub steps: Steps,
-    /// Which session it is.
     pub source: RecordedSource,
-    /// Where it is shown.
     pub place: EventPlace,
 }
 

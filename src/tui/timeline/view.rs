@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::state::Timeline;
+use super::Timeline;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
@@ -24,7 +24,6 @@ pub fn hints(facts: &Facts) -> Vec<String> {
     KEYS.iter().map(|keys| facts.spell(Context::Replay, keys).into_owned()).collect()
 }
 
-/// Draws the timeline.
 pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer) {
     let theme = &facts.theme;
     let line = row(area, 0);

@@ -12,7 +12,7 @@ use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
 use crate::steering::TextKind;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
-pub use crate::tui::state::regions::CellId;
+pub use crate::tui::state::CellId;
 use crate::tui::transcript::cells::{CellGroup, CellOutline};
 use crate::tui::transcript::result::Shown;
 
@@ -22,7 +22,6 @@ pub enum Fold {
     /// The head only.
     #[default]
     Folded,
-    /// Everything.
     Open,
 }
 
@@ -43,12 +42,10 @@ pub enum CallState {
     /// It runs; the output so far, its older part cut at a limit.
     #[serde(skip)]
     Running {
-        /// What it has printed.
         progress: Box<CommandOutputReader>,
         /// Lines that were cut off before it.
         cut: usize,
     },
-    /// It ended.
     Ended {
         /// The observation that the model gets.
         content: CommandOutput,
@@ -58,16 +55,12 @@ pub enum CallState {
         elapsed_ms: u64,
     },
     /// The turn ended before it did; what it had printed is kept.
-    Interrupted {
-        /// What it has printed.
-        progress: CommandOutput,
-    },
+    Interrupted { progress: CommandOutput },
 }
 
 /// How a call stands, whatever there is to see of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallStatus {
-    /// It runs.
     Running,
     /// It did what it was asked for.
     Succeeded,
@@ -80,13 +73,9 @@ pub enum CallStatus {
 /// How a sub-agent stands, as its spawner sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChildState {
-    /// It works.
     Running,
-    /// It ended.
     Ended {
-        /// How.
         outcome: Outcome,
-        /// Why, when it failed.
         message: Option<String>,
     },
     /// The spawner's turn ended first.
@@ -94,7 +83,6 @@ pub enum ChildState {
 }
 
 impl ChildState {
-    /// Returns it in words.
     pub fn words(&self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -125,13 +113,11 @@ pub struct CallCell {
     pub owner: JobOwner,
     /// The call's id, not sanitised: compared, never shown.
     pub id: CallId,
-    /// The tool's name.
     pub name: String,
     /// As the model wrote them, not sanitised.
     pub arguments: Arguments,
     /// What it is asked for, in a few words.
     pub summary: String,
-    /// When it began.
     pub started: Timestamp,
     /// The sub-agent that it started.
     pub child: Option<ChildCell>,
@@ -150,7 +136,6 @@ pub struct CallCell {
 pub struct CallQuestion {
     /// The question's id, not sanitised: compared, never shown.
     pub id: String,
-    /// When it was asked.
     pub at: Option<Timestamp>,
     /// What an answer for the session would cover, not sanitised.
     pub offer: Option<String>,
@@ -161,23 +146,19 @@ pub struct CallQuestion {
 /// The answer to a question, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
-    /// Whether the call went on.
     pub went_on: WentOn,
-    /// In words.
     pub words: String,
 }
 
 /// Whether a call went on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WentOn {
-    /// It was approved.
     Yes,
     /// It was declined, or nobody answered.
     No,
 }
 
 impl CallCell {
-    /// Makes a call that begins.
     pub fn new(id: CallId, name: String, arguments: Arguments, summary: String, started: Timestamp) -> Self {
         let state = CallState::Running { progress: Box::default(), cut: 0 };
         let (asked, waited_ms) = (Vec::new(), 0);
@@ -190,7 +171,6 @@ impl CallCell {
         &self.printed().text
     }
 
-    /// Returns the colours of the output.
     pub fn colours(&self) -> &[Coloured] {
         &self.printed().colours
     }
@@ -261,43 +241,31 @@ pub struct ChildCell {
     pub id: AgentId,
     /// The sub-agent's name.
     pub name: String,
-    /// The task it was given.
     pub task: String,
-    /// How it stands.
     pub state: ChildState,
 }
 
 /// The content of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Body {
-    /// Words of the user.
     User {
-        /// The text.
         text: String,
-        /// What they were to the agent.
         kind: TextKind,
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
         receipt: Option<ReceiptWords>,
     },
-    /// Reasoning.
     Thinking {
-        /// The text.
         text: String,
-        /// How far it has come.
         stage: Stage,
     },
     /// The model's answer, Markdown.
     Assistant {
-        /// The text.
         text: String,
-        /// How far it has come.
         stage: Stage,
     },
-    /// A tool call.
     Call(Box<CallCell>),
-    /// A sub-agent.
     Child(ChildCell),
     /// Older rounds that a summary stands for, or long results that were shortened.
     Compaction {
@@ -306,11 +274,8 @@ pub enum Body {
         /// The summary; empty where results were shortened only.
         summary: String,
     },
-    /// A sentence of the program.
     Notice {
-        /// How much it matters.
         level: Level,
-        /// The sentence.
         text: String,
     },
 }
@@ -335,12 +300,10 @@ impl Body {
         }
     }
 
-    /// Returns the call, if it is one.
     pub fn call(&self) -> Option<&CallCell> {
         if let Self::Call(call) = self { Some(call) } else { None }
     }
 
-    /// Returns the call to change it, if it is one.
     pub(crate) fn call_mut(&mut self) -> Option<&mut CallCell> {
         if let Self::Call(call) = self { Some(call) } else { None }
     }
@@ -377,7 +340,6 @@ impl Cell {
         Self { id, revision: 0, rewrites: 0, at, took: 0, fold: Fold::Folded, body }
     }
 
-    /// Returns when it came, if that is known.
     pub fn at(&self) -> Option<Timestamp> {
         (self.at != 0).then(|| Timestamp::from_millisecond(self.at).ok()).flatten()
     }
@@ -397,7 +359,6 @@ impl Cell {
         }
     }
 
-    /// Returns the id.
     pub fn id(&self) -> CellId {
         self.id
     }
@@ -412,7 +373,6 @@ impl Cell {
         self.rewrites.into()
     }
 
-    /// Returns the content.
     pub fn body(&self) -> &Body {
         &self.body
     }

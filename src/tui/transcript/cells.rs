@@ -12,7 +12,6 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use crate::packed::Packed;
 use crate::tui::transcript::cell::{Cell, Fold};
 
-/// Cells of a page.
 const PAGE: usize = 128;
 /// The newest cells, which are never packed: what is still expected for one comes soon, if at all.
 const RECENT: usize = 4 * PAGE;
@@ -32,7 +31,6 @@ pub struct Cells {
 #[derive(Debug, Clone)]
 enum Page {
     Packed(Arc<PackedPage>),
-    /// One that was changed.
     Open(Vec<Cell>),
 }
 
@@ -80,17 +78,14 @@ impl CellOutline {
 }
 
 impl Cells {
-    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.pages.len() * PAGE + self.recent.len()
     }
 
-    /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty() && self.recent.is_empty()
     }
 
-    /// Returns a cell.
     pub fn get(&self, index: usize) -> Option<&Cell> {
         match self.pages.get(index / PAGE) {
             Some(Page::Packed(page)) => page.cells(&self.unpacked).get(index % PAGE),
@@ -112,7 +107,6 @@ impl Cells {
         self.range(0..self.len())
     }
 
-    /// Returns some of the cells.
     pub fn range(&self, range: Range<usize>) -> CellsIter<'_> {
         CellsIter { cells: self, range: range.start..range.end.min(self.len()) }
     }
@@ -122,7 +116,6 @@ impl Cells {
         self.range(self.len().saturating_sub(RECENT)..self.len())
     }
 
-    /// Returns a cell to change it.
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Cell> {
         let packed = self.pages.len() * PAGE;
         let Some(page) = Arc::make_mut(&mut self.pages).get_mut(index / PAGE) else {
@@ -138,7 +131,6 @@ impl Cells {
         }
     }
 
-    /// Adds a cell.
     pub(super) fn push(&mut self, cell: Cell) {
         let recent = Arc::make_mut(&mut self.recent);
         recent.push(cell);

@@ -17,11 +17,10 @@ use crate::event::{Envelope, Event, JobOwner, Outcome};
 use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::plan::PlanAuthor;
 use crate::session::fold::ReceiptWords;
-use crate::summary;
-use crate::text;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::transcript::cells::Cells;
 use crate::tui::transcript::fold::pieces::Live;
+use crate::{summary, text};
 
 /// A request that is being tried again.
 #[derive(Debug, Clone)]
@@ -61,7 +60,6 @@ pub struct Transcript {
     said: HashMap<MessageId, CellId>,
     /// The replies that say what was done with such a text.
     answers: HashMap<MessageId, CellId>,
-    /// The cells of the questions that are open.
     questions: HashMap<String, CellId>,
     /// The tokens that the model can hold.
     window: Option<u64>,
@@ -74,12 +72,10 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Makes the empty transcript of an agent.
     pub fn new(agent: AgentId) -> Self {
         Self { agent, ..Self::default() }
     }
 
-    /// Returns the agent.
     pub fn agent(&self) -> &AgentId {
         &self.agent
     }
@@ -94,7 +90,6 @@ impl Transcript {
         self.extent
     }
 
-    /// Takes this for the end of a transcript.
     pub(super) fn mark_as_end(&mut self) {
         self.extent = Extent::End;
     }
@@ -115,7 +110,6 @@ impl Transcript {
         open.into_iter().find(|call| call.name == "bash" && call.owner == JobOwner::Agent).map(|call| &call.id)
     }
 
-    /// Returns a cell.
     pub fn get(&self, id: CellId) -> Option<&Cell> {
         self.cells.get(id.index())
     }
@@ -329,7 +323,6 @@ impl Transcript {
         id
     }
 
-    /// Returns a call to change it.
     fn change_call(&mut self, id: CellId) -> Option<&mut CallCell> {
         self.cells.get_mut(id.index())?.change().call_mut()
     }
@@ -344,7 +337,6 @@ impl Transcript {
         true
     }
 
-    /// Adds a sentence of the program.
     pub fn tell(&mut self, level: Level, sentence: &str) {
         self.notice(level, &text::visible_line(sentence));
     }

@@ -13,23 +13,17 @@ use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::tui::export::{ExportFormat, ExportRequest, ExportSubject};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{ReadKey, Travel};
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Part, Region, Regions};
+use crate::tui::state::{Pane, Part, Region, Regions};
 
 /// What the keys of a transcript go by besides what it keeps.
 #[derive(Debug, Clone, Copy)]
 pub struct TranscriptFacts<'a> {
-    /// The facts of every pane.
     pub facts: &'a Facts,
-    /// The agent whose transcript is shown.
     pub agent: &'a AgentId,
-    /// The pane that has the focus.
     pub focus: Pane,
-    /// What lies where on the screen.
     pub regions: &'a Regions,
 }
 
-/// Carries out one key.
 pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
     let reader = pane.reader_mut(facts.agent);
     match key {

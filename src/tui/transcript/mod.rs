@@ -5,7 +5,7 @@
 //! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories: `transcript.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
 //! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`
-//! - the end of a session that is still being read: `end.rs`; stories: `session/opening.rs`
+//! - the end of a session that is still being read: `pane.rs`; stories: `session/opening.rs`
 //! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
 //! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
 //!   `reading.rs`, `tests/pty/reading.rs`
@@ -16,7 +16,6 @@
 
 pub mod cell;
 pub mod cells;
-mod end;
 mod export;
 pub mod fold;
 mod keys;

@@ -1,13 +1,15 @@
-//! All that the transcripts keep: the cells and the reader of each agent, earlier searches, the colours of code.
+//! All that the transcripts keep: the cells and the reader of each agent, earlier searches, the colours of code. And the end
+//! of a session that is still being read: shown at once, until the whole of it takes its place.
 //!
 //! `App` owns one [`TranscriptPane`]; only this folder changes it. A new agent has a reader as soon as something is
 //! written there.
 
 use std::collections::HashMap;
+use std::mem;
 
 use super::cell::{CellId, Level};
 use super::fold::Transcript;
-use super::scroll::{Point, Position, Scroll};
+use super::scroll::{Point, Position, Scroll, ScrollRequest};
 use super::search::{Search, SearchProgress};
 use super::selection::{Selection, SelectionRequest};
 use crate::event::{Envelope, Event};
@@ -28,22 +30,17 @@ pub struct TranscriptPane {
     pub times: Times,
     /// What was copied, in words, until it is known how.
     pub(super) copied: Option<String>,
-    /// The colours of code that are known.
     pub colours: Colours,
 }
 
 /// The transcript of one agent with the place of its reader.
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
-    /// The cells.
     pub transcript: Transcript,
-    /// Where the reader is.
     pub scroll: Scroll,
     /// The cell that Enter folds.
     pub selected: Option<CellId>,
-    /// What is searched for, and where that is.
     pub search: Option<Search>,
-    /// What is selected to be copied.
     pub selection: Option<Selection>,
     /// What the layout is asked about the selection.
     pub requests: Vec<SelectionRequest>,
@@ -54,10 +51,8 @@ pub struct Reader {
 /// What the layout copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Copying {
-    /// Nothing.
     #[default]
     Nothing,
-    /// What is selected.
     Selection,
 }
 
@@ -76,7 +71,6 @@ pub enum Times {
 pub struct Looked {
     /// The agent whose transcript was asked about.
     pub agent: AgentId,
-    /// What the search found.
     pub found: Option<SearchProgress>,
     /// The selection with its ends where they were asked to be.
     pub selection: Option<Selection>,
@@ -149,7 +143,6 @@ impl Reader {
 }
 
 impl Looked {
-    /// Makes an answer that says nothing.
     pub fn nothing(agent: AgentId) -> Self {
         Self { agent, found: None, selection: None, reach: None, copy: None, rest: Rest::Done }
     }
@@ -166,7 +159,6 @@ impl TranscriptPane {
         entry(&mut self.readers, agent)
     }
 
-    /// Folds one envelope in.
     pub fn envelope(&mut self, envelope: &Envelope) {
         self.arriving(&envelope.agent).apply(envelope);
         if let Some(copy) = answer_for_spawner(envelope) {
@@ -236,7 +228,6 @@ impl TranscriptPane {
     }
 }
 
-/// Returns the reader of the main agent alone.
 pub(super) fn main_alone() -> HashMap<AgentId, Reader> {
     let main = AgentId::main();
     HashMap::from([(main.clone(), Reader::new(main))])
@@ -253,4 +244,50 @@ fn answer_for_spawner(envelope: &Envelope) -> Option<Envelope> {
     let is_answer = matches!(envelope.event, Event::AssistantDelta { .. } | Event::Assistant { .. });
     (is_answer && spawner.synthesizer() == envelope.agent)
         .then(|| Envelope { agent: spawner.clone(), ..envelope.clone() })
+}
+
+impl TranscriptPane {
+    /// Shows the last events of a session while the whole of it is being read; none show nothing of it yet.
+    pub fn show_end(&mut self, events: &[Envelope]) {
+        if events.is_empty() {
+            return;
+        }
+        for envelope in events {
+            self.envelope(envelope);
+        }
+        self.readers.values_mut().for_each(|reader| reader.transcript.mark_as_end());
+        self.arriving = Some(main_alone());
+    }
+
+    /// Tells whether the session is still being read.
+    pub fn is_arriving(&self) -> bool {
+        self.arriving.is_some()
+    }
+
+    /// Shows the whole session: all of it is read.
+    pub fn end_arriving(&mut self) {
+        if let Some(whole) = self.arriving.take() {
+            for (agent, reader) in mem::replace(&mut self.readers, whole) {
+                self.reader_mut(&agent).replace_end(reader);
+            }
+        }
+    }
+}
+
+impl Reader {
+    fn replace_end(&mut self, end: Self) {
+        let earlier = self.transcript.cells().len().saturating_sub(end.transcript.cells().len());
+        let cell = |cell: CellId| CellId::new(cell.index() + earlier);
+        self.selected = end.selected.map(cell);
+        if let Some(mut search) = end.search {
+            search.begin_behind(earlier);
+            self.search = Some(search);
+        }
+        if let (false, Some(top)) = (end.scroll.is_following(), end.scroll.top()) {
+            // Above the first cell of the end there was no blank row.
+            let gap = usize::from(top.cell.index() == 0 && earlier > 0);
+            let place = Point { cell: cell(top.cell), line: top.line + gap, byte: top.byte };
+            self.scroll.ask(ScrollRequest::Return(Position::Anchor(place)));
+        }
+    }
 }

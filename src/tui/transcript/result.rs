@@ -13,11 +13,8 @@ use crate::tui::widgets::diff::Diff;
 /// What there is to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shown {
-    /// The change of a file.
     Diff(Diff),
-    /// How a command ended.
     Command {
-        /// In a few words.
         words: String,
         /// True when it failed: by its exit code, by a signal, by its time.
         failed: bool,

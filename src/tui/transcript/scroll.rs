@@ -19,7 +19,6 @@ pub enum Position {
 /// A place in the text of a transcript. It is the same at every width, where rows are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point {
-    /// The cell.
     pub cell: CellId,
     /// The line of its text, from 0; a blank row above the cell is its first one.
     pub line: usize,
@@ -30,7 +29,6 @@ pub struct Point {
 /// A request to look elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollRequest {
-    /// Go up by lines.
     Up(usize),
     /// Go down by lines; arriving at the end follows it again.
     Down(usize),
@@ -69,16 +67,9 @@ impl Scroll {
 
     /// Asks to look elsewhere; the next frame resolves it.
     pub fn ask(&mut self, request: ScrollRequest) {
-        match request {
-            // These forget whatever was asked before.
-            ScrollRequest::Top | ScrollRequest::Bottom | ScrollRequest::Return(_) => self.requests.clear(),
-            ScrollRequest::Up(_)
-            | ScrollRequest::Down(_)
-            | ScrollRequest::PageUp
-            | ScrollRequest::PageDown
-            | ScrollRequest::Reveal(_)
-            | ScrollRequest::Reach(_)
-            | ScrollRequest::Show(_) => {}
+        // These forget whatever was asked before.
+        if matches!(request, ScrollRequest::Top | ScrollRequest::Bottom | ScrollRequest::Return(_)) {
+            self.requests.clear();
         }
         self.requests.push(request);
     }

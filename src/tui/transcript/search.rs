@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::limits;
 use crate::text::is_invisible;
 use crate::tui::keymap::SearchKey;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::{Point, Position};
 
@@ -19,11 +19,9 @@ pub struct Search {
     /// The byte that the cursor stands before.
     cursor: usize,
     origin: Origin,
-    /// The place where the reader is.
     pub at: Option<MatchPlace>,
     /// What the next look shall answer.
     pub request: Option<SearchRequest>,
-    /// What was found so far.
     pub count: Count,
     /// The last step led around the end.
     pub wrapped: Option<WrapAround>,
@@ -38,20 +36,16 @@ pub struct Search {
 /// Where a search began, to go back to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Origin {
-    /// Where the view was.
     pub position: Position,
     /// Its first row.
     pub top: Point,
-    /// The cell that was selected.
     pub selected: Option<CellId>,
-    /// The pane that had the focus.
     pub pane: Pane,
 }
 
 /// One place that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchPlace {
-    /// The cell.
     pub cell: CellId,
     /// Which one within the opened cell, from 0.
     pub nth: usize,
@@ -101,7 +95,6 @@ pub enum WrapAround {
 pub struct SearchProgress {
     /// How often, so far.
     pub count: Count,
-    /// The answer to the request.
     pub answer: SearchAnswer,
 }
 
@@ -110,11 +103,9 @@ pub struct SearchProgress {
 pub enum SearchAnswer {
     /// It is not known yet, or nothing was asked.
     Unknown,
-    /// There is no such place.
     NotFound,
     /// It leads here.
     At {
-        /// The place.
         place: MatchPlace,
         /// Where it stands in the opened cell.
         point: Point,
@@ -159,7 +150,6 @@ impl Search {
         }
     }
 
-    /// Returns what is searched for.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -169,7 +159,6 @@ impl Search {
         self.text.get(..self.cursor).unwrap_or_default()
     }
 
-    /// Returns where it began.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -179,7 +168,6 @@ impl Search {
         self.origin.top
     }
 
-    /// Tells whether anything is searched for.
     pub fn is_active(&self) -> bool {
         !self.text.is_empty()
     }

@@ -11,7 +11,7 @@ use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest}
 use crate::id::AgentId;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::SearchKey;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 
 fn focus(pane: Pane) -> Outcome {
     Outcome::one(PaneEffect::Focus(pane))

@@ -3,14 +3,13 @@
 //! Its ends are places in the text: they hold while the transcript grows and at every width. Only the layout knows lines,
 //! so `update` asks and `view::look` answers before the next frame.
 
-use crate::tui::state::regions;
+use crate::tui::state;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::Point;
 
 /// A stretch of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
-    /// Where it began.
     pub anchor: Point,
     /// Where its moving end is.
     pub head: Point,
@@ -43,11 +42,11 @@ pub enum SelectionRequest {
     /// Move the end to the first line of a cell.
     Cell(CellId),
     /// Take the characters between two places of the screen.
-    Drag(regions::Point, regions::Point),
+    Drag(state::Point, state::Point),
     /// Take the word at a place of the screen.
-    Word(regions::Point),
+    Word(state::Point),
     /// Take the line at a place of the screen.
-    Line(regions::Point),
+    Line(state::Point),
 }
 
 impl Selection {

@@ -10,8 +10,7 @@ use crate::tui::facts::Facts;
 use crate::tui::message::purpose::{AboutQuestion, Purpose, QuestionText};
 use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
-use crate::tui::state::cause::Cause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Cause, Pane};
 
 /// Follows the requests that are open.
 pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {
@@ -44,7 +43,6 @@ pub fn answered(message: &mut Message, answer: protocol::Answer, outcome: Result
     }
 }
 
-/// Begins the words of a no.
 pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
@@ -54,7 +52,6 @@ pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
     PaneEffect::Focus(Pane::Composer)
 }
 
-/// Begins the values of a form.
 pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
@@ -69,14 +66,12 @@ pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEf
     PaneEffect::Focus(Pane::Composer)
 }
 
-/// Sends the values of a form.
 pub fn send_form(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
     let outcome = approval::fill_form(questions, id, &message.text(), facts);
     end_when_sent(message, &outcome);
     outcome
 }
 
-/// Sends the words of a no.
 pub fn commit(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
     let outcome = approval::no_with_words(questions, id, message.text(), facts);
     end_when_sent(message, &outcome);
@@ -90,7 +85,6 @@ fn end_when_sent(message: &mut Message, outcome: &Outcome) {
     }
 }
 
-/// Shows or sets the mode.
 pub fn mode(facts: &Facts, name: &str) -> PaneEffect {
     if let Some(mode) = Mode::named(name) {
         return Request::SetMode { choice: ModeChoice::Named(mode) }.into();
@@ -135,7 +129,6 @@ pub fn ask_undo(
     None
 }
 
-/// Takes a yes to an undo.
 pub fn confirm_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
     undo_refused(facts).unwrap_or_else(|| Request::Undo { scope }.into())
 }

@@ -4,14 +4,13 @@ use crate::protocol::{BudgetLimits, Request};
 use crate::session::fold::budget_sentence;
 use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
-use crate::tui::state::cause::Cause;
+use crate::tui::state::Cause;
 
 /// Behind a number, says that it is one of tokens.
 const TOKENS: &str = "tokens";
 /// Takes the limits away.
 const OFF: &str = "off";
 
-/// Shows or sets the budget.
 pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
     if argument.is_empty() {
         return PaneEffect::Reply(format!(
@@ -37,7 +36,6 @@ pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
     }
 }
 
-/// Says what the budget is now.
 pub fn set(facts: &Facts) -> PaneEffect {
     PaneEffect::Reply(budget_sentence(facts.run.budget))
 }

@@ -17,11 +17,7 @@ use crate::tui::keymap::PauseKey;
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
-use crate::tui::state::App;
-use crate::tui::state::cause::Cause;
-use crate::tui::state::lines::{Medium, Report};
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::MouseMode;
+use crate::tui::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
@@ -214,7 +210,6 @@ pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the next theme.
 pub fn next_theme(app: &mut App) {
     let name = app.facts.themes.next();
     set_theme(app, &name);

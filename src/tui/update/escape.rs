@@ -8,10 +8,7 @@ use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::approval;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
-use crate::tui::state::App;
-use crate::tui::state::cause::Cause;
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{App, Cause, Medium, Pane};
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {

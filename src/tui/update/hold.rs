@@ -14,8 +14,7 @@ use crate::tui::focus::Focus;
 use crate::tui::message::purpose::{AboutCall, Purpose};
 use crate::tui::message::{Message, bring_back};
 use crate::tui::pause::{self, PausePane};
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Medium, Pane};
 
 /// Folds one envelope in; the run has it already.
 pub fn apply(pane: &mut PausePane, message: &mut Message, facts: &Facts, envelope: &Envelope) -> Vec<PaneEffect> {

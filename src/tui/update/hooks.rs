@@ -11,7 +11,7 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::Medium;
 use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
 
 /// Shows the hooks; in lines it tells them.

@@ -10,7 +10,7 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
 use crate::tui::jobs::JobsPane;
 use crate::tui::overlay::Overlays;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::Medium;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
 pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &str, facts: &Facts) -> Vec<PaneEffect> {

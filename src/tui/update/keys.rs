@@ -17,15 +17,10 @@ use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey,
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
-use crate::tui::palette;
-use crate::tui::pause;
-use crate::tui::pending as pending_pane;
-use crate::tui::state::App;
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
+use crate::tui::{palette, pause, pending as pending_pane};
 
-/// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
     let chord = Chord::of(key);

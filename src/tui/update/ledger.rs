@@ -5,7 +5,7 @@ use crate::session::fold::receipt_words;
 use crate::tui::agents::AgentsPane;
 use crate::tui::effect::PaneEffect;
 use crate::tui::facts::Facts;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::transcript::TranscriptPane;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::ScrollRequest;

@@ -17,12 +17,9 @@ use crate::tui::approval::{self as approval_pane, AnswerChoices, QuestionSubject
 use crate::tui::commands::{LineVerb, Verb};
 use crate::tui::effect::Outcome;
 use crate::tui::keymap::{Answer, PauseKey, PendingKey};
-use crate::tui::message::entry;
-use crate::tui::message::{bring_back, line as typed};
+use crate::tui::message::{bring_back, entry, line as typed};
 use crate::tui::msg::Effect;
-use crate::tui::state::App;
-use crate::tui::state::cause::QuestionId;
-use crate::tui::state::lines::Report;
+use crate::tui::state::{App, QuestionId, Report};
 use crate::tui::transcript::cell::Body;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.

@@ -44,10 +44,9 @@ use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{PauseKey, PendingKey};
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::palette;
-use crate::tui::pause;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::transcript::cell::Level;
+use crate::tui::{palette, pause};
 use post::PostOutcome;
 
 /// Folds one message in; returns what is to be done outside, in order.
@@ -317,7 +316,6 @@ fn commit_call(app: &mut App) -> Vec<Effect> {
     carry_out_outcome(app, outcome)
 }
 
-/// Sends the words of a no.
 fn decline(app: &mut App, id: ApprovalId) -> Vec<Effect> {
     let outcome = approval::commit(&mut app.questions, &mut app.message, id, &app.facts);
     carry_out_outcome(app, outcome)

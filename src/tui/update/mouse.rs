@@ -15,15 +15,10 @@ use crate::tui::effect::Outcome;
 use crate::tui::keymap::ReadKey;
 use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
-use crate::tui::palette;
-use crate::tui::pause;
-use crate::tui::pending;
-use crate::tui::state::App;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::{Grip, Presses};
-use crate::tui::state::regions::{Part, Point, Region, ShownLine};
+use crate::tui::state::{App, Grip, Pane, Part, Point, Presses, Region, ShownLine};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::transcript::selection::SelectionRequest;
+use crate::tui::{palette, pause, pending};
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -238,7 +233,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         },
         Region::Overlay | Region::Behind | Region::OverlayRow(_) => {
             if let Some(overlay) = app.focus.overlays.top_mut() {
-                overlay.wheel(wheel.lines());
+                overlay.wheel(wheel.lines(), &app.facts);
             }
         }
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {

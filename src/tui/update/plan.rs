@@ -12,8 +12,7 @@ use crate::tui::message::purpose::{AboutStep, Purpose};
 use crate::tui::message::{Message, bring_back};
 use crate::tui::overlay::Overlays;
 use crate::tui::plan::{PlanCommand, PlanPane, read};
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Medium, Pane};
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
 pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument: &str) -> Vec<PaneEffect> {
@@ -29,7 +28,6 @@ pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument
     }
 }
 
-/// Begins the text of a step.
 pub fn write(message: &mut Message, agent: AgentId, what: StepText, facts: &Facts) -> Vec<PaneEffect> {
     if let Some(first) = message.blocked() {
         return vec![PaneEffect::CloseOverlay, first];

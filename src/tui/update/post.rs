@@ -10,16 +10,15 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::fold::agents::Agents;
 use crate::session::fold::receipt_words;
-use crate::tui::alerts;
 use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
 use crate::tui::context::{ContextPane, in_words};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::send;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::Medium;
 use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::{pause, pending};
+use crate::tui::{alerts, pause, pending};
 
 /// What a post has changed.
 pub enum PostOutcome {
@@ -55,7 +54,6 @@ pub fn told(app: &mut App, post: Post) -> PostOutcome {
     PostOutcome::Changed(carry_out(app, wanted))
 }
 
-/// Folds an event in.
 fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.facts.now = app.facts.now.max(envelope.at);
     let priced = priced(&app.facts.run.agents, envelope);
@@ -88,7 +86,6 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     effects
 }
 
-/// Notes which model answers.
 fn note_model(status: &mut Status, envelope: &Envelope) {
     match &envelope.event {
         // The embedded model it is.
@@ -187,7 +184,6 @@ fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Ref
     message::with(app, |message, known| send::sent(message, to, text, outcome, known))
 }
 
-/// Folds a notice.
 fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
     match notice {
         // What the session said before it was over may come behind that.

@@ -10,8 +10,7 @@ use crate::tui::keymap::{Answer, Chord};
 use crate::tui::message::Message;
 use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::removed::Removed;
-use crate::tui::state::lines::Medium;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::{Medium, Pane};
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Facts) {

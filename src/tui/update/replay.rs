@@ -12,7 +12,7 @@ use crate::tui::app::{App, Checkpoint, Checkpoints, Replay};
 use crate::tui::effect::PaneEffect;
 use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::status::{HostState, ModelSource, Status};
 use crate::tui::switch::EventPlace;
 use crate::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
@@ -141,7 +141,6 @@ fn is_allowed(effect: &Effect) -> bool {
     !writes && !leads_elsewhere && !matches!(effect, Effect::Request(_))
 }
 
-/// Returns when a message was.
 fn moment(msg: &Msg) -> Option<Timestamp> {
     match msg {
         Msg::Key(_, at) | Msg::Typed(_, at) | Msg::Paste(_, at) | Msg::Mouse(_, at) | Msg::Tick(at) => Some(*at),
@@ -239,7 +238,6 @@ fn with_timeline(app: &mut App, change: impl FnOnce(&mut Timeline)) {
     }
 }
 
-/// Types a time to go to.
 fn type_time(app: &mut App, chord: Chord) {
     let Some(replay) = &mut app.replay else { return };
     let mut typed = replay.timeline.typed().unwrap_or_default().to_owned();

@@ -11,7 +11,7 @@ use crate::tui::facts::Facts;
 use crate::tui::message::Message;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::Medium;
 use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
 
 /// Shows how the servers stand, and asks for it anew; in lines it tells them.

@@ -13,8 +13,7 @@ use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
-use crate::tui::state::cause::Cause;
-use crate::tui::state::lines::Medium;
+use crate::tui::state::{Cause, Medium};
 use crate::tui::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
@@ -116,7 +115,6 @@ pub fn listed(
     wanted
 }
 
-/// Carries out a choice.
 pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice, facts: &Facts) -> Vec<PaneEffect> {
     match subject {
         ChoiceSubject::Session => go_on_with(questions, &row, facts),

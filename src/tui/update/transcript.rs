@@ -25,7 +25,6 @@ pub fn type_search(app: &mut App, text: &str) {
     transcript::type_search(&mut app.transcripts, app.tree.selected(), text);
 }
 
-/// Cancels the search that is typed.
 pub fn cancel_search(app: &mut App) -> Vec<Effect> {
     let outcome = transcript::cancel_search(shown(app));
     finish(app, outcome)
@@ -45,7 +44,6 @@ fn finish(app: &mut App, outcome: Outcome) -> Vec<Effect> {
     }
 }
 
-/// Returns the transcript that is shown.
 pub fn shown(app: &mut App) -> &mut Reader {
     app.transcripts.reader_mut(app.tree.selected())
 }

@@ -10,7 +10,7 @@ use crate::session::fold::agents::Activity;
 use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 use crate::tui::status::HostState;
 use crate::tui::timeline;
 use crate::tui::transcript::view::Metrics;

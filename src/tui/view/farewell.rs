@@ -16,15 +16,12 @@ pub fn farewell(app: &App) -> Vec<String> {
     if !app.transcripts.is_arriving() && !cells.iter().any(|cell| matches!(cell.body(), Body::User { .. })) {
         return Vec::new();
     }
-    let answer = cells.iter().rev().find_map(|cell| match cell.body() {
-        Body::Assistant { text, .. } if !text.trim().is_empty() => Some(text.trim()),
-        Body::Assistant { .. }
-        | Body::User { .. }
-        | Body::Thinking { .. }
-        | Body::Call(_)
-        | Body::Child(_)
-        | Body::Compaction { .. }
-        | Body::Notice { .. } => None,
+    let answer = cells.iter().rev().find_map(|cell| {
+        if let Body::Assistant { text, .. } = cell.body() {
+            Some(text.trim()).filter(|text| !text.is_empty())
+        } else {
+            None
+        }
     });
     let mut lines = Vec::new();
     if let Some(answer) = answer {

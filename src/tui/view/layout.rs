@@ -6,7 +6,7 @@
 use ratatui::layout::Rect;
 
 use crate::tui::agents::Sizes;
-use crate::tui::state::pane::Pane;
+use crate::tui::state::Pane;
 pub use crate::tui::state::{BROAD, MEDIUM};
 
 /// What the panes ask for.
@@ -22,48 +22,33 @@ pub struct Demand {
     pub tour: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
-    /// What the list of them is for at the moment.
-    pub list: ListUse,
+    pub list: PaneUse,
     /// Rows of the panel of a paused agent.
     pub gate: u16,
     /// Rows of the tree.
     pub agents: u16,
-    /// What the tree is for at the moment.
-    pub tree: TreeUse,
+    pub tree: PaneUse,
     /// Whether the details of the shown agent are open.
     pub details: DetailsUse,
     /// The pane that a narrow screen shows.
     pub tab: Pane,
     /// The pane that has all the room above the composer.
     pub zoom: Option<Pane>,
-    /// The sizes that the user chose.
     pub sizes: Sizes,
 }
 
-/// Whether the user works in the tree.
+/// Whether the user works in a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TreeUse {
-    /// It is looked at.
+pub enum PaneUse {
     Watched,
-    /// It has the focus, so a small screen makes room for it.
-    Focused,
-}
-
-/// Whether the user works in the pending list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListUse {
-    /// It is looked at.
-    Watched,
-    /// It has the focus, so it may take half of the room.
+    /// It has the focus, so it gets more room on a small screen.
     Focused,
 }
 
 /// Whether the details are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetailsUse {
-    /// They are folded.
     Folded,
-    /// They are open.
     Open,
 }
 
@@ -74,18 +59,14 @@ pub enum TreeForm {
     Column,
     /// Rows for each agent, as many as fit.
     Rows,
-    /// One row for all.
     Line,
 }
 
 /// Where everything goes. Areas may be empty; none reaches beyond the screen and no two overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panes {
-    /// The tabs of a narrow screen.
     pub tabs: Rect,
-    /// The agent tree.
     pub tree: Rect,
-    /// How it is drawn.
     pub form: TreeForm,
     /// The line between the tree and the transcript.
     pub divider: Rect,
@@ -95,25 +76,18 @@ pub struct Panes {
     pub details: Rect,
     /// The line between the transcript and the details beside it.
     pub details_divider: Rect,
-    /// The transcript.
     pub transcript: Rect,
-    /// The rules that hold.
     pub rules: Rect,
-    /// The tour.
     pub tour: Rect,
-    /// The texts that wait.
     pub pending: Rect,
     /// The panel of a paused agent.
     pub gate: Rect,
-    /// The question that is asked.
     pub question: Rect,
     /// The line above the composer.
     pub rule: Rect,
-    /// The composer with its prompt.
     pub composer: Rect,
     /// The status line; one or two rows.
     pub status: Rect,
-    /// The pane that has all the room, if one has.
     pub zoom: Option<Pane>,
 }
 
@@ -131,7 +105,6 @@ impl Panes {
         Rect { height: area.height.saturating_sub(status + composer + rule), ..area }
     }
 
-    /// Divides an area.
     pub fn of(area: Rect, demand: Demand) -> Self {
         let (status, composer, rule) = fixed(area.height, demand.composer);
         let mut rest = area;
@@ -202,7 +175,6 @@ impl Panes {
         }
     }
 
-    /// Gives one pane all of the room.
     fn only(mut self, pane: Pane, room: Rect) -> Self {
         match pane {
             Pane::Tree | Pane::Filter => self.tree = room,
@@ -229,8 +201,8 @@ fn fixed(height: u16, composer: u16) -> (u16, u16, u16) {
 
 fn pending_rows(area: Rect, body: u16, demand: Demand) -> u16 {
     let share = match demand.list {
-        ListUse::Watched => body / 3,
-        ListUse::Focused => body / 2,
+        PaneUse::Watched => body / 3,
+        PaneUse::Focused => body / 2,
     };
     let most = share.max(1).min(body.saturating_sub(1));
     // On a narrow screen each forecast has a row of its own, unless that takes too many.
@@ -259,7 +231,7 @@ fn details_columns(width: u16, rest: Rect, demand: Demand) -> u16 {
 fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect, TreeForm, Rect) {
     let body = rest.height;
     // One agent alone needs no column: the transcript gets the room.
-    let is_of_use = demand.agents > 1 || demand.tree == TreeUse::Focused;
+    let is_of_use = demand.agents > 1 || demand.tree == PaneUse::Focused;
     if width >= WIDE && body >= 4 && is_of_use {
         let usual = if details > 0 { (width * 2 / 7).clamp(36, 64) } else { (width * 3 / 7).clamp(36, 60) };
         let most = width.saturating_sub(TRANSCRIPT + details + 2).max(LEAST);
@@ -267,16 +239,16 @@ fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect
         return (tree, TreeForm::Column, take_left(rest, 1));
     }
     let (wanted, most) = match demand.tree {
-        TreeUse::Watched => (demand.agents, body / 4),
-        TreeUse::Focused => (demand.agents.max(1), (body * 2 / 3).max(1)),
+        PaneUse::Watched => (demand.agents, body / 4),
+        PaneUse::Focused => (demand.agents.max(1), (body * 2 / 3).max(1)),
     };
     // What the user chose may be more than usual, but leaves something to the transcript.
     let most = demand.sizes.tree_rows.map_or(most, |rows| rows.clamp(1, body.saturating_sub(4).max(1)));
     let rows = wanted.min(most);
     let (form, rows) = match demand.tree {
-        TreeUse::Focused => (TreeForm::Rows, rows),
-        TreeUse::Watched if rows > 1 => (TreeForm::Rows, rows),
-        TreeUse::Watched => (TreeForm::Line, u16::from(body >= 4)),
+        PaneUse::Focused => (TreeForm::Rows, rows),
+        PaneUse::Watched if rows > 1 => (TreeForm::Rows, rows),
+        PaneUse::Watched => (TreeForm::Line, u16::from(body >= 4)),
     };
     let tree = take_top(rest, rows);
     let divider = take_top(rest, u16::from(body >= 10 && form == TreeForm::Rows));

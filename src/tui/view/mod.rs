@@ -43,10 +43,7 @@ use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
-use crate::tui::state::App;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::pointer::Grip;
-use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::state::{App, Divider, Grip, Pane, Region, Regions};
 use crate::tui::status::ModelSource;
 use crate::tui::status::view::{self as status, StatusView};
 use crate::tui::timeline;
@@ -57,10 +54,9 @@ use crate::tui::transcript::view::matches::MatchIndex;
 use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line};
 use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
 use crate::tui::widgets::fit::{one_line, put, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
-use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+use layout::{Demand, DetailsUse, PaneUse, Panes, TreeForm};
 
-/// The name of the program with its version.
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
 /// What an empty conversation says.
 const WELCOME: &str = "Ask for work on the files of this directory. While it runs, go on typing: what you send enters the \
@@ -103,7 +99,6 @@ pub fn agents_view(app: &App) -> AgentsView<'_> {
     }
 }
 
-/// Returns the title of the terminal.
 pub fn title(app: &App) -> String {
     alerts::title(&TitleFacts {
         host: &app.status.host,
@@ -119,7 +114,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     // On a low screen the details of one agent and the rows of all have no room beside each other.
     let is_low = area.height < LOW && app.shows_details() && app.facts.size.width < layout::BROAD;
-    let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
+    let tree = if is_in_tree && !is_low { PaneUse::Focused } else { PaneUse::Watched };
     let demand = Demand {
         composer: app.message.rows(),
         question,
@@ -281,8 +276,8 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     question::lay_out(view, &mut cache.question, beside).or_else(|| question::lay_out(view, &mut cache.question, body))
 }
 
-fn list_use(app: &App) -> ListUse {
-    if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched }
+fn list_use(app: &App) -> PaneUse {
+    if app.focus.is_on(Pane::Pending) { PaneUse::Focused } else { PaneUse::Watched }
 }
 
 fn paused_agent(app: &App) -> PausedAgent<'_> {
@@ -340,14 +335,8 @@ fn draw_transcript(
 fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.facts.theme;
     let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
-    let none = Line::default();
     let width = usize::from(room.width.min(80));
-    let lay_out = |(text, style): (&str, Style)| {
-        let mut rows = Vec::new();
-        Wrap { width, at: Break::Words, first: &none, rest: &none }
-            .line(&Line::new(&app.spell(text), style), &mut rows);
-        rows
-    };
+    let lay_out = |(text, style): (&str, Style)| wrapped([Line::new(&app.spell(text), style)], width, Break::Words);
     let is_embedded = app.status.source == ModelSource::Embedded && app.status.offer.is_none();
     let parts: &[(&str, Style)] = match (app.tree.selected().is_main(), is_embedded) {
         (false, _) => &[("Nothing was said here yet.", theme.dim)],
@@ -360,9 +349,7 @@ fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
             rows.extend(part);
         }
     }
-    for (line, y) in rows.iter().zip(room.y..) {
-        line.draw(buffer, room.x, y, room.width);
-    }
+    draw_text(&rows, 0, room, buffer);
 }
 
 /// Draws the lines between panes; the one that the pointer holds is drawn heavy.

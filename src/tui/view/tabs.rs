@@ -6,9 +6,7 @@ use ratatui::layout::Rect;
 use super::agents_view;
 use crate::tui::agents::view::{at_work, marked, name};
 use crate::tui::pending::view::plan_rows;
-use crate::tui::state::App;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Region, Regions};
+use crate::tui::state::{App, Pane, Region, Regions};
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// A tab: its pane, and its words from the longest to the shortest.

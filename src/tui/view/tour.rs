@@ -7,11 +7,10 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::tour::TourStep;
 use crate::tui::widgets::fit::{columns, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Fewest rows of a screen that has some for the tour.
 const LEAST: u16 = 16;
-/// What ends the tour.
 const END: &str = "/tour ends it";
 
 /// Returns the rows that the tour takes.
@@ -20,7 +19,6 @@ pub fn rows(facts: &Facts) -> u16 {
     if facts.size.height < LEAST { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
 }
 
-/// Draws it.
 pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
     let lines = lay_out(facts, usize::from(area.width));
     for (line, at) in lines.iter().zip(0..area.height) {
@@ -40,10 +38,6 @@ fn lay_out(facts: &Facts, width: usize) -> Vec<Line> {
         Some(place) => format!("Tour, {} of {all}: ", place + 1),
         None => String::new(),
     };
-    let none = Line::default();
     let words = facts.spell(Context::Composer, step.words(&facts.run));
-    let mut rows = Vec::new();
-    Wrap { width, at: Break::Words, first: &none, rest: &none }
-        .line(&Line::new(&format!("{head}{words}"), facts.theme.notice), &mut rows);
-    rows
+    wrapped([&Line::new(&format!("{head}{words}"), facts.theme.notice)], width, Break::Words)
 }

@@ -27,15 +27,11 @@ pub struct Block {
 pub enum BlockKind {
     /// A fenced code block.
     Fence,
-    /// A table.
     Table,
-    /// A list.
     List,
-    /// Anything else.
     Other,
 }
 
-/// Makes the parser of every text.
 pub fn parser(text: &str) -> Parser<'_> {
     let tables = if has_flood_of_cells(text) { Options::empty() } else { Options::ENABLE_TABLES };
     let marks = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
@@ -101,7 +97,6 @@ pub fn is_block(tag: &Tag<'_>) -> bool {
     is_block_end(tag.to_end())
 }
 
-/// Tells whether a tag ends such a thing.
 fn is_block_end(tag: TagEnd) -> bool {
     !matches!(
         tag,

@@ -9,17 +9,14 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 
 use crate::limits;
-use crate::tui::highlight::Colours;
-use crate::tui::highlight::{Class, Job, Language, LineKey, Resume, Span};
+use crate::tui::highlight::{Class, Colours, Job, Language, LineKey, Resume, Span};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::wrap::Line;
 
 /// Which line of code a row shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Code {
-    /// The line's name.
     pub(crate) key: LineKey,
-    /// What the code is in.
     pub(crate) language: Language,
     /// The line's number in its block, from 0.
     pub(crate) number: usize,
@@ -34,7 +31,6 @@ pub(crate) struct Code {
 /// What the style beneath the colours means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ground {
-    /// Nothing.
     Plain,
     /// Nothing; what a row would hide is marked.
     Marked,
@@ -97,7 +93,6 @@ enum Keeps {
     Colour,
 }
 
-/// Puts a colour on a style.
 fn on(style: Style, colour: Style, keeps: Keeps) -> Style {
     match keeps {
         Keeps::Colour => Style { fg: None, bg: None, underline_color: None, ..colour }.patch(style),

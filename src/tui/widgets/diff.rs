@@ -26,7 +26,6 @@ const NEAR: usize = 3;
 pub struct Diff {
     /// In a few words: `+3 −1`.
     pub words: String,
-    /// The lines.
     pub lines: Vec<DiffLine>,
     /// The columns of the largest line number.
     pub columns: usize,
@@ -46,9 +45,7 @@ pub struct DiffLine {
 /// What a line of a diff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LineKind {
-    /// It came.
     Added,
-    /// It went.
     Removed,
     /// It is as it was.
     Same,
@@ -81,7 +78,6 @@ impl Diff {
     }
 }
 
-/// Reads the hunks of a unified diff.
 fn read(hunks: &str) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     let (mut old, mut new) = (0_u32, 0_u32);

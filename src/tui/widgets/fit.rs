@@ -20,7 +20,6 @@ pub fn one_line(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the columns that a line takes.
 pub fn columns(line: &str) -> u16 {
     u16::try_from(line.width()).unwrap_or(u16::MAX)
 }

@@ -15,7 +15,7 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::blocks::parser;
 use crate::tui::widgets::code::{Code, Ground};
 use crate::tui::widgets::table::Table;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, Wrap, wrapped};
 
 /// Containers (quotes, lists) whose marks are shown; deeper ones are drawn as if they were at this depth.
 const DEPTH: usize = 12;
@@ -23,7 +23,6 @@ const DEPTH: usize = 12;
 /// How a text continues what was laid out before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Begin {
-    /// With a block of its own.
     #[default]
     Fresh,
     /// With the rest of a block: no blank row, no label, no table head.
@@ -347,9 +346,8 @@ impl Renderer<'_, '_> {
             }
         };
         if has_above {
-            let none = Line::default();
             let blank = self.prefix(Row::Rest).into_frame();
-            Wrap { width: self.width, at: Break::Words, first: &none, rest: &none }.line(&blank, self.rows);
+            self.rows.extend(wrapped([blank], self.width, Break::Words));
         }
     }
 

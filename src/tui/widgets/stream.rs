@@ -10,7 +10,7 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::blocks::{Block, BlockKind, blocks, definitions};
 use crate::tui::widgets::markdown::{self, Begin, Carry};
 use crate::tui::widgets::unfinished;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
 use ratatui::style::Style;
 
 /// Longest first line of a block that is waited for before the block above counts as finished, bytes.
@@ -19,7 +19,6 @@ const TELLING_LINE: usize = 64;
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// As Markdown.
     Markdown,
     /// Line by line, wrapped between words.
     Plain(Style),
@@ -58,7 +57,6 @@ impl Layout {
         }
     }
 
-    /// Returns the rows.
     pub fn rows(&self) -> &[Line] {
         &self.rows
     }
@@ -116,11 +114,8 @@ impl Layout {
                 markdown::render(&text, self.width, theme, self.begin.clone(), &mut self.rows)
             }
             Format::Plain(style) => {
-                let none = Line::default();
-                let wrap = Wrap { width: self.width, at: Break::Words, first: &none, rest: &none };
-                for line in text.lines() {
-                    wrap.line(&Line::new(line, style), &mut self.rows);
-                }
+                let lines = text.lines().map(|line| Line::new(line, style));
+                self.rows.extend(wrapped(lines, self.width, Break::Words));
                 Carry::default()
             }
         }

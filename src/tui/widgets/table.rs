@@ -6,7 +6,7 @@
 use pulldown_cmark::Alignment;
 
 use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, Wrap, wrapped};
 
 /// What stands between two columns, and its width.
 const SEPARATOR: &str = " │ ";
@@ -27,12 +27,10 @@ impl Table {
         Self { alignments, rows: Vec::new() }
     }
 
-    /// Begins a row.
     pub fn start_row(&mut self) {
         self.rows.push(Vec::new());
     }
 
-    /// Appends a cell to the row.
     pub fn push_cell(&mut self, cell: Line) {
         if let Some(row) = self.rows.last_mut() {
             row.push(cell);
@@ -154,17 +152,11 @@ impl Table {
     }
 }
 
-/// Wraps each cell to its column.
 fn wrap_cells(cells: &[Line], columns: &[usize]) -> Vec<Vec<Line>> {
     let none = Line::default();
     columns
         .iter()
         .enumerate()
-        .map(|(number, width)| {
-            let mut rows = Vec::new();
-            let wrap = Wrap { width: *width, at: Break::Words, first: &none, rest: &none };
-            wrap.line(cells.get(number).unwrap_or(&none), &mut rows);
-            rows
-        })
+        .map(|(number, width)| wrapped([cells.get(number).unwrap_or(&none)], *width, Break::Words))
         .collect()
 }

@@ -13,7 +13,6 @@ use crate::tui::widgets::blocks::{is_block, parser};
 /// Longest line of nothing but marks that is held back, bytes.
 const MARKS: usize = 200;
 
-/// Completes the end of a text.
 pub fn complete(text: &str) -> Cow<'_, str> {
     let text = hold_back(text);
     let text = text.trim_end_matches(['*', '_', '~']);

@@ -3,7 +3,10 @@
 //! Owns [`Line`], the unit that the transcript is cached and drawn in. A wrapped line is never wider than asked, a wide
 //! character is never cut, nothing but white space at a break is lost. Control characters never reach a buffer.
 
+use std::borrow::Borrow;
+
 use ratatui::buffer::{Buffer, CellWidth as _};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -45,7 +48,6 @@ struct Run {
 }
 
 impl Line {
-    /// Makes a line of one style.
     pub fn new(text: &str, style: Style) -> Self {
         let mut line = Self::default();
         line.push(text, style);
@@ -84,7 +86,6 @@ impl Line {
         }
     }
 
-    /// Appends a line.
     pub fn append(&mut self, other: &Self) {
         for (text, style) in other.runs() {
             self.push(text, style);
@@ -96,17 +97,14 @@ impl Line {
         self.code = Some(Box::new(code));
     }
 
-    /// Returns of which code the line is.
     pub(crate) fn code(&self) -> Option<&Code> {
         self.code.as_deref()
     }
 
-    /// Tells whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Returns the text alone.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -131,7 +129,6 @@ impl Line {
         self.slice(0, self.text.len())
     }
 
-    /// Returns the display width.
     pub fn width(&self) -> usize {
         width(&self.text)
     }
@@ -241,7 +238,6 @@ fn grapheme(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((at + symbol.len(), width))
 }
 
-/// Returns the display width of a text.
 pub fn width(text: &str) -> usize {
     if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control()) {
         return text.len();
@@ -269,12 +265,30 @@ pub enum Break {
 pub struct Wrap<'a> {
     /// The width of a row, what stands before it included. Nothing is written when it is 0.
     pub width: usize,
-    /// Where to break.
     pub at: Break,
     /// Stands before the first row; cut from the left to half the width.
     pub first: &'a Line,
     /// Stands before the other rows; cut like the first.
     pub rest: &'a Line,
+}
+
+/// Wraps lines to a width, with nothing before their rows.
+pub fn wrapped(lines: impl IntoIterator<Item: Borrow<Line>>, width: usize, at: Break) -> Vec<Line> {
+    let none = Line::default();
+    let mut rows = Vec::new();
+    for line in lines {
+        Wrap { width, at, first: &none, rest: &none }.line(line.borrow(), &mut rows);
+    }
+    rows
+}
+
+/// Draws a text from this line on, or its end if fewer are left than fit; returns the first line that is shown.
+pub fn draw_text(lines: &[Line], top: usize, area: Rect, buffer: &mut Buffer) -> usize {
+    let top = top.min(lines.len().saturating_sub(area.height.into()));
+    for (line, y) in lines.iter().skip(top).zip(area.y..area.bottom()) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+    top
 }
 
 impl Wrap<'_> {

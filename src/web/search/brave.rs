@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
+use super::{SearchFuture, SearchService, ServiceError, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -32,12 +31,7 @@ impl SearchService for Brave {
         limits::BRAVE_DISTANCE
     }
 
-    fn search<'a>(
-        &'a self,
-        client: &'a Client,
-        query: &'a str,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
+    fn search<'a>(&'a self, client: &'a Client, query: &'a str, limit: usize) -> SearchFuture<'a> {
         async move {
             let mut url = self.url.clone();
             url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());

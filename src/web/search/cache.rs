@@ -31,7 +31,6 @@ impl Cache {
         tokio::task::spawn_blocking(move || read(&path)).await.ok()?
     }
 
-    /// Stores results.
     pub(super) async fn put(&self, services: &[String], query: &str, limit: usize, results: &SearchResults) {
         let (directory, path) = (self.0.clone(), self.path(services, query, limit));
         let Ok(text) = serde_json::to_vec(results) else { return };

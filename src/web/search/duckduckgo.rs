@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use dom_query::{Document, NodeRef, Selection};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 
-use super::{SearchResult, SearchService, ServiceError, place, request};
+use super::{SearchFuture, SearchResult, SearchService, ServiceError, place, request};
 use crate::limits;
 use crate::web::parse::parse;
 use crate::web::{Client, decode};
@@ -30,12 +29,7 @@ impl SearchService for DuckDuckGo {
         limits::DUCKDUCKGO_DISTANCE
     }
 
-    fn search<'a>(
-        &'a self,
-        client: &'a Client,
-        query: &'a str,
-        _: usize,
-    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
+    fn search<'a>(&'a self, client: &'a Client, query: &'a str, _: usize) -> SearchFuture<'a> {
         async move {
             let [usual, light] = &self.0;
             match ask(client, usual, query).await {

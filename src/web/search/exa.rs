@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use secrecy::SecretString;
 use serde_json::json;
 
 use super::brave::secret;
-use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
+use super::{SearchFuture, SearchService, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -34,12 +33,7 @@ impl SearchService for Exa {
         limits::EXA_DISTANCE
     }
 
-    fn search<'a>(
-        &'a self,
-        client: &'a Client,
-        query: &'a str,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
+    fn search<'a>(&'a self, client: &'a Client, query: &'a str, limit: usize) -> SearchFuture<'a> {
         async move {
             let json = HeaderValue::from_static("application/json");
             let headers = HeaderMap::from_iter([

@@ -86,6 +86,9 @@ impl From<WebError> for ServiceError {
     }
 }
 
+/// The results of a service, or why there are none.
+type SearchFuture<'a> = BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>>;
+
 /// A search service.
 trait SearchService: Send + Sync {
     /// Returns its name, as the user knows it.
@@ -94,13 +97,7 @@ trait SearchService: Send + Sync {
     /// Returns the minimum interval between two requests.
     fn interval(&self) -> Duration;
 
-    /// Sends a query.
-    fn search<'a>(
-        &'a self,
-        client: &'a Client,
-        query: &'a str,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>>;
+    fn search<'a>(&'a self, client: &'a Client, query: &'a str, limit: usize) -> SearchFuture<'a>;
 }
 
 /// The search services that the settings name.

@@ -1,9 +1,11 @@
 //! The interval between requests to one service, and the pause after it reported too many.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
+
+use crate::sync::lock;
 
 /// The pace of requests to one service.
 #[derive(Debug, Default)]
@@ -22,7 +24,7 @@ impl RequestPace {
     /// A sentence while the service is paused.
     pub(super) async fn turn(&self, interval: Duration) -> Result<(), String> {
         let turn = {
-            let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut times = lock(&self.0);
             let now = Instant::now();
             if let Some(end) = times.rests_until.filter(|end| *end > now) {
                 let left = (end - now).as_secs() + 1;
@@ -38,6 +40,6 @@ impl RequestPace {
 
     /// Pauses requests to the service.
     pub(super) fn rest(&self, time: Duration) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).rests_until = Some(Instant::now() + time);
+        lock(&self.0).rests_until = Some(Instant::now() + time);
     }
 }

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 
-use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
+use super::{SearchFuture, SearchService, ServiceError, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -37,12 +36,7 @@ impl SearchService for Searxng {
         limits::SEARXNG_DISTANCE
     }
 
-    fn search<'a>(
-        &'a self,
-        client: &'a Client,
-        query: &'a str,
-        _: usize,
-    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
+    fn search<'a>(&'a self, client: &'a Client, query: &'a str, _: usize) -> SearchFuture<'a> {
         async move {
             let mut url = self.0.clone();
             url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");

@@ -79,7 +79,6 @@ mod kernel {
     /// Whether the kernel also decides about sockets that have a path.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(in crate::workspace::sandbox) enum UnixSockets {
-        /// They are confined as files are.
         Confined,
         /// They are open to everybody whom the file system lets.
         Open,

@@ -38,11 +38,10 @@ mod seccomp;
 mod view;
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use crate::temporary::TemporaryDirectory;
 use crate::workspace::snapshot::Cover;
@@ -105,7 +104,6 @@ enum SandboxState {
 #[derive(Debug, Clone)]
 enum Mechanism {
     Namespaces,
-    /// By this program.
     Bubblewrap(PathBuf),
     Landlock,
 }

@@ -27,7 +27,6 @@ pub(super) enum Mount {
     Link(PathBuf, PathBuf),
     /// An empty directory of the job's own.
     Empty(PathBuf),
-    /// The processes of the job.
     Processes(PathBuf),
     /// The devices that every program needs.
     Devices(PathBuf),
@@ -69,7 +68,6 @@ impl Mount {
         matches!(self, Self::ReadOnly(..) | Self::Writable(..) | Self::Empty(_))
     }
 
-    /// Returns its path in the view.
     pub(super) fn at(&self) -> &Path {
         match self {
             Self::ReadOnly(_, at)

@@ -201,7 +201,6 @@ pub(super) fn system(network: Network) -> Vec<System> {
     found
 }
 
-/// Returns the toolchains of a home directory that are there.
 pub(super) fn toolchains(home: &Path) -> Vec<PathBuf> {
     existing(home, &TOOLCHAINS)
 }

@@ -13,7 +13,6 @@ use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
 use crate::workspace::{Confinement, Job, Network, programs};
 
-/// Returns a job that does nothing.
 pub(super) fn job(cwd: &Path) -> Job {
     Job {
         argv: vec!["true".into()],

@@ -47,7 +47,6 @@ impl FileSystemView {
         Ok(Self { root, own, mounted: Vec::new(), mask })
     }
 
-    /// Adds one mount.
     pub(super) fn add(&mut self, mount: &Mount) -> Result<(), String> {
         match mount {
             Mount::ReadOnly(from, to) => self.bind(from, to, PLAIN | MountFlags::RDONLY),

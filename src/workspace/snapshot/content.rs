@@ -17,7 +17,6 @@ use crate::workspace::snapshot::journal::base64_text;
 /// The content of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PathContent {
-    /// Nothing.
     Missing,
     /// A file, with what it holds and its permissions.
     File {
@@ -28,9 +27,16 @@ pub(super) enum PathContent {
     /// A symbolic link, with its target.
     Link(#[serde(with = "base64_text")] Vec<u8>),
     /// A directory; which one it is matters only when it has to be found again.
-    Directory { mode: RawMode, inode: u64 },
+    Directory {
+        mode: RawMode,
+        inode: u64,
+    },
     /// Something that is not kept: too large, unreadable, or no file. It is known by its identity.
-    Unkept { inode: u64, size: u64, changed: i64 },
+    Unkept {
+        inode: u64,
+        size: u64,
+        changed: i64,
+    },
 }
 
 /// The bytes and entries that may still be kept.

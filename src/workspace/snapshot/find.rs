@@ -162,7 +162,6 @@ impl PathFinder<'_> {
         self.grounds.look(path, &mut KeepLimits::for_one())
     }
 
-    /// Takes a place itself.
     fn name(&mut self, path: &Path, watch: ProtectionReason) {
         let is_below = self.grounds.hold(path) && self.grounds.iter().all(|ground| ground.path != path);
         if is_below {

@@ -23,7 +23,6 @@ pub(super) struct WritableDirectory {
 }
 
 impl WritableDirectories {
-    /// Opens what is a directory of these.
     pub(super) fn open(paths: &[PathBuf]) -> Self {
         let mut grounds = Self::default();
         for path in paths {
@@ -41,25 +40,21 @@ impl WritableDirectories {
         self.0.iter()
     }
 
-    /// Adds those that are new.
     pub(super) fn add(&mut self, others: &Self) {
         let new: Vec<WritableDirectory> =
             others.0.iter().filter(|other| self.0.iter().all(|own| own.path != other.path)).cloned().collect();
         self.0.extend(new);
     }
 
-    /// Returns whether a path lies in one of them.
     pub(super) fn hold(&self, path: &Path) -> bool {
         self.0.iter().any(|ground| path.starts_with(&ground.path))
     }
 
-    /// Goes to the directory of a path.
     pub(super) fn place(&self, path: &Path) -> io::Result<NameInDirectory> {
         let (ground, relative) = self.split(path)?;
         ground.beneath.place(relative)
     }
 
-    /// Looks at a path.
     pub(super) fn look(&self, path: &Path, room: &mut KeepLimits) -> PathContent {
         let Ok((ground, relative)) = self.split(path) else { return PathContent::Missing };
         PathContent::look(&ground.beneath, relative, room)

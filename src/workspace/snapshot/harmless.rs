@@ -72,13 +72,8 @@ fn is_plain(bytes: &[u8], git: &Path, grounds: &WritableDirectories) -> bool {
     let settings = Settings::read(bytes);
     let is_own = |tree: &str| {
         let tree = resolve(git, Path::new(tree));
-        match grounds.look(&tree.join(".git"), &mut KeepLimits::for_one()) {
-            PathContent::File { bytes, .. } => resolve(&tree, named(&bytes)) == git,
-            PathContent::Missing
-            | PathContent::Directory { .. }
-            | PathContent::Link(_)
-            | PathContent::Unkept { .. } => false,
-        }
+        let content = grounds.look(&tree.join(".git"), &mut KeepLimits::for_one());
+        matches!(content, PathContent::File { bytes, .. } if resolve(&tree, named(&bytes)) == git)
     };
     settings.is_harmless_but(|setting| setting.name == "core.worktree" && is_own(&setting.value))
 }

@@ -63,7 +63,6 @@ struct Difference {
 }
 
 impl Difference {
-    /// Returns whether it was a repository that is nowhere now.
     fn is_lost_repository(&self, repositories: &BTreeMap<PathBuf, u64>) -> bool {
         match self.before {
             PathContent::Directory { inode, .. } => {
@@ -201,7 +200,6 @@ impl Snapshot {
         self.read_only.extend(other.read_only);
     }
 
-    /// Returns whether these directories are in it.
     fn covers(&self, roots: &[PathBuf]) -> bool {
         roots.iter().all(|root| self.walked.contains(root) || !root.is_dir())
     }
@@ -292,7 +290,6 @@ impl Snapshot {
         moved
     }
 
-    /// Sorts differences by who has to hear of them.
     fn sort(&self, all: Vec<Difference>, found: ProtectedPaths) -> Comparison {
         let are_ways_kept = |path: &Path| {
             ways(&self.grounds, path).iter().all(|way| match (self.look(way), self.ways.get(way)) {

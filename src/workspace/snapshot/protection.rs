@@ -7,9 +7,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::limits;
+use crate::sync::lock;
 use crate::text::visible_line;
 use crate::workspace::snapshot::find::find;
 use crate::workspace::snapshot::journal::Journal;
@@ -151,7 +152,7 @@ impl Protection {
     }
 
     fn count(&self) -> std::sync::MutexGuard<'_, CommandCount> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.count)
     }
 }
 

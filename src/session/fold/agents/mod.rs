@@ -39,9 +39,7 @@ pub struct Agents {
     places: HashMap<AgentId, usize>,
     /// Bytes of the longest id.
     longest_id: usize,
-    /// Those that run.
     running: BTreeSet<usize>,
-    /// Those with a warning.
     warned: BTreeSet<usize>,
     /// Those with a text that is held because of its age.
     stale: Vec<usize>,

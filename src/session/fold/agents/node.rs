@@ -196,18 +196,7 @@ impl AgentNode {
 
     /// Returns whether a turn of it runs.
     pub fn running(&self) -> bool {
-        match self.activity {
-            Activity::Idle | Activity::Ended(..) => false,
-            Activity::Waiting
-            | Activity::Retrying { .. }
-            | Activity::Compacting(_)
-            | Activity::Thinking
-            | Activity::Writing
-            | Activity::Tools
-            | Activity::Paused(_)
-            | Activity::Rescue
-            | Activity::Cancelling => true,
-        }
+        !matches!(self.activity, Activity::Idle | Activity::Ended(..))
     }
 
     /// Returns the ids of the questions that wait for the user's answer.

@@ -73,21 +73,16 @@ fn repeats(node: &AgentNode) -> Option<Warning> {
 }
 
 fn silent(node: &AgentNode, now: Timestamp) -> Option<Warning> {
-    let is_listening = match node.activity {
+    // The rescue is an agent of its own and is watched there.
+    let is_listening = matches!(
+        node.activity,
         Activity::Waiting
-        | Activity::Retrying { .. }
-        | Activity::Compacting(_)
-        | Activity::Thinking
-        | Activity::Writing => !node.asking(),
-        // The rescue is an agent of its own and is watched there.
-        Activity::Idle
-        | Activity::Tools
-        | Activity::Paused(_)
-        | Activity::Rescue
-        | Activity::Cancelling
-        | Activity::Ended(..) => false,
-    };
-    let since = node.heard.filter(|_| is_listening)?;
+            | Activity::Retrying { .. }
+            | Activity::Compacting(_)
+            | Activity::Thinking
+            | Activity::Writing
+    );
+    let since = node.heard.filter(|_| is_listening && !node.asking())?;
     let quiet = SignedDuration::try_from(limits::WARN_SILENCE).unwrap_or(SignedDuration::MAX);
     (now.duration_since(since) >= quiet).then_some(Warning::Silent { since })
 }

@@ -15,14 +15,13 @@ use crate::session::fold::agents::Totals;
 use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
 use crate::text::visible_line;
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::state::{Divider, Pane, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
 use crate::tui::widgets::fit::{one_line, put, put_right, row};
 use crate::tui::widgets::steps::step_lines;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::wrap::{Break, Line, Wrap, draw_text};
 
 /// Rows below which there is no room for both.
 const LOW: u16 = 9;
@@ -81,9 +80,7 @@ fn draw_beside(view: &AgentsView<'_>, panes: &Panes, buffer: &mut Buffer) -> usi
     }
     let lines = lines(view, area.width);
     let (top, room) = fit(view, lines.len(), area.height);
-    for (line, y) in lines.iter().skip(top).take(room.into()).zip(area.y..) {
-        line.draw(buffer, area.x, y, area.width);
-    }
+    draw_text(&lines, top, Rect { height: room, ..area }, buffer);
     let hidden = lines.len().saturating_sub(top + usize::from(room));
     if room < area.height && hidden > 0 {
         let noun = if hidden == 1 { "line" } else { "lines" };
@@ -97,10 +94,8 @@ fn draw_above(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: 
     let theme = &view.facts.theme;
     let text = area.height - 1;
     let lines = lines(view, area.width);
-    let top = view.pane.viewport.details_top(view.pane.selected()).min(lines.len().saturating_sub(text.into()));
-    for (line, y) in lines.iter().skip(top).zip(area.y..area.y + text) {
-        line.draw(buffer, area.x, y, area.width);
-    }
+    let top = view.pane.viewport.details_top(view.pane.selected());
+    let top = draw_text(&lines, top, Rect { height: text, ..area }, buffer);
     let rule = row(area, text).intersection(*buffer.area());
     regions.add(rule, Region::Divider(Divider::DetailsRow));
     for position in rule.positions() {

@@ -9,8 +9,7 @@ use super::cells::{self, Figure};
 use super::words::{self, name};
 use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
 use crate::tui::agents::{Row, RowKind, Rows};
-use crate::tui::state::pane::Pane;
-use crate::tui::state::regions::Region;
+use crate::tui::state::{Pane, Region};
 use crate::tui::widgets::fit::{clip, columns, one_line, put};
 
 /// Columns of the word for what an agent does.

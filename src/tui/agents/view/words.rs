@@ -13,7 +13,6 @@ use crate::summary::{seconds, tokens as count};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{clip, clock, columns, one_line};
 
-/// Returns the name that an agent is shown by.
 pub fn name(node: &AgentNode) -> String {
     agent_name(&node.id)
 }

@@ -26,7 +26,6 @@ pub struct ChipSpan<'a> {
     pub end: usize,
     /// The same in bytes.
     pub bytes: (usize, usize),
-    /// What it is known by.
     pub label: &'a str,
 }
 
@@ -36,7 +35,6 @@ pub fn is_large(text: &str) -> bool {
 }
 
 impl Chips {
-    /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

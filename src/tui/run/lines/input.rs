@@ -9,10 +9,9 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::output::OutputKind;
-use crate::clock;
-use crate::limits;
 use crate::tui::input::{Input, Reader};
 use crate::tui::terminal::{self, watchdog};
+use crate::{clock, limits};
 
 /// Lines that wait; no more is read meanwhile.
 const WAITING: usize = 8;
@@ -24,15 +23,12 @@ pub enum LineInput {
     Input(Input),
     /// A whole line, without its end; read at this moment.
     Line(String, Timestamp),
-    /// There is no more.
     End,
 }
 
 /// Gives what was read, in order.
 pub enum LineReader {
-    /// Keys.
     Keys(Reader),
-    /// Lines.
     Lines(Receiver<LineInput>),
     /// Nothing comes any more.
     Over,

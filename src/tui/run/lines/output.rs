@@ -24,7 +24,6 @@ const COLUMNS: u16 = 80;
 pub enum OutputKind {
     /// Key by key, from a terminal that leaves the line to the program.
     Keys,
-    /// Line by line.
     Lines,
 }
 
@@ -99,12 +98,10 @@ impl Output {
         self.columns = columns;
     }
 
-    /// Adds text as it is.
     pub fn write(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Adds a line.
     pub fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push_str(if self.kind == OutputKind::Keys { "\r\n" } else { "\n" });

@@ -12,7 +12,6 @@ const HELD_BYTES: usize = 4 * 1024;
 /// A cell that deltas go to.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
-    /// The cell.
     pub cell: CellId,
     /// Bytes of the shown text that are final.
     settled: usize,
@@ -21,12 +20,10 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Begins a text.
     pub fn new(cell: CellId) -> Self {
         Self { cell, settled: 0, held: String::new() }
     }
 
-    /// Appends a piece to the shown text.
     pub fn append(&mut self, shown: &mut String, piece: &str) {
         shown.truncate(self.settled);
         self.held.push_str(piece);

@@ -25,9 +25,7 @@ const WIDE: u16 = 60;
 /// What is marked in a transcript.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Annotations<'a> {
-    /// What is searched for.
     pub search: Option<&'a Search>,
-    /// What is selected.
     pub selection: Option<&'a Selection>,
     /// The zone of the times that are shown, and the present moment.
     pub times: Option<(&'a TimeZone, Timestamp)>,
@@ -53,7 +51,6 @@ pub struct Annotator<'a> {
 }
 
 impl<'a> Annotator<'a> {
-    /// Begins a frame.
     pub fn new(annotations: &'a Annotations<'a>, theme: &'a Theme) -> Self {
         let query = annotations.search.and_then(|search| Query::new(search.text()));
         Self { annotations, theme, query, here: None, above: None }

@@ -5,8 +5,7 @@
 
 use crate::id::AgentId;
 use crate::limits::LAYOUT_LINES;
-use crate::tui::highlight::Colours;
-use crate::tui::highlight::Job;
+use crate::tui::highlight::{Colours, Job};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{CallStatus, CellId};
 use crate::tui::transcript::cells::{CellOutline, Cells};
@@ -27,7 +26,6 @@ pub struct TranscriptCache {
     columns: u16,
     theme: Theme,
     refolds: u64,
-    /// Rows of the view.
     view_rows: usize,
     entries: Vec<Entry>,
     heights: PrefixSums,
@@ -72,7 +70,6 @@ pub struct CellRow<'a> {
 }
 
 impl TranscriptCache {
-    /// Makes an empty cache.
     pub fn new() -> Self {
         Self::default()
     }

@@ -26,7 +26,6 @@ use crate::tui::widgets::wrap::{Break, Line, Wrap};
 const TAB: usize = 4;
 
 impl Pen<'_> {
-    /// Lays a call out.
     pub(super) fn call(&self, call: &CallCell, fold: Fold, rows: &mut Vec<Line>) {
         let style = match call.status() {
             CallStatus::Running | CallStatus::Interrupted => self.theme.tool,

@@ -9,7 +9,6 @@ use crate::tui::widgets::wrap::{Joint, Line};
 /// One line of text.
 #[derive(Debug, Default)]
 pub struct TextLine {
-    /// The text.
     pub text: String,
     rows: usize,
 }
@@ -17,9 +16,7 @@ pub struct TextLine {
 /// Walks down the rows of a cell, and knows the place with which each begins.
 #[derive(Debug, Default)]
 pub struct RowPlace {
-    /// The line.
     pub line: usize,
-    /// The byte within it.
     pub byte: usize,
     length: usize,
     seen: bool,
@@ -41,7 +38,6 @@ impl RowPlace {
 }
 
 impl Rows {
-    /// Returns the place with which a row begins.
     pub(super) fn place_of(&self, row: usize) -> RowPlace {
         let mut place = RowPlace::default();
         self.iter().take(row + 1).for_each(|row| place.step(row));

@@ -26,7 +26,6 @@ const LIGHT: usize = 32;
 /// One place within a cell: its line, without a blank row above, and the bytes of that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// The line.
     pub line: usize,
     /// The first byte.
     pub from: usize,
@@ -62,7 +61,6 @@ pub struct MatchIndex {
 /// What a look needs to know.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// The cells.
     pub transcript: &'a Transcript,
     /// The columns at which they are laid out.
     pub columns: u16,

@@ -22,7 +22,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::tui::highlight::Colours;
-use crate::tui::state::regions::{Part, ShownLine};
+use crate::tui::state::{Part, ShownLine};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
@@ -38,15 +38,12 @@ const BAR_FROM: u16 = 40;
 /// Everything a frame of a transcript depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// The cells.
     pub transcript: &'a Transcript,
     /// Where the reader is, and what was asked since the last frame.
     pub scroll: &'a Scroll,
     /// The cell to mark; none when the pane has no focus.
     pub selected: Option<CellId>,
-    /// The styles.
     pub theme: &'a Theme,
-    /// The colours of code that are known.
     pub colours: &'a Colours,
     /// Where the reader sees that there is more below.
     pub badge: Badge,
@@ -68,7 +65,6 @@ pub enum Badge {
 pub struct Metrics {
     /// The place that the frame shows; hand it to [`Scroll::settle`] with `cells`.
     pub position: Position,
-    /// The number of cells.
     pub cells: usize,
     /// Cells that came since the end was last in view.
     pub new: usize,
@@ -87,7 +83,6 @@ struct TranscriptLine {
     line: usize,
 }
 
-/// Draws a transcript.
 pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut Buffer) -> Metrics {
     let area = area.intersection(buf.area);
     let cells = view.transcript.cells().len();

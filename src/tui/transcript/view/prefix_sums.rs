@@ -9,12 +9,10 @@ pub(super) struct PrefixSums {
 }
 
 impl PrefixSums {
-    /// Forgets all numbers.
     pub fn clear(&mut self) {
         self.tree.clear();
     }
 
-    /// Appends a number.
     pub fn push(&mut self, number: usize) {
         let place = self.tree.len() + 1;
         let first = place - lowest_bit(place);
@@ -48,7 +46,6 @@ impl PrefixSums {
     }
 }
 
-/// Returns the lowest bit that is set.
 fn lowest_bit(place: usize) -> usize {
     place & place.wrapping_neg()
 }

@@ -12,7 +12,7 @@ use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState
 use crate::tui::transcript::cells::CellGroup;
 use crate::tui::view::receipt;
 use crate::tui::widgets::stream::{Format, Layout};
-use crate::tui::widgets::wrap::{Break, Joint, Line, Wrap, width};
+use crate::tui::widgets::wrap::{Break, Joint, Line, Wrap, width, wrapped};
 
 /// Columns of the mark at the left of every cell.
 const MARK: usize = 2;
@@ -259,8 +259,5 @@ impl Pen<'_> {
 
 /// Turns tabs into blanks and leaves out what no buffer may hold, without wrapping.
 pub(super) fn clean(line: &Line) -> Line {
-    let none = Line::default();
-    let mut rows = Vec::new();
-    Wrap { width: usize::from(u16::MAX), at: Break::Anywhere, first: &none, rest: &none }.line(line, &mut rows);
-    rows.into_iter().next().unwrap_or_default()
+    wrapped([line], u16::MAX.into(), Break::Anywhere).into_iter().next().unwrap_or_default()
 }

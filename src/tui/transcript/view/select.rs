@@ -5,7 +5,7 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::limits;
-use crate::tui::state::regions;
+use crate::tui::state;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
@@ -171,7 +171,7 @@ impl Lines<'_> {
     }
 
     /// Returns where the character or the word at a place of the screen begins and ends.
-    fn unit(&mut self, at: regions::Point, unit: Unit) -> (Point, Point) {
+    fn unit(&mut self, at: state::Point, unit: Unit) -> (Point, Point) {
         let start = self.layouts.point_of(self.transcript, at.cell, at.line);
         let Some((words, column)) = self.words(at) else { return (start, start) };
         let units: Vec<(usize, &str)> = match unit {
@@ -188,7 +188,7 @@ impl Lines<'_> {
     }
 
     /// Returns the text of the row at a place of the screen, and the column within it.
-    fn words(&mut self, at: regions::Point) -> Option<(String, usize)> {
+    fn words(&mut self, at: state::Point) -> Option<(String, usize)> {
         let row = at.line.checked_sub(self.gap(at.cell))?;
         let line: &Line = self.layouts.rows(at.cell)?.row(row)?;
         Some((line.words().to_owned(), usize::from(at.column).saturating_sub(line.lead_width())))

@@ -1,0 +1,172 @@
+//! Notifications for a user who does not look at the screen, and the title of the terminal.
+//!
+//! A pane without an area: its state and what changes it stand here, and read facts besides their own state, never the
+//! whole `App`. The bytes are the terminal's: `src/tui/terminal/alert.rs`.
+//!
+//! # Where things are
+//!
+//! - what waits to be notified, what a post raises, the words of the title; stories: `alerts.rs`, `tests/pty/terminal.rs`
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event, Outcome};
+use crate::limits;
+use crate::session::fold::{PendingStage, PendingTexts, RunState};
+use crate::tui::approval::{QuestionSubject, Questions};
+use crate::tui::effect::Effect;
+use crate::tui::state::QuestionId;
+use crate::tui::status::HostState;
+
+/// When the user is notified.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AlertWhen {
+    /// While the terminal has said that it has lost the focus.
+    #[default]
+    Away,
+    /// Always, also where the terminal does not report the focus.
+    Always,
+    Never,
+}
+
+/// Whether the terminal has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// It has it: the screen is being looked at.
+    Here,
+    Away,
+}
+
+/// The notifications that wait, and whether anybody looks.
+#[derive(Debug, Default)]
+pub struct Alerts {
+    pub when: AlertWhen,
+    /// Whether the terminal has the focus; `None` as long as it has not said so.
+    pub attention: Option<Attention>,
+    /// The end of a turn, to be notified at this moment.
+    ended: Option<(Timestamp, String)>,
+    raised: Option<String>,
+    asked: Option<QuestionId>,
+}
+
+impl Alerts {
+    /// Returns whether the user wants notifications now.
+    pub fn is_on(&self) -> bool {
+        match self.when {
+            AlertWhen::Always => true,
+            AlertWhen::Away => self.attention == Some(Attention::Away),
+            AlertWhen::Never => false,
+        }
+    }
+
+    /// Notes that a turn has ended; it is notified at this moment unless another begins before.
+    pub fn turn_ended(&mut self, at: Timestamp, words: String) {
+        self.ended = Some((at, words));
+    }
+
+    /// Notes that a turn has begun.
+    pub fn turn_began(&mut self) {
+        self.ended = None;
+    }
+
+    /// Notes something that is notified at once.
+    pub fn raise(&mut self, words: String) {
+        self.raised = Some(words);
+    }
+
+    /// Returns whether this question is another one than the one before, and remembers it.
+    pub fn is_new(&mut self, question: Option<QuestionId>) -> bool {
+        let is_new = question.is_some() && question != self.asked;
+        self.asked = question;
+        is_new
+    }
+
+    /// Returns when there is something to notify.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        self.ended.as_ref().map(|(at, _)| *at)
+    }
+
+    pub fn take(&mut self, now: Timestamp) -> Option<String> {
+        let ended = self.ended.take_if(|(at, _)| *at <= now).map(|(_, words)| words);
+        self.raised.take().or(ended)
+    }
+}
+
+/// What the title is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct TitleFacts<'a> {
+    pub host: &'a HostState,
+    pub run: &'a RunState,
+    pub questions: &'a Questions,
+    /// The name of the working directory (untrusted).
+    pub place: &'a str,
+}
+
+pub fn title(facts: &TitleFacts<'_>) -> String {
+    let state = match facts.host {
+        HostState::Failed(_) => "✗ cannot run",
+        _ if !facts.questions.is_empty() => "? asks",
+        _ if facts.run.pauses.any_waits() => "‖ paused",
+        HostState::Starting | HostState::Ready if facts.run.runs() => "● works",
+        HostState::Starting | HostState::Ready => "○ ready",
+    };
+    if facts.place.is_empty() {
+        format!("{state} · steersman")
+    } else {
+        format!("{state} · {} · steersman", facts.place)
+    }
+}
+
+/// The facts that notifications go by.
+#[derive(Debug, Clone, Copy)]
+pub struct AlertFacts<'a> {
+    /// The moment of the last message that carried one.
+    pub now: Timestamp,
+    pub pending: &'a PendingTexts,
+    pub questions: &'a Questions,
+}
+
+pub fn apply(alerts: &mut Alerts, envelope: &Envelope, facts: &AlertFacts<'_>) {
+    match &envelope.event {
+        Event::TurnStarted { .. } if envelope.agent.is_main() => alerts.turn_began(),
+        Event::TurnEnded { outcome, .. } if envelope.agent.is_main() && alerts.is_on() => {
+            let words = match outcome {
+                Outcome::Completed | Outcome::Synthesized if goes_on(facts.pending) => return,
+                Outcome::Completed | Outcome::Synthesized => "the answer is ready",
+                Outcome::Failed => "the turn failed",
+                // The user's own doing.
+                Outcome::Cancelled => return,
+            };
+            let at = envelope.at.checked_add(limits::ALERT_PAUSE).unwrap_or(envelope.at);
+            alerts.turn_ended(at, words.to_owned());
+        }
+        Event::Parked { call } => {
+            let name = if envelope.agent.is_main() { "main" } else { envelope.agent.as_str() };
+            let before = call.as_ref().map_or_else(|| "the next request".to_owned(), |call| call.name.clone());
+            alerts.raise(format!("{name} waits before {before}"));
+        }
+        _ => {}
+    }
+}
+
+pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
+    if alerts.is_new(facts.questions.current_id())
+        && let Some(question) = facts.questions.current()
+        && matches!(
+            question.subject,
+            QuestionSubject::Approval(..) | QuestionSubject::StillTrue(_) | QuestionSubject::Unfinished(_)
+        )
+    {
+        // The others are asked because of a key: whoever pressed it is there.
+        alerts.raise(format!("a question: {}", question.title));
+    }
+    let words = alerts.take(facts.now)?;
+    alerts.is_on().then(|| Effect::Notify(format!("Steersman: {words}")))
+}
+
+/// Returns whether a pending text starts the next turn at once.
+fn goes_on(pending: &PendingTexts) -> bool {
+    pending.entries().iter().any(|entry| {
+        entry.agent.is_main()
+            && (entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale))
+    })
+}

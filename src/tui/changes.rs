@@ -1,0 +1,217 @@
+//! The files that the tools of this session changed, with their changes, over everything else on the screen: a row for each
+//! above, the change of the selected one below.
+//!
+//! What changed comes from the fold of the run (`src/session/fold/changes.rs`); what a file was at the start of the session
+//! knows the run alone, which is asked when the list opens. The undo: `src/workspace/changes.rs`; stories:
+//! `changes_pane.rs`, `changes.rs`, `undo.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::details::FileDiff;
+use crate::id::AgentId;
+use crate::protocol::{Request, UndoScope};
+use crate::session::fold::{ChangedFile, FileChange};
+use crate::summary::count;
+use crate::target::name_of;
+use crate::text::visible_line;
+use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, ChangesKey, Context, Travel};
+use crate::tui::state::Regions;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::diff::{self, Diff};
+use crate::tui::widgets::fit::put;
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+
+/// Columns that are left to a path at least.
+const PATH: u16 = 20;
+
+/// The list, from its opening to its end.
+#[derive(Debug, Default)]
+pub struct ChangesPane {
+    /// The selected file, and the first row of its change that is shown.
+    position: ListPosition,
+    /// The turn whose changes are shown; `None` for the whole session.
+    turn: Option<u32>,
+    /// The agent whose changes are shown; `None` for all.
+    agent: Option<AgentId>,
+    /// How files differ from what they were at the start, once the run has said so.
+    whole: Vec<FileDiff>,
+}
+
+impl ChangesPane {
+    /// Takes how files differ from what they were at the start.
+    pub fn take(&mut self, whole: Vec<FileDiff>) {
+        self.whole = whole;
+    }
+
+    /// Returns the rows, the newest change first.
+    fn rows<'a>(&self, facts: &'a Facts) -> Vec<ChangedFile<'a>> {
+        let mut rows = facts.run.changes.files(self.turn, self.agent.as_ref());
+        rows.reverse();
+        rows
+    }
+
+    /// Returns the parts of a file's change with a heading for each: the whole difference to the start where that is
+    /// wanted and known, else change by change.
+    fn parts<'a>(&'a self, row: &ChangedFile<'a>) -> Vec<(String, &'a FileDiff)> {
+        let whole = self.whole.iter().find(|diff| diff.path == row.path);
+        if let Some(whole) = whole.filter(|_| self.turn.is_none() && self.agent.is_none()) {
+            return vec![("since the start of the session".to_owned(), whole)];
+        }
+        let part =
+            |change: &&'a FileChange| (format!("turn {}, {}", change.turn, name_of(&change.agent)), &change.diff);
+        row.changes.iter().map(part).collect()
+    }
+
+    fn show(&mut self, turn: Option<u32>, agent: Option<AgentId>) -> Outcome {
+        (self.turn, self.agent) = (turn, agent);
+        self.position = ListPosition::default();
+        Outcome::DONE
+    }
+
+    fn lines(&self, file: &ChangedFile<'_>, width: u16, theme: &Theme) -> Vec<Line> {
+        let mut shown = Vec::new();
+        for (heading, change) in self.parts(file) {
+            let change = Diff::of(change);
+            let heading = Line::new(&format!("{heading}: {}", change.words), theme.dim);
+            shown.extend(wrapped([heading], width.into(), Break::Words));
+            let lines = diff::lines(&change.lines, change.columns, None, theme);
+            shown.extend(wrapped(lines, width.into(), Break::Anywhere));
+        }
+        shown
+    }
+}
+
+/// Asks the run what an undo would do; its reply becomes a question, which the list must not cover.
+fn undo(scope: UndoScope, facts: &Facts) -> Outcome {
+    if facts.run.is_under_way() {
+        return Outcome::say("not undone: a turn runs; stop it first, or wait for its end");
+    }
+    Outcome::Consumed(vec![PaneEffect::CloseOverlay, Request::PreviewUndo { scope }.into()])
+}
+
+impl Overlay for ChangesPane {
+    fn context(&self) -> Context {
+        Context::Changes
+    }
+
+    fn titles(&self, facts: &Facts) -> Vec<String> {
+        let shown = self.turn.map_or_else(|| "this session".to_owned(), |turn| format!("turn {turn}"));
+        let by = self.agent.as_ref().map(|agent| format!(", by {}", name_of(agent))).unwrap_or_default();
+        let files = count(self.count(facts), "file");
+        vec![format!(" {files} changed: {shown}{by} "), " Changed files ".to_owned()]
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        &[
+            " Up/Down file · Left/Right turn · a agent · Enter opens · u undoes the file · U the turn · Esc closes ",
+            " Left/Right turn · a agent · Enter opens · u, U undo · Esc closes ",
+            " u, U undo · Enter opens · Esc closes ",
+            " Esc closes ",
+        ]
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        self.rows(facts).len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        self.position.selected.min(self.count(facts).saturating_sub(1))
+    }
+
+    fn select(&mut self, row: usize, facts: &Facts) {
+        self.position = ListPosition { selected: row.min(self.count(facts).saturating_sub(1)), top: 0 };
+    }
+
+    fn travel(&mut self, travel: Travel, facts: &Facts) {
+        match travel {
+            Travel::PageUp | Travel::PageDown => {
+                let page = usize::from(facts.size.height / 3).max(1);
+                self.position.top = travel.from(self.position.top, page);
+            }
+            Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
+                self.select(travel.from(self.selected(facts), 1), facts);
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        let Action::InChanges(key) = action else { return Outcome::Ignored };
+        let turns = facts.run.changes.turns();
+        let rows = self.rows(facts);
+        let row = rows.get(self.selected(facts));
+        match (key, row) {
+            (ChangesKey::EarlierTurn, _) => {
+                let earlier = turns.iter().rev().find(|turn| self.turn.is_none_or(|shown| **turn < shown));
+                let turn = earlier.copied().or(self.turn);
+                self.show(turn, self.agent.clone())
+            }
+            (ChangesKey::LaterTurn, _) => {
+                let later = self.turn.and_then(|shown| turns.into_iter().find(|turn| *turn > shown));
+                self.show(later, self.agent.clone())
+            }
+            (ChangesKey::NextAgent, _) => {
+                let agents = facts.run.changes.agents();
+                let shown = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| *agent == shown));
+                let next = agents.get(shown.map_or(0, |shown| shown + 1)).map(|agent| (*agent).clone());
+                self.show(self.turn, next)
+            }
+            (ChangesKey::UndoTurn, _) => match self.turn {
+                Some(turn) => undo(UndoScope::Turn(turn), facts),
+                None => Outcome::say("choose a turn first: Left shows one, U undoes it"),
+            },
+            (_, None) => Outcome::say("no tool has changed a file"),
+            (ChangesKey::Open, Some(row)) => {
+                let part = |(heading, diff): (String, &FileDiff)| format!("{heading}\n{}", diff.hunks);
+                let parts: Vec<String> = self.parts(row).into_iter().map(part).collect();
+                let text = format!("{}\n\n{}", row.path, parts.join("\n"));
+                Outcome::one(PaneEffect::Outside(Effect::Edit { subject: EditorSubject::Entry, text }))
+            }
+            (ChangesKey::UndoFile, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
+                Outcome::say("u undoes all changes of a file: show all turns (Right) and all agents (a) first")
+            }
+            (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), facts),
+        }
+    }
+
+    fn wheel(&mut self, lines: isize, _: &Facts) {
+        self.position.top = self.position.top.saturating_add_signed(lines);
+    }
+
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        let (rows, selected) = (self.rows(facts), self.selected(facts));
+        let Some(file) = rows.get(selected) else {
+            let words = ["No tool has changed a file.", "What commands changed is not recorded."];
+            return draw_empty(&words, inner, theme, buffer);
+        };
+        let (area, below) = list_and_text(inner, rows.len(), theme, buffer);
+        let list = ListRows { area, count: rows.len(), selected, top: 0, height: 1 };
+        list.draw(theme, regions, buffer, |index, room, buffer| {
+            if let Some(file) = rows.get(index) {
+                draw_row(file, theme, room, buffer);
+            }
+        });
+        let top = draw_text(&self.lines(file, below.width, theme), self.position.top, below, buffer);
+        OverlayDrawn::list(selected, top)
+    }
+}
+
+/// Draws a row: the path, then lines, turns and agents as far as there is room.
+fn draw_row(file: &ChangedFile<'_>, theme: &Theme, room: Rect, buffer: &mut Buffer) {
+    let (added, removed) = file.lines();
+    let turns: Vec<String> = file.turns().iter().map(u32::to_string).collect();
+    let turns = if turns.len() > 4 { format!("{} turns", turns.len()) } else { format!("turn {}", turns.join(", ")) };
+    let new = if file.is_new() { "new " } else { "" };
+    let facts = format!("{new}+{added} −{removed} · {turns} · {}", file.agents().join(", "));
+    let left = put_facts(buffer, room, &facts, PATH, theme.dim);
+    put(buffer, left, &visible_line(file.path), theme.text);
+}

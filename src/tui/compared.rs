@@ -1,0 +1,123 @@
+//! Two sessions side by side, over everything else on the screen; one under the other where there is no room.
+//!
+//! Where two sessions part, and the rows in words: `src/session/compare/mod.rs`; stories: `session/compare.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::below;
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::summary::ComparedTable;
+use crate::tui::effect::Outcome;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context, Travel};
+use crate::tui::state::Regions;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{put, row};
+use crate::tui::widgets::wrap::{Break, Line, wrapped};
+
+/// Columns of the names of rows, and those from which both sessions stand side by side.
+const NAMES: u16 = 10;
+const WIDE: u16 = 60;
+
+/// The comparison, from its opening to its end; nothing in it is selected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparedPane {
+    table: ComparedTable,
+    position: ListPosition,
+}
+
+impl ComparedPane {
+    pub fn new(table: ComparedTable) -> Self {
+        Self { table, position: ListPosition::default() }
+    }
+}
+
+impl Overlay for ComparedPane {
+    fn context(&self) -> Context {
+        Context::Ledger
+    }
+
+    fn closing_words(&self) -> &'static str {
+        "Esc closes the comparison"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the comparison", "Esc: closes"]
+    }
+
+    fn titles(&self, _: &Facts) -> Vec<String> {
+        [" Two sessions: what each did behind the place where they part ", " Two sessions "].map(str::to_owned).to_vec()
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        &[" Up/Down scrolls · Home/End · Esc closes ", " Esc closes "]
+    }
+
+    fn count(&self, _: &Facts) -> usize {
+        0
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, _: &Facts) -> usize {
+        0
+    }
+
+    fn travel(&mut self, travel: Travel, facts: &Facts) {
+        // A frame puts it within the bounds.
+        self.position.top = travel.from(self.position.top, facts.half_page());
+    }
+
+    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+        if action == Action::Jump { Outcome::DONE } else { Outcome::Ignored }
+    }
+
+    fn wheel(&mut self, lines: isize, _: &Facts) {
+        self.position.top = self.position.top.saturating_add_signed(lines);
+    }
+
+    fn draw_inside(&self, facts: &Facts, inner: Rect, _: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        put(buffer, row(inner, 0), &self.table.heading, theme.title);
+        let below = below(inner, 2);
+        let lines = lines(&self.table, below.width, theme);
+        let top = self.position.top.min(lines.len().saturating_sub(below.height.into()));
+        let side = (below.width.saturating_sub(NAMES)) / 2;
+        for ([name, left, right], y) in lines.iter().skip(top).zip(below.y..below.bottom()) {
+            let x = below.x.saturating_add(NAMES);
+            name.draw(buffer, below.x, y, NAMES.min(below.width));
+            left.draw(buffer, x, y, below.width.saturating_sub(NAMES));
+            if below.width >= WIDE {
+                right.draw(buffer, x.saturating_add(side), y, side);
+            }
+        }
+        OverlayDrawn::list(0, top)
+    }
+}
+
+fn lines(table: &ComparedTable, width: u16, theme: &Theme) -> Vec<[Line; 3]> {
+    let is_wide = width >= WIDE;
+    let side = if is_wide { (width - NAMES) / 2 - 1 } else { width.saturating_sub(NAMES) };
+    let mut shown = Vec::new();
+    for compared in &table.rows {
+        let [left, right] = compared.sides.each_ref().map(|texts| {
+            let lines = texts.iter().map(|text| Line::new(text, theme.text));
+            wrapped(lines, side.max(1).into(), Break::Words)
+        });
+        let pairs: Vec<[Option<Line>; 2]> = if is_wide {
+            let at = |lines: &[Line], index: usize| lines.get(index).cloned();
+            (0..left.len().max(right.len())).map(|index| [at(&left, index), at(&right, index)]).collect()
+        } else {
+            // One under the other.
+            left.into_iter().chain(right).map(|line| [Some(line), None]).collect()
+        };
+        for (index, [left, right]) in pairs.into_iter().enumerate() {
+            let name = if index == 0 { Line::new(compared.name, theme.dim) } else { Line::default() };
+            shown.push([name, left.unwrap_or_default(), right.unwrap_or_default()]);
+        }
+    }
+    shown
+}

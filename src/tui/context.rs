@@ -1,0 +1,207 @@
+//! What fills the context windows of the agents, the largest part first, over everything else on the screen: the sums above,
+//! a row for each part below. And the same in words, for the line output.
+//!
+//! The run is asked when the list opens and after each wish. What fills a window: `src/agent/context_report.rs`; the wishes:
+//! `src/control/context.rs`; stories: `context_pane.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::{ListRows, below, below_rule, draw_empty, put_facts};
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::id::AgentId;
+use crate::limits;
+use crate::protocol::{ContextAct, ContextPart, ContextReport, ContextWish, Request};
+use crate::summary::{count, tokens};
+use crate::target::name_of;
+use crate::text::visible_line;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context, ContextKey};
+use crate::tui::state::Regions;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::put;
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+
+/// Rows that the sums may have.
+const SUM_ROWS: u16 = 3;
+
+/// The list, from its opening to its end.
+#[derive(Debug)]
+pub struct ContextPane {
+    agent: AgentId,
+    position: ListPosition,
+    /// What the run said; `None` before that.
+    reports: Option<Vec<ContextReport>>,
+}
+
+impl ContextPane {
+    pub fn at(agent: AgentId) -> Self {
+        Self { agent, position: ListPosition::default(), reports: None }
+    }
+
+    pub fn take(&mut self, reports: Vec<ContextReport>) {
+        self.reports = Some(reports);
+    }
+
+    /// Returns what is shown: the chosen agent's, or the first one's when that has ended.
+    fn report(&self) -> Option<&ContextReport> {
+        let reports = self.reports.as_ref()?;
+        reports.iter().find(|report| report.agent == self.agent).or_else(|| reports.first())
+    }
+
+    fn part(&self) -> Option<(&ContextReport, &ContextPart)> {
+        let report = self.report()?;
+        Some((report, report.parts.get(self.position.selected.min(report.parts.len().saturating_sub(1)))?))
+    }
+
+    fn next_agent(&mut self) {
+        let reports = self.reports.as_deref().unwrap_or_default();
+        let place = reports.iter().position(|report| report.agent == self.agent).map_or(0, |place| place + 1);
+        if let Some(report) = reports.get(place).or(reports.first()) {
+            self.agent = report.agent.clone();
+            self.position.selected = 0;
+        }
+    }
+}
+
+impl Overlay for ContextPane {
+    fn context(&self) -> Context {
+        Context::Window
+    }
+
+    fn titles(&self, _: &Facts) -> Vec<String> {
+        let Some(report) = self.report() else { return vec![" Context window ".to_owned(), " Context ".to_owned()] };
+        let agent = name_of(&report.agent);
+        vec![format!(" Context of {agent}: {} ", total(report)), format!(" Context of {agent} ")]
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        &[
+            " Up/Down part · d take out · p pin · a agent · Esc closes ",
+            " d take out · p pin · a agent · Esc closes ",
+            " d, p · Esc closes ",
+            " Esc closes ",
+        ]
+    }
+
+    fn count(&self, _: &Facts) -> usize {
+        self.report().map_or(0, |report| report.parts.len())
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        self.position.selected.min(self.count(facts).saturating_sub(1))
+    }
+
+    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+        let Action::InWindow(key) = action else { return Outcome::Ignored };
+        let wanted = match key {
+            ContextKey::NextAgent => {
+                self.next_agent();
+                return Outcome::DONE;
+            }
+            ContextKey::Drop => ContextWish::Drop,
+            ContextKey::Pin => ContextWish::Pin,
+        };
+        let Some((report, part)) = self.part() else { return Outcome::DONE };
+        let Some(call) = part.call.clone() else {
+            return Outcome::say("only a file that was read or a result can be taken out or pinned");
+        };
+        // The same key again takes the wish back.
+        let wish = Some(wanted).filter(|wanted| part.wish != Some(*wanted));
+        let said = match wish {
+            Some(ContextWish::Drop) => {
+                "taken out at the next boundary; the server then reads what is behind it anew, once"
+            }
+            Some(ContextWish::Pin) => "pinned: a compaction keeps it word for word",
+            None => "left as it is",
+        };
+        let act = ContextAct::Wish { agent: report.agent.clone(), call, wish };
+        Outcome::Consumed(vec![PaneEffect::Say(said.to_owned()), Request::Context { act }.into()])
+    }
+
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        let Some(report) = self.report() else {
+            let words = if self.reports.is_some() { "No agent runs." } else { "The run is asked…" };
+            return draw_empty(&[words], inner, theme, buffer);
+        };
+        let mut lines = wrapped([Line::new(&sums(report), theme.dim)], inner.width.into(), Break::Words);
+        lines.truncate(SUM_ROWS.min(inner.height / 3).into());
+        draw_text(&lines, 0, inner, buffer);
+        let area = below_rule(below(inner, u16::try_from(lines.len()).unwrap_or(SUM_ROWS)), theme, buffer);
+        if report.parts.is_empty() {
+            return OverlayDrawn::default();
+        }
+        let (count, selected) = (report.parts.len(), self.selected(facts));
+        let rows = ListRows { area, count, selected, top: 0, height: 1 };
+        rows.draw(theme, regions, buffer, |index, room, buffer| {
+            if let Some(part) = report.parts.get(index) {
+                draw_row(part, report.tokens, theme, room, buffer);
+            }
+        });
+        OverlayDrawn::list(selected, 0)
+    }
+}
+
+/// Draws a part: its size and share, what it is, and what is wanted of it.
+fn draw_row(part: &ContextPart, whole: u64, theme: &Theme, room: Rect, buffer: &mut Buffer) {
+    let left = put_facts(buffer, room, wish_word(part.wish), 0, theme.accent);
+    let share = part.tokens.saturating_mul(100) / whole.max(1);
+    let size = format!("{:>7} {share:>3}%  {}", format!("~{}", tokens(part.tokens)), name(part));
+    put(buffer, left, &size, theme.text);
+}
+
+/// Returns the tokens that are used, and how many fit.
+fn total(report: &ContextReport) -> String {
+    let about = if report.estimated { "~" } else { "" };
+    let used = format!("{about}{}", tokens(report.tokens));
+    match report.window.filter(|window| *window > 0) {
+        Some(window) => {
+            let share = report.tokens.saturating_mul(100) / window;
+            format!("{used} of {} tokens, {share}%", tokens(window))
+        }
+        None => format!("{used} tokens, the window is not known"),
+    }
+}
+
+fn sums(report: &ContextReport) -> String {
+    let sum = |(kind, sum)| format!("{kind} ~{}", tokens(sum));
+    report.sums().into_iter().map(sum).collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns what a part is, made safe to show.
+fn name(part: &ContextPart) -> String {
+    if part.name.is_empty() {
+        part.kind.word().to_owned()
+    } else {
+        format!("{}: {}", part.kind.word(), visible_line(&part.name))
+    }
+}
+
+/// Returns what the user wants done with a part, in a word or two.
+fn wish_word(wish: Option<ContextWish>) -> &'static str {
+    match wish {
+        Some(ContextWish::Drop) => "to be taken out",
+        Some(ContextWish::Pin) => "pinned",
+        None => "",
+    }
+}
+
+/// Returns the lines of the line output about an agent.
+pub fn in_words(report: &ContextReport) -> Vec<String> {
+    let mut lines = vec![format!("context of {}: {}; {}", name_of(&report.agent), total(report), sums(report))];
+    for part in report.parts.iter().take(limits::LINE_ROWS) {
+        let wish = wish_word(part.wish);
+        let wish = if wish.is_empty() { String::new() } else { format!(", {wish}") };
+        lines.push(format!("~{} tokens: {}{wish}", tokens(part.tokens), name(part)));
+    }
+    if let Some(more) = report.parts.len().checked_sub(limits::LINE_ROWS).filter(|more| *more > 0) {
+        lines.push(format!("{} smaller than these", count(more, "part")));
+    }
+    lines
+}

@@ -1,0 +1,235 @@
+//! The commands in the background and the user's shell lines, with their output while it comes, over everything else on the
+//! screen: `/jobs`. A row for each above, the end of the output of the selected one below; or that alone.
+//!
+//! What happens to jobs: `src/session/fold/jobs.rs`, `src/tool/jobs/mod.rs`; stories: `jobs_pane.rs`, `jobs.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::event::JobOwner;
+use crate::id::JobId;
+use crate::session::fold::JobState;
+use crate::summary::{count, seconds};
+use crate::target::name_of;
+use crate::text::visible_line;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context, JobsKey, Travel};
+use crate::tui::state::Regions;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{one_line, put};
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+
+/// Columns that are left to a command at least.
+const COMMAND: u16 = 16;
+
+/// The list, from its opening to its end.
+#[derive(Debug, Default)]
+pub struct JobsPane {
+    /// The selected job; `None` for the newest.
+    job: Option<JobId>,
+    /// The lines of the output that stand below what is shown (0 follows the end) are its top.
+    position: ListPosition,
+    shows: JobsView,
+}
+
+/// What takes the room of the list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum JobsView {
+    /// The list, with the end of one output below it.
+    #[default]
+    List,
+    Output,
+}
+
+impl JobsPane {
+    /// Opens the list at a job.
+    pub fn at(job: Option<JobId>) -> Self {
+        Self { job, ..Self::default() }
+    }
+
+    /// Returns the rows, the newest first.
+    fn rows(facts: &Facts) -> Vec<&JobState> {
+        facts.run.jobs.all().rev().collect()
+    }
+
+    fn scroll(&mut self, travel: Travel, page: usize) {
+        let up = &mut self.position.top;
+        *up = match travel {
+            Travel::Previous => up.saturating_add(1),
+            Travel::Next => up.saturating_sub(1),
+            Travel::PageUp => up.saturating_add(page),
+            Travel::PageDown => up.saturating_sub(page),
+            Travel::First => usize::MAX,
+            Travel::Last => 0,
+        };
+    }
+}
+
+impl Overlay for JobsPane {
+    fn context(&self) -> Context {
+        Context::Jobs
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        match self.shows {
+            JobsView::List => &["Esc: closes the list", "Esc: closes"],
+            JobsView::Output => &["Esc: back to the list", "Esc: back"],
+        }
+    }
+
+    fn titles(&self, facts: &Facts) -> Vec<String> {
+        let rows = Self::rows(facts);
+        match (self.shows, rows.get(self.selected(facts))) {
+            (JobsView::Output, Some(job)) => {
+                vec![format!(" {}: {} ", job.id, visible_line(&job.command)), format!(" {} ", job.id)]
+            }
+            (JobsView::List | JobsView::Output, _) => {
+                let running = facts.run.jobs.running();
+                vec![format!(" {}, {running} running ", count(rows.len(), "background command")), " Jobs ".to_owned()]
+            }
+        }
+    }
+
+    fn hints(&self, facts: &Facts) -> &'static [&'static str] {
+        let rows = Self::rows(facts);
+        let is_running = rows.get(self.selected(facts)).map(|job| job.end.is_none());
+        match (self.shows, is_running) {
+            (JobsView::List, None) => &[" Esc closes "],
+            (JobsView::List, Some(false)) => {
+                &[" Up/Down job · Enter its output · Esc closes ", " Enter output · Esc closes ", " Esc closes "]
+            }
+            (JobsView::List, Some(true)) => &[
+                " Up/Down job · Enter its output · x stops it · Esc closes ",
+                " Enter output · x stops it · Esc closes ",
+                " Esc closes ",
+            ],
+            (JobsView::Output, None | Some(false)) => &[
+                " Up/Down, PageUp/PageDown scroll · End follows · Esc back ",
+                " Up/Down scroll · Esc back ",
+                " Esc back ",
+            ],
+            (JobsView::Output, Some(true)) => &[
+                " Up/Down, PageUp/PageDown scroll · End follows · x stops it · Esc back ",
+                " Up/Down scroll · x stops it · Esc back ",
+                " Esc back ",
+            ],
+        }
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        facts.run.jobs.all().count()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        let place = self.job.as_ref().and_then(|id| Self::rows(facts).iter().position(|job| job.id == *id));
+        place.unwrap_or(0)
+    }
+
+    fn select(&mut self, row: usize, facts: &Facts) {
+        let rows = Self::rows(facts);
+        self.job = rows.get(row.min(rows.len().saturating_sub(1))).map(|job| job.id.clone());
+        self.position.top = 0;
+    }
+
+    fn back(&mut self) -> bool {
+        std::mem::take(&mut self.shows) == JobsView::Output
+    }
+
+    fn travel(&mut self, travel: Travel, facts: &Facts) {
+        if self.shows == JobsView::Output || matches!(travel, Travel::PageUp | Travel::PageDown) {
+            self.scroll(travel, facts.half_page());
+        } else {
+            self.select(travel.from(self.selected(facts), 1), facts);
+        }
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        let Action::InJobs(key) = action else { return Outcome::Ignored };
+        let rows = Self::rows(facts);
+        let Some(job) = rows.get(self.selected(facts)) else {
+            return Outcome::say("no command was run in the background");
+        };
+        match key {
+            JobsKey::Show => {
+                self.job = Some(job.id.clone());
+                self.shows = match self.shows {
+                    JobsView::List => JobsView::Output,
+                    JobsView::Output => JobsView::List,
+                };
+                Outcome::DONE
+            }
+            JobsKey::Stop if job.end.is_some() => Outcome::say("it has ended already"),
+            // The question must not be covered by the list.
+            JobsKey::Stop => Outcome::Consumed(vec![PaneEffect::CloseOverlay, PaneEffect::AskStopJob(job.id.clone())]),
+        }
+    }
+
+    fn wheel(&mut self, lines: isize, _: &Facts) {
+        self.position.top = self.position.top.saturating_add_signed(lines.saturating_neg());
+    }
+
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        let (rows, selected) = (Self::rows(facts), self.selected(facts));
+        let Some(job) = rows.get(selected) else {
+            let words = ["No command was run in the background.", "!COMMAND in the message runs one of your own."];
+            return draw_empty(&words, inner, theme, buffer);
+        };
+        let below = match self.shows {
+            JobsView::Output => inner,
+            JobsView::List => {
+                let (area, below) = list_and_text(inner, rows.len(), theme, buffer);
+                let list = ListRows { area, count: rows.len(), selected, top: 0, height: 1 };
+                list.draw(theme, regions, buffer, |index, room, buffer| {
+                    if let Some(job) = rows.get(index) {
+                        draw_row(job, facts, room, buffer);
+                    }
+                });
+                below
+            }
+        };
+        let lines = output(job, below.width, theme);
+        let most = lines.len().saturating_sub(below.height.into());
+        let up = self.position.top.min(most);
+        draw_text(&lines, most - up, below, buffer);
+        OverlayDrawn::list(selected, up)
+    }
+}
+
+/// Draws a row: the id and the command, then whose it is, how it stands and for how long, as far as there is room; in the
+/// room that is left the last line of its output.
+fn draw_row(job: &JobState, facts: &Facts, room: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
+    let whose = match job.owner {
+        JobOwner::Agent => name_of(&job.agent),
+        JobOwner::User => "yours".to_owned(),
+    };
+    let style = match &job.end {
+        Some(end) if !end.is_success() => theme.tool_error,
+        Some(_) => theme.dim,
+        None => theme.tool,
+    };
+    let state = [job.words(), seconds(job.elapsed_ms(facts.now)), whose].join(" · ");
+    let left = put_facts(buffer, room, &state, COMMAND, style);
+    let mark = if job.owner == JobOwner::User { "!" } else { "" };
+    let name = one_line(&format!("{} {mark}{}", job.id, visible_line(&job.command)));
+    let behind = put(buffer, left, &name, theme.text);
+    if behind.width > 4 {
+        let room = Rect { x: behind.x + 2, width: behind.width - 2, ..behind };
+        put(buffer, room, &one_line(job.last_line()), theme.dim);
+    }
+}
+
+/// Returns the rows of an output.
+fn output(job: &JobState, width: u16, theme: &Theme) -> Vec<Line> {
+    let lines = job.output().text.lines().map(|line| Line::new(line, theme.output));
+    let rows = wrapped(lines, width.into(), Break::Anywhere);
+    if rows.is_empty() { vec![Line::new("[no output]", theme.dim)] } else { rows }
+}

@@ -1,0 +1,233 @@
+//! The ledger: every text that was sent and what became of it, over everything else on the screen: a row for each, and the
+//! selected one in full words below.
+//!
+//! Columns go where there is no room for them, the least telling first; on a narrow screen a second row has what is known.
+//! The rows in words: `src/session/fold/ledger.rs`; stories: `ledger.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::{ListRows, below, beside_mark, draw_empty};
+use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::id::{AgentId, MessageId};
+use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
+use crate::steering::TextKind;
+use crate::summary::{count, tokens};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::state::Regions;
+use crate::tui::view::layout::MEDIUM;
+use crate::tui::view::receipt::style;
+use crate::tui::widgets::fit::{columns, one_line, put, row};
+
+/// Columns of the mark of the selected row, and of the receipt's mark.
+const MARKS: [u16; 2] = [2, 3];
+/// Columns that are left to the text at least.
+const TEXT: u16 = 22;
+
+/// A column: its heading, its width, and what stands in it.
+struct Column {
+    title: &'static str,
+    width: u16,
+    word: fn(&LedgerRow) -> String,
+}
+
+/// Behind the text, in the order in which they stand.
+const COLUMNS: [Column; 7] = [
+    Column { title: "to", width: 14, word: |row| row.to.clone() },
+    Column { title: "kind", width: 7, word: |row| row.kind.clone() },
+    Column { title: "waited", width: 7, word: |row| row.waited.clone() },
+    Column { title: "boundary", width: 16, word: |row| where_it_is(row).to_owned() },
+    Column { title: "seen", width: 8, word: |row| row.seen.clone() },
+    Column { title: "tokens", width: 7, word: |row| row.tokens.parse().map(tokens).unwrap_or_default() },
+    Column { title: "cost", width: 9, word: |row| row.cost.clone() },
+];
+
+/// The columns in the order in which they are left out.
+const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
+
+/// The ledger, from its opening to its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerPane(ListPosition);
+
+impl LedgerPane {
+    /// Opens the ledger at its newest row.
+    pub fn at_newest(receipts: &Receipts) -> Self {
+        Self(ListPosition { selected: receipts.list().len().saturating_sub(1), top: 0 })
+    }
+
+    fn show(&self, facts: &Facts, what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
+        let receipt = facts.run.receipts.list().get(self.0.selected);
+        Outcome::Consumed(receipt.map(|receipt| what(receipt.agent.clone(), receipt.id.clone())).into_iter().collect())
+    }
+}
+
+impl Overlay for LedgerPane {
+    fn context(&self) -> Context {
+        Context::Ledger
+    }
+
+    fn closing_words(&self) -> &'static str {
+        "F4 closes the ledger"
+    }
+
+    fn escape_words(&self) -> &'static [&'static str] {
+        &["Esc: closes the ledger", "Esc: closes"]
+    }
+
+    fn titles(&self, facts: &Facts) -> Vec<String> {
+        let texts = count(self.count(facts), "text");
+        let titles = [
+            format!(" Ledger of {texts} · Enter shows the text, a the answer · Esc closes "),
+            format!(" {texts} · Enter shows · Esc closes "),
+        ];
+        titles.iter().map(|title| facts.spell(Context::Ledger, title).into_owned()).collect()
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn count(&self, facts: &Facts) -> usize {
+        facts.run.receipts.list().len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.0
+    }
+
+    fn selected(&self, facts: &Facts) -> usize {
+        self.0.selected.min(self.count(facts).saturating_sub(1))
+    }
+
+    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+        match action {
+            Action::Jump => self.show(facts, PaneEffect::ShowText),
+            Action::JumpToAnswer => self.show(facts, PaneEffect::ShowAnswer),
+            _ => Outcome::Ignored,
+        }
+    }
+
+    fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let (receipts, selected) = (facts.run.receipts.list(), self.selected(facts));
+        let Some(receipt) = receipts.get(selected) else {
+            return draw_empty(&["Nothing was sent yet."], inner, &facts.theme, buffer);
+        };
+        if inner.height >= 8 {
+            inner.height -= 3;
+            draw_detail(facts, receipt, Rect { y: inner.bottom() + 1, height: 2, ..inner }, buffer);
+        }
+        let height = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
+        let shown = columns_for(inner.width);
+        if height == 1 && inner.height >= 3 {
+            draw_head(facts, &shown, beside_mark(row(inner, 0)), buffer);
+            inner = below(inner, 1);
+        }
+        let rows = ListRows { area: inner, count: receipts.len(), selected, top: self.0.top, height };
+        let top = rows.draw(&facts.theme, regions, buffer, |index, area, buffer| {
+            if let Some(receipt) = receipts.get(index) {
+                draw_row(facts, receipt, &shown, area, buffer);
+            }
+        });
+        OverlayDrawn::list(selected, top)
+    }
+}
+
+fn draw_head(facts: &Facts, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
+    let (text, mut x) = split(shown, line);
+    put(buffer, text, "text", facts.theme.dim);
+    for column in shown {
+        put(buffer, Rect { x, width: column.width, ..line }, column.title, facts.theme.dim);
+        x += column.width + 1;
+    }
+}
+
+/// Draws a text into what is left of its row beside the mark.
+fn draw_row(facts: &Facts, receipt: &Receipt, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
+    let line = row(area, 0);
+    let mark = receipt_words(receipt).mark;
+    let words = ledger_row(receipt);
+    put(buffer, line, mark.symbol(), style(mark, theme));
+    let text_style = if mark == ReceiptMark::Back { theme.dim } else { theme.text };
+    let second = row(area, 1);
+    if second.is_empty() {
+        let (text, mut x) = split(shown, line);
+        let has_kind = shown.iter().any(|column| column.title == "kind");
+        let kind = if has_kind || receipt.kind == TextKind::Add { String::new() } else { format!("{}: ", words.kind) };
+        put(buffer, text, &format!("{kind}{}", one_line(&words.text)), text_style);
+        for column in shown {
+            put(buffer, Rect { x, width: column.width, ..line }, &(column.word)(&words), theme.dim);
+            x += column.width + 1;
+        }
+    } else {
+        let text = split(&[], line).0;
+        put(buffer, text, &one_line(&words.text), text_style);
+        let room = Rect { y: second.y, ..text };
+        put(buffer, room, &summary(&words, room.width), theme.dim);
+    }
+}
+
+/// Returns the boundary at which a text entered, or what became of it else.
+fn where_it_is(words: &LedgerRow) -> &str {
+    if words.boundary.is_empty() { &words.state } else { &words.boundary }
+}
+
+/// Returns as many facts as fit, the most telling first.
+fn summary(words: &LedgerRow, room: u16) -> String {
+    let mut line =
+        if words.kind == TextKind::Add.name() { words.to.clone() } else { format!("{} · {}", words.to, words.kind) };
+    let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
+    for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
+        let longer = format!("{line} · {fact}");
+        if !fact.is_empty() && columns(&longer) <= room {
+            line = longer;
+        }
+    }
+    line
+}
+
+/// Writes the selected receipt in full words.
+fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
+    let words = ledger_row(receipt);
+    let spent = match (receipt.spent.tokens, words.cost.as_str()) {
+        (None, _) => String::new(),
+        (Some(spent), "") => format!("{} tokens", tokens(spent)),
+        (Some(spent), cost) => format!("{} tokens, {cost}", tokens(spent)),
+    };
+    let told = receipt_words(receipt);
+    let kind = if receipt.kind == TextKind::Add { String::new() } else { format!(", {},", receipt.kind) };
+    put(buffer, row(area, 0), &format!("{}{kind} to {}: {}", words.id, words.to, told.line()), theme.text);
+    let until = "until the next change of tool or the end of the turn";
+    let full = format!("{spent} {until}");
+    let second = row(area, 1);
+    let fitting = if columns(&full) <= second.width { full } else { spent.clone() };
+    if !spent.is_empty() {
+        put(buffer, second, &fitting, theme.dim);
+    }
+}
+
+/// Returns the place of the text, and where the columns begin.
+fn split(shown: &[&Column], line: Rect) -> (Rect, u16) {
+    let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
+    let left = MARKS[1].min(line.width);
+    let width = line.width.saturating_sub(left + behind);
+    (Rect { x: line.x + left, width, ..line }, line.x + left + width + 1)
+}
+
+/// Chooses the columns that leave room for the text.
+fn columns_for(width: u16) -> Vec<&'static Column> {
+    let mut out = 0;
+    loop {
+        let gone = LEFT_OUT.get(..out).unwrap_or_default();
+        let shown: Vec<&Column> =
+            COLUMNS.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, column)| column).collect();
+        let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
+        if MARKS.iter().sum::<u16>() + behind + TEXT <= width || shown.is_empty() {
+            return shown;
+        }
+        out += 1;
+    }
+}

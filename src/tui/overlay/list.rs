@@ -1,0 +1,99 @@
+//! What the lists over the screen are drawn with: rows with a mark at the selected one, facts at the right of a row, rules.
+//! Called by the overlays; keeps nothing.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::OverlayDrawn;
+use crate::tui::state::{Region, Regions};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+
+/// Columns of the mark of the selected row.
+const MARK: u16 = 2;
+
+/// The rows of a list, and the area that they have.
+#[derive(Debug, Clone, Copy)]
+pub struct ListRows {
+    pub area: Rect,
+    pub count: usize,
+    pub selected: usize,
+    /// The first one that was shown before.
+    pub top: usize,
+    /// Screen rows of each.
+    pub height: u16,
+}
+
+impl ListRows {
+    /// Draws the rows that fit, the selected one among them: the marks here, the rest of each by its index; returns the
+    /// first one that is shown.
+    pub fn draw(
+        self,
+        theme: &Theme,
+        regions: &mut Regions,
+        buffer: &mut Buffer,
+        mut draw_row: impl FnMut(usize, Rect, &mut Buffer),
+    ) -> usize {
+        let Self { area, count, selected, top, height } = self;
+        let fits = usize::from(area.height / height.max(1)).max(1);
+        let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(count.saturating_sub(fits));
+        for (place, index) in (0..).zip(top..count.min(top.saturating_add(fits))) {
+            let whole = Rect { y: area.y + place * height, height: height.min(area.height), ..area };
+            let first = row(whole, 0);
+            regions.add(whole, Region::OverlayRow(index));
+            if index == selected {
+                put(buffer, first, "›", theme.accent);
+            }
+            draw_row(index, beside_mark(whole), buffer);
+            if index == selected {
+                buffer.set_style(first.intersection(*buffer.area()), theme.selected);
+            }
+        }
+        top
+    }
+}
+
+pub fn beside_mark(row: Rect) -> Rect {
+    let mark = row.width.min(MARK);
+    Rect { x: row.x + mark, width: row.width - mark, ..row }
+}
+
+/// Gives up to a third of an area to a list, and what is below a rule to the text of the selected row.
+pub fn list_and_text(area: Rect, count: usize, theme: &Theme, buffer: &mut Buffer) -> (Rect, Rect) {
+    let height = u16::try_from(count).unwrap_or(u16::MAX).min((area.height / 3).max(1));
+    let list = Rect { height, ..area };
+    (list, below_rule(Rect { y: list.bottom(), height: area.height.saturating_sub(height), ..area }, theme, buffer))
+}
+
+/// Draws a rule into the first row of an area; returns what is below it.
+pub fn below_rule(area: Rect, theme: &Theme, buffer: &mut Buffer) -> Rect {
+    put(buffer, row(area, 0), &"─".repeat(area.width.into()), theme.border);
+    below(area, 1)
+}
+
+/// Returns what is below the first rows of an area.
+pub fn below(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect { y: area.y + rows, height: area.height - rows, ..area }
+}
+
+/// Says why a list is empty.
+pub fn draw_empty(lines: &[&str], area: Rect, theme: &Theme, buffer: &mut Buffer) -> OverlayDrawn {
+    for (line, y) in lines.iter().zip(0..) {
+        put(buffer, row(area, y), line, theme.dim);
+    }
+    OverlayDrawn::default()
+}
+
+/// Writes facts, joined by ` · `, to the right of a row: as many of the first as leave so many columns; returns what is
+/// left of the row.
+pub fn put_facts(buffer: &mut Buffer, row: Rect, facts: &str, least: u16, style: Style) -> Rect {
+    let all = one_line(facts);
+    let mut shown = all.as_str();
+    while !shown.is_empty() && columns(shown).saturating_add(least) > row.width {
+        shown = shown.rsplit_once(" · ").map_or("", |(before, _)| before);
+    }
+    let left = put_right(buffer, row, shown, style);
+    Rect { width: left.width.saturating_sub(u16::from(!shown.is_empty())), ..left }
+}

@@ -1,0 +1,177 @@
+//! The list to choose from that lies over the screen, with a filter and a preview: the saved sessions, what was found in
+//! them, the user's own messages, or the MCP servers. The list has the upper half where there is room for a preview.
+//!
+//! What a choice leads to, and the questions about that: `src/tui/update/sessions.rs`, `src/tui/switch.rs`; the saved
+//! sessions as rows: `src/tui/run/sessions.rs`; stories: `session/screen.rs`, `session/branch.rs`, `session/command.rs`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
+use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn};
+use crate::text::visible;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::state::Regions;
+use crate::tui::switch::{ChoiceSubject, ListChoice};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{one_line, put};
+use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+
+/// Rows from which there is room for a preview.
+const TALL: u16 = 12;
+/// Columns that are left to a title at least.
+const TITLE: u16 = 24;
+
+/// The list, from its opening to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices {
+    subject: ChoiceSubject,
+    /// `None` until they are known.
+    rows: Option<Result<Vec<ListChoice>, String>>,
+    filter: FilterText,
+    position: ListPosition,
+}
+
+impl Choices {
+    /// Opens a list that is not known yet.
+    pub fn awaited(subject: ChoiceSubject) -> Self {
+        Self { subject, ..Self::default() }
+    }
+
+    /// Opens a list with its last row selected.
+    pub fn of(subject: ChoiceSubject, rows: Vec<ListChoice>) -> Self {
+        Self {
+            subject,
+            position: ListPosition { selected: rows.len().saturating_sub(1), top: 0 },
+            rows: Some(Ok(rows)),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the rows that were waited for, or why there are none.
+    pub fn take(&mut self, rows: Result<Vec<ListChoice>, String>) {
+        self.rows = Some(rows);
+    }
+
+    pub fn subject(&self) -> ChoiceSubject {
+        self.subject
+    }
+
+    /// Returns the rows, or why there are none; `None` until they are known.
+    fn rows(&self) -> Option<Result<&[ListChoice], &str>> {
+        self.rows.as_ref().map(|rows| rows.as_deref().map_err(String::as_str))
+    }
+
+    /// Returns the rows that the filter leaves, and the place of the selected one among them.
+    fn found(&self) -> (Vec<&ListChoice>, usize) {
+        let words = self.filter.words();
+        let holds = |row: &&ListChoice| {
+            let all = format!("{} {} {} {}", row.id, row.title, row.facts, row.preview).to_lowercase();
+            words.iter().all(|word| all.contains(word))
+        };
+        let found: Vec<&ListChoice> =
+            self.rows().and_then(Result::ok).unwrap_or_default().iter().filter(holds).collect();
+        let selected = self.position.selected.min(found.len().saturating_sub(1));
+        (found, selected)
+    }
+}
+
+impl Overlay for Choices {
+    fn context(&self) -> Context {
+        Context::Choices
+    }
+
+    fn titles(&self, _: &Facts) -> Vec<String> {
+        let titles = match self.subject {
+            ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
+            ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
+            ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
+            ChoiceSubject::Server => [" MCP servers: start one ", " MCP servers "],
+            ChoiceSubject::Hook => [" Hooks: when they run, and what they did last ", " Hooks "],
+        };
+        titles.map(str::to_owned).to_vec()
+    }
+
+    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+        if self.subject == ChoiceSubject::Hook {
+            return &[" type to filter · Up/Down select · Esc closes ", " Esc closes "];
+        }
+        &[" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "]
+    }
+
+    fn count(&self, _: &Facts) -> usize {
+        self.found().0.len()
+    }
+
+    fn position(&mut self) -> &mut ListPosition {
+        &mut self.position
+    }
+
+    fn selected(&self, _: &Facts) -> usize {
+        self.found().1
+    }
+
+    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+        match action {
+            Action::Jump => {
+                let (found, selected) = self.found();
+                let chosen = found.get(selected).map(|row| PaneEffect::Chosen(self.subject, (*row).clone()));
+                return Outcome::Consumed(chosen.into_iter().collect());
+            }
+            Action::Write(key) => _ = self.filter.delete(key),
+            _ => return Outcome::Ignored,
+        }
+        self.position.selected = 0;
+        Outcome::DONE
+    }
+
+    fn type_char(&mut self, c: char) -> Outcome {
+        self.filter.type_text(c.encode_utf8(&mut [0; 4]));
+        self.position.selected = 0;
+        Outcome::DONE
+    }
+
+    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &facts.theme;
+        let (cursor, below) = self.filter.draw(inner, theme, buffer);
+        let (found, selected) = self.found();
+        let nothing = match (self.rows(), self.subject) {
+            (None, ChoiceSubject::Server) => "asking how the servers stand…",
+            (None, _) => "reading the sessions…",
+            (Some(Ok([])), ChoiceSubject::Hit) => "no session holds these words",
+            (Some(Err(reason)), _) => reason,
+            (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
+            (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",
+            (Some(Ok([])), ChoiceSubject::Server) => "no MCP server is configured; /help mcp says how",
+            (Some(Ok([])), ChoiceSubject::Hook) => "there are no hooks; /help hooks says how to add some",
+            (Some(Ok(_)), _) => "nothing fits the filter",
+        };
+        let Some(chosen) = found.get(selected) else {
+            draw_empty(&[&one_line(nothing)], below, theme, buffer);
+            return OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() };
+        };
+        let area = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
+        let rows = ListRows { area, count: found.len(), selected, top: 0, height: 1 };
+        rows.draw(theme, regions, buffer, |index, room, buffer| {
+            if let Some(choice) = found.get(index) {
+                let left = put_facts(buffer, room, &choice.facts, TITLE, theme.dim);
+                put(buffer, left, &one_line(&choice.title), theme.text);
+            }
+        });
+        let preview = Rect { y: area.bottom(), height: below.height - area.height, ..below };
+        if preview.height > 1 {
+            draw_preview(chosen, theme, below_rule(preview, theme, buffer), buffer);
+        }
+        OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() }
+    }
+}
+
+fn draw_preview(choice: &ListChoice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let facts = [choice.id.as_str(), &choice.facts].into_iter().filter(|fact| !fact.is_empty());
+    let facts = Line::new(&facts.collect::<Vec<_>>().join(" · "), theme.dim);
+    let preview = visible(&choice.preview);
+    let texts = preview.lines().map(|line| Line::new(line, theme.text));
+    draw_text(&wrapped(std::iter::once(facts).chain(texts), area.width.into(), Break::Words), 0, area, buffer);
+}
