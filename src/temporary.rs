@@ -9,10 +9,11 @@ use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 use std::time::Duration;
 
 use crate::limits;
+use crate::sync::lock;
 
 /// How the names of all such directories begin.
 const PREFIX: &str = "steersman-";
@@ -80,7 +81,7 @@ pub fn remove_all() {
 }
 
 fn in_use<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
-    change(&mut IN_USE.lock().unwrap_or_else(PoisonError::into_inner))
+    change(&mut lock(&IN_USE))
 }
 
 fn remove(path: &Path) {

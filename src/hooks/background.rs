@@ -5,7 +5,7 @@
 //! session ends is dropped. Always holds: with the value every run ends, with all that it has started.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -15,6 +15,7 @@ use crate::event::{HookOutcome, HookRun};
 use crate::hooks::HookSaid;
 use crate::id::AgentId;
 use crate::limits;
+use crate::sync::lock;
 
 /// The runs in the background of a session.
 #[derive(Debug)]
@@ -76,8 +77,4 @@ fn without_decision(said: &HookSaid) -> (HookOutcome, Option<String>) {
         }
         failed @ (HookOutcome::Failed | HookOutcome::TimedOut | HookOutcome::Changed) => (failed, said.words.clone()),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

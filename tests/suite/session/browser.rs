@@ -1,7 +1,7 @@
 //! Stories of the exported web page in a real browser: hostile text is inert, calls fold and unfold, light and dark.
 //!
 //! Not a part of a usual run: `CHROMIUM` names the program of a Chromium. It is steered over its pipe, with messages of the
-//! Chrome DevTools protocol between zero bytes.
+//! `Chrome DevTools` protocol between zero bytes.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
