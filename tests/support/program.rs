@@ -249,14 +249,15 @@ impl Running {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Waits until it handles a signal by itself, as far as the system tells.
+    /// Waits until it handles a signal by itself, as far as the system tells. A handler is known to the system a moment before
+    /// it knows what to do, so that is waited for too which is set last: that of SIGCONT.
     pub fn wait_handled(&self, signal: Signal) {
         let began = Instant::now();
-        let bit = 1_u64 << (signal.as_raw() - 1);
+        let bits = [signal, Signal::CONT].iter().fold(0_u64, |bits, signal| bits | 1 << (signal.as_raw() - 1));
         let is_handled = || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
             let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("f");
-            u64::from_str_radix(caught.trim(), 16).unwrap() & bit != 0
+            u64::from_str_radix(caught.trim(), 16).unwrap() & bits == bits
         };
         while !is_handled() {
             assert!(began.elapsed() < PATIENCE, "it does not handle {signal:?}");
