@@ -194,4 +194,7 @@ class Terminal:
                 pass
         self.process.wait()
         self.reader.join(2)
-        os.close(self.file)
+        # What the tree started in this moment may hold the terminal still. While somebody reads the file it stays open:
+        # its number would soon be that of another life's file.
+        if not self.reader.is_alive():
+            os.close(self.file)

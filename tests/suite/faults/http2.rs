@@ -1,6 +1,6 @@
 //! HTTP/2 (P20): it is used, what was provably not looked at is asked again at once, and nothing is asked twice unseen.
 
-use super::play::{Visit, families, like};
+use super::play::{Visit, beside, families, like};
 use super::streams::bytes;
 use super::{done, text, thinking};
 use crate::support::family::{Family, Move};
@@ -51,31 +51,28 @@ fn rows(family: Family) -> Vec<Row> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_that_are_refused_or_break_end_as_they_should() {
     let ours = Authority::new();
-    let mut played = 0;
-    for family in families() {
-        for (name, script, ends, waits) in rows(family) {
-            let requests = script.len();
-            let server = Http2Server::start(ours.identity("localhost", Valid::Now), script);
-            let http = Http::default().with_ca_file(ours.file());
-            let mut visit = Visit::new(family, http, &format!("https://localhost:{}", server.port())).await;
-            match ends {
-                Ok(words) => visit.answers("Look.", words).await,
-                Err(sentence) => {
-                    let said = visit.fails("Look.").await;
-                    assert!(like(sentence, &said), "{name} ({family:?}): {said}");
-                }
+    let cases = families().into_iter().flat_map(|family| rows(family).into_iter().map(move |row| (family, row)));
+    beside(cases, async |(family, (name, script, ends, waits))| {
+        let requests = script.len();
+        let server = Http2Server::start(ours.identity("localhost", Valid::Now), script);
+        let http = Http::default().with_ca_file(ours.file());
+        let mut visit = Visit::new(family, http, &format!("https://localhost:{}", server.port())).await;
+        match ends {
+            Ok(words) => visit.answers("Look.", words).await,
+            Err(sentence) => {
+                let said = visit.fails("Look.").await;
+                assert!(like(sentence, &said), "{name} ({family:?}): {said}");
             }
-            assert_eq!(server.bodies().len(), requests, "{name} ({family:?})");
-            let announced = visit.waits();
-            let fit = announced.len() == waits.len()
-                && announced.iter().zip(waits).all(|(wait, (least, most))| (*least..=*most).contains(wait));
-            assert!(fit, "{name} ({family:?}): waited {announced:?} instead of {waits:?}");
-            server.act(Act::Answer(bytes(family, &[text("Fine now."), done()])));
-            visit.answers("And now?", "Fine now.").await;
-            assert!(server.bodies().last().is_some_and(|body| body.contains("And now?")));
-            assert!(server.protocols().iter().all(|agreed| agreed == "h2"), "{:?}", server.protocols());
-            played += 1;
         }
-    }
-    println!("{played} faults played");
+        assert_eq!(server.bodies().len(), requests, "{name} ({family:?})");
+        let announced = visit.waits();
+        let fit = announced.len() == waits.len()
+            && announced.iter().zip(waits).all(|(wait, (least, most))| (*least..=*most).contains(wait));
+        assert!(fit, "{name} ({family:?}): waited {announced:?} instead of {waits:?}");
+        server.act(Act::Answer(bytes(family, &[text("Fine now."), done()])));
+        visit.answers("And now?", "Fine now.").await;
+        assert!(server.bodies().last().is_some_and(|body| body.contains("And now?")));
+        assert!(server.protocols().iter().all(|agreed| agreed == "h2"), "{:?}", server.protocols());
+    })
+    .await;
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::play::{Visit, families, like};
+use super::play::{Visit, beside, families, like};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Authority, Front, Valid, self_signed, self_signed_authority};
 use steersman::provider::Http;
@@ -75,21 +75,18 @@ fn rows(ours: &Authority) -> Vec<(&'static str, Vec<Answer>, String, usize)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_cannot_be_trusted_is_told_in_plain_words_and_gets_nothing() {
     let ours = Authority::new();
-    let mut played = 0;
-    for family in families() {
-        for (name, answers, sentence, connections) in rows(&ours) {
-            let server = Server::start([Reply::text("Fine now.")]);
-            let front = Front::start(answers, server.origin());
-            let http = Http::default().with_ca_file(ours.file());
-            let mut visit = Visit::new(family, http, &format!("https://localhost:{}", front.port())).await;
-            let said = visit.fails("Look.").await;
-            assert!(like(&sentence, &said), "{name} ({family:?}): {said}");
-            assert_eq!((front.connections(), server.requests().len()), (connections, 0), "{name} ({family:?})");
-            visit.answers("And now?", "Fine now.").await;
-            played += 1;
-        }
-    }
-    println!("{played} faults played");
+    let cases = families().into_iter().flat_map(|family| rows(&ours).into_iter().map(move |row| (family, row)));
+    beside(cases, async |(family, (name, answers, sentence, connections))| {
+        let server = Server::start([Reply::text("Fine now.")]);
+        let front = Front::start(answers, server.origin());
+        let http = Http::default().with_ca_file(ours.file());
+        let mut visit = Visit::new(family, http, &format!("https://localhost:{}", front.port())).await;
+        let said = visit.fails("Look.").await;
+        assert!(like(&sentence, &said), "{name} ({family:?}): {said}");
+        assert_eq!((front.connections(), server.requests().len()), (connections, 0), "{name} ({family:?})");
+        visit.answers("And now?", "Fine now.").await;
+    })
+    .await;
 }
 
 #[tokio::test]

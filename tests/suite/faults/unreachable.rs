@@ -2,14 +2,14 @@
 
 use std::net::TcpListener;
 
-use super::play::{Visit, families, like};
+use super::play::{Visit, beside, families, like};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Front};
 use steersman::provider::Http;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_port_and_a_name_that_is_not_known_are_told_apart() {
-    for family in families() {
+    beside(families(), async |family| {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let mut visit = Visit::new(family, Http::default(), &format!("http://{port}")).await;
         let said = visit.fails("Look.").await;
@@ -19,7 +19,8 @@ async fn a_closed_port_and_a_name_that_is_not_known_are_told_apart() {
         let server = Server::start_at(port, [Reply::text("Fine now.")]);
         visit.answers("And now?", "Fine now.").await;
         drop(server);
-    }
+    })
+    .await;
     let mut visit = Visit::new(families()[0], Http::default(), "http://model.nx.invalid:8080").await;
     let said = visit.fails("Look.").await;
     assert!(
@@ -30,16 +31,17 @@ async fn a_closed_port_and_a_name_that_is_not_known_are_told_apart() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_web_server_is_not_taken_for_one() {
-    for family in families() {
-        for words in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"\x15\x03\x01\x00\x02\x02\x46", b"HTTP/1.1 abc\r\n\r\n"] {
-            let server = Server::start([Reply::text("Fine now.")]);
-            let bad = Answer::Says(words);
-            let front = Front::start(vec![bad.clone(), bad.clone(), bad.clone(), bad, Answer::Plain], server.origin());
-            let mut visit = Visit::new(family, Http::default(), &format!("http://127.0.0.1:{}", front.port())).await;
-            let said = visit.fails("Look.").await;
-            let sentence = "cannot reach 127.0.0.1:*: the connection broke before an answer (*) (tried 4 times)";
-            assert!(like(sentence, &said), "{family:?}: {said}");
-            visit.answers("And now?", "Fine now.").await;
-        }
-    }
+    let said_by_others = [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"\x15\x03\x01\x00\x02\x02\x46", b"HTTP/1.1 abc\r\n\r\n"];
+    let cases = families().into_iter().flat_map(|family| said_by_others.map(|words| (family, words)));
+    beside(cases, async |(family, words)| {
+        let server = Server::start([Reply::text("Fine now.")]);
+        let bad = Answer::Says(words);
+        let front = Front::start(vec![bad.clone(), bad.clone(), bad.clone(), bad, Answer::Plain], server.origin());
+        let mut visit = Visit::new(family, Http::default(), &format!("http://127.0.0.1:{}", front.port())).await;
+        let said = visit.fails("Look.").await;
+        let sentence = "cannot reach 127.0.0.1:*: the connection broke before an answer (*) (tried 4 times)";
+        assert!(like(sentence, &said), "{family:?}: {said}");
+        visit.answers("And now?", "Fine now.").await;
+    })
+    .await;
 }

@@ -112,7 +112,7 @@ fn random(below: u64) -> u64 {
 
 #[tokio::test]
 async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_and_all_of_the_users_after_the_next_start() {
-    let rounds: u64 = std::env::var("STEERSMAN_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let rounds: u64 = std::env::var("STEERSMAN_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     for kind in KINDS {
         let grounds = Grounds::new();
         if grounds.sandbox(kind).await.is_none() {
