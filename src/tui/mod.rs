@@ -11,7 +11,7 @@
 //!   stories: `alerts.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run.rs`, `src/protocol/request.rs`; stories: `tests/pty/steering.rs`,
-//!   `tests/pty/trials/mod.rs`
+//!   `tests/pty/any_moment/mod.rs`
 //! - a saved session on the screen: `replay/mod.rs`; stories: `session/replay.rs`
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:

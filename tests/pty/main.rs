@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod any_moment;
 mod approvals;
 mod commands;
 mod composer;
@@ -37,5 +38,5 @@ mod stopping;
 mod storms;
 mod terminal;
 mod transcript;
-mod trials;
+
 mod trust;
