@@ -81,3 +81,33 @@ pub trait Listener: Send + Sync {
     /// Returns the short name shown in banners, e.g. `Terminal`.
     fn label(&self) -> String;
 }
+
+impl<L: Listener + ?Sized> Listener for Arc<L> {
+    fn on_event(&self, envelope: &Envelope) {
+        (**self).on_event(envelope);
+    }
+
+    fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        (**self).on_history(agent, change);
+    }
+
+    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+        (**self).on_facts(agent, facts);
+    }
+
+    fn kept(&self) -> Option<BoxFuture<'static, ()>> {
+        (**self).kept()
+    }
+
+    fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
+        (**self).for_sub_agent(id)
+    }
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        (**self).poll_ready(context)
+    }
+
+    fn label(&self) -> String {
+        (**self).label()
+    }
+}

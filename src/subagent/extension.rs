@@ -38,12 +38,14 @@ impl SubAgents {
     ///
     /// # Errors
     /// An argument error when one could not be read from a file as it is, or two have the same name.
-    pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
+    pub fn new(personas: impl IntoIterator<Item = Persona>) -> Result<Self, BuildError> {
+        let personas: Vec<Persona> = personas.into_iter().collect();
         Persona::check_all(&personas)?;
         Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default() })
     }
 
-    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
+    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21). Without it
+    /// the crew of the spawner is taken, if it has one.
     #[must_use]
     pub fn crew(mut self, crew: Arc<Crew>) -> Self {
         self.parts.crew = Some(crew);
@@ -124,7 +126,9 @@ impl SubAgents {
             return Ok(());
         }
         let tool = SubAgentTool::new(agent, self.personas.clone())?;
-        let tool = Arc::new(tool.with(self.numbers.clone(), self.parts.clone()));
+        let mut parts = self.parts.clone();
+        parts.crew = parts.crew.or_else(|| agent.crew().cloned());
+        let tool = Arc::new(tool.with(self.numbers.clone(), parts));
         self.parts.continuations.run_by(&tool);
         agent.internal_add_tool(tool)
     }
