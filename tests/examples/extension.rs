@@ -17,8 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let notes = NOTES.lock().await.join("; ");
         Ok((!notes.is_empty()).then(|| format!("Your notes: {notes}")))
     };
-    let notebook =
-        FnExtension::new("notebook").system_prompt("You have a notebook.").tool(note).on_user_message(remind);
+    let notebook = FnExtension::new("notebook").system_prompt("You keep notes.").tool(note).on_user_message(remind);
     let call = Played::call("note", r#"{"text": "tea, no sugar"}"#);
     let model = ScriptedProvider::new([call, Played::text("Noted."), Played::text("Tea, without sugar.")]);
     let mut agent = Agent::with_provider(model, "You serve.").extension(notebook).await?;
