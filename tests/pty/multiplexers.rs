@@ -1,4 +1,4 @@
-//! The program within tmux and GNU screen: the same screen as on the terminal itself, keys and pastes, and a clean end.
+//! The program within tmux, GNU screen and mosh: the same screen as on the terminal itself, keys and pastes, and a clean end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Need, skip};
 use crate::support::terminal::{Start, Terminal, keys};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,7 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 enum Multiplexer {
     Tmux,
     Screen,
+    /// With its own server on this machine; no ssh is between.
+    Mosh,
 }
+
+const ALL: [Multiplexer; 3] = [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::Mosh];
+
+/// Starts a server for the command line behind it, which would begin at home, and the client on this terminal.
+const MOSH: &str = r#"line=$(mosh-server new -i 127.0.0.1 -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@" 2>/dev/null | grep CONNECT)
+set -- $line
+MOSH_KEY=$4 exec mosh-client 127.0.0.1 "$3""#;
 
 impl Multiplexer {
     fn start(self, server: &Server, dir: &Path, settings: &str) -> Option<Terminal> {
@@ -27,11 +37,20 @@ impl Multiplexer {
         let own = match self {
             Self::Tmux => "set -g status off\nset -g destroy-unattached on\n",
             Self::Screen => "autodetach off\nstartup_message off\n",
+            Self::Mosh => "",
         };
         fs::write(&file, format!("{own}{settings}\n")).unwrap();
         let file = file.to_str().unwrap().to_owned();
         let start = Start::against(server).env("SHELL", "/bin/sh");
         match self {
+            Self::Mosh => {
+                let need = Need::of_program("mosh-client");
+                if need == Need::Program("mosh-client") {
+                    skip(need, "the program over mosh");
+                    return None;
+                }
+                start.env("MOSH_SERVER_NETWORK_TMOUT", "10").spawn_under("sh", &["-c", MOSH, "sh"])
+            }
             Self::Tmux => {
                 start.env("TMUX_TMPDIR", dir.to_str().unwrap()).spawn_under("tmux", &["-f", &file, "new-session", "--"])
             }
@@ -50,12 +69,12 @@ fn sockets(dir: &Path) -> String {
 
 #[test]
 fn within_a_multiplexer_the_screen_is_that_of_the_terminal_itself() {
-    for multiplexer in [Multiplexer::Tmux, Multiplexer::Screen] {
+    for multiplexer in ALL {
         let (server, dir) = (Server::start([]), tempfile::tempdir().unwrap());
         let shows = |terminal: &mut Terminal| {
             terminal.wait_for("› ");
             terminal.type_text("a draft");
-            terminal.screen()
+            terminal.wait_for("· idle")
         };
         let Some(mut within) = multiplexer.start(&server, dir.path(), "") else { continue };
         let shown = shows(&mut within);
@@ -68,7 +87,7 @@ fn within_a_multiplexer_the_screen_is_that_of_the_terminal_itself() {
 
 #[test]
 fn within_a_multiplexer_keys_and_pastes_arrive() {
-    for multiplexer in [Multiplexer::Tmux, Multiplexer::Screen] {
+    for multiplexer in ALL {
         let (server, dir) = (Server::start([Reply::text("the answer")]), tempfile::tempdir().unwrap());
         let Some(mut terminal) = multiplexer.start(&server, dir.path(), "") else { continue };
         terminal.wait_for("› ");
