@@ -110,6 +110,21 @@ use parts::Handles;
 use subscribe::Subscribers;
 
 /// An agent: a model, a conversation, tools, and the events of what it does.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+/// let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("There is a tree.")]);
+/// let mut agent = Agent::with_provider(model, "You are helpful.").tool(look).await?;
+/// assert_eq!(agent.ask("What is there?").await?, "There is a tree.");
+/// let roles: Vec<&str> = agent.history().messages().iter().map(Message::role).collect();
+/// assert_eq!(roles, ["system", "user", "assistant", "tool", "assistant"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Agent {
     id: AgentId,
     tree: TreeParts,

@@ -44,6 +44,29 @@ pub enum HistoryChange<'a> {
 }
 
 /// A consumer of events.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use steersman::event::{Envelope, Event};
+/// use steersman::listener::Listener;
+///
+/// /// Counts the calls of an agent and its sub-agents.
+/// #[derive(Default)]
+/// struct Calls(AtomicUsize);
+///
+/// impl Listener for Calls {
+///     fn on_event(&self, envelope: &Envelope) {
+///         if let Event::ToolCall { .. } = envelope.event {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+///
+///     fn label(&self) -> String {
+///         "Calls".to_owned()
+///     }
+/// }
+/// ```
 pub trait Listener: Send + Sync {
     /// Takes one event.
     fn on_event(&self, envelope: &Envelope);
