@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::agent::{Agent, AgentBuilder, Configurator, Extension};
-use crate::control::{Cancellable, Controls, Crew};
+use crate::control::{Controls, Crew};
 use crate::error::BuildError;
 use crate::listener::Listener;
 use crate::message::{Message, UserAbout};
@@ -82,7 +82,7 @@ impl AgentBuilder {
         let handles = &self.handles;
         let crew = Arc::new(Crew::new(Controls {
             interloper: handles.interloper.clone().unwrap_or_default(),
-            cancellable: handles.cancellable.clone().unwrap_or_else(Cancellable::new),
+            cancellable: handles.cancellable.clone().unwrap_or_default(),
             gate: handles.gate.clone().unwrap_or_default(),
         }));
         (self.crew(Arc::clone(&crew)), crew)
