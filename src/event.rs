@@ -3,13 +3,15 @@
 //! The wire form (one JSON object per line) is the serde form of [`Envelope`]: `exec --json`, logs and replays
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
+mod envelope;
 mod facts;
 mod hook;
 mod jobs;
+mod outcome;
 mod pending;
 mod type_name;
+mod usage;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,59 +22,16 @@ use crate::message::{Arguments, Message, ToolCall};
 use crate::plan::{PlanChanged, PlanTold};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
+pub use envelope::Envelope;
 pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
 pub use hook::{HookEvent, HookOutcome, HookRun};
 pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
+pub use outcome::{Decided, Outcome};
 pub use pending::{Delivery, Pending};
+pub use usage::Usage;
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 2;
-
-/// One event with its agent and its time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Envelope {
-    /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
-    pub seq: u64,
-    /// The moment of the event, UTC, to the microsecond.
-    #[serde(serialize_with = "micros")]
-    pub at: Timestamp,
-    /// The agent that did it; empty for the main agent.
-    pub agent: AgentId,
-    /// The agent that spawned it; null for the main agent.
-    pub parent: Option<AgentId>,
-    /// What happened.
-    pub event: Event,
-}
-
-impl Envelope {
-    /// Appends `next` when both are deltas of the same agent and kind (progress: of the same call), and returns whether
-    /// it did; the later `seq` and time are kept.
-    #[must_use]
-    pub fn merge(&mut self, next: &Self) -> bool {
-        if self.agent != next.agent {
-            return false;
-        }
-        match (&mut self.event, &next.event) {
-            (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
-            | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
-            (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
-                text.push_str(more);
-            }
-            (Event::JobOutput { id, text }, Event::JobOutput { id: same, text: more }) if id == same => {
-                text.push_str(more);
-            }
-            _ => return false,
-        }
-        self.seq = next.seq;
-        self.at = next.at;
-        true
-    }
-}
-
-fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{at:.6}"))
-}
 
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -428,73 +387,4 @@ pub enum Event {
     /// A type that this version does not know; read, but never emitted.
     #[serde(other)]
     Unknown,
-}
-
-/// The token counts of one round, as the server reported them.
-///
-/// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Usage {
-    /// Prompt tokens that were not read from or written to a cache.
-    pub input: Option<u64>,
-    /// Tokens of the reply, thinking included.
-    pub output: Option<u64>,
-    /// Prompt tokens read from a cache.
-    pub cached: Option<u64>,
-    /// Prompt tokens written to a cache.
-    pub cache_creation: Option<u64>,
-    /// Tokens of thinking, a part of `output`.
-    pub thinking: Option<u64>,
-    /// The model that answered.
-    pub model: Option<String>,
-    /// The cost in billionths of a US dollar: as the server reports it, else computed from a known price.
-    #[serde(default)]
-    pub cost_nanos: Option<u64>,
-}
-
-impl Usage {
-    /// Returns the size of the prompt in tokens; unknown parts count as 0.
-    pub fn prompt(&self) -> u64 {
-        let part = |tokens: Option<u64>| tokens.unwrap_or(0);
-        part(self.input).saturating_add(part(self.cached)).saturating_add(part(self.cache_creation))
-    }
-
-    /// Returns the tokens of the conversation after this reply.
-    pub fn context(&self) -> u64 {
-        self.prompt().saturating_add(self.output.unwrap_or(0))
-    }
-}
-
-/// The outcome of a turn or an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The model gave its final answer.
-    Completed,
-    /// The step budget was used up and the rescue answered.
-    Synthesized,
-    /// The user stopped it.
-    Cancelled,
-    /// Something broke; a message says what.
-    Failed,
-}
-
-/// The way in which a paused agent continued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Decided {
-    /// It continued; the call runs as the model wrote it.
-    Run,
-    /// The call runs with other arguments.
-    Edited,
-    /// The call does not run; the model gets the reason.
-    Skipped,
-    /// A message that is to be delivered now ended the pause.
-    Message,
-    /// The run was stopped.
-    Cancelled,
 }

@@ -12,8 +12,6 @@
 //!
 #![cfg_attr(feature = "typed", doc = "```")]
 #![cfg_attr(not(feature = "typed"), doc = "```ignore")]
-//! use std::sync::Arc;
-//!
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //! use steersman::prelude::*;
@@ -27,28 +25,28 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let controls = Controls::default();
-//! let typing = controls.interloper.clone();
+//! let typing = controls.clone();
 //! let forecast = typed("forecast", "Tells the weather.", move |args: Forecast, _| {
 //!     let typing = typing.clone();
 //!     async move {
 //!         // Somebody types while the tool runs.
-//!         typing.inject_user_message("And Helsinki?")?;
+//!         typing.send("And Helsinki?")?;
 //!         Ok(format!("{}: 4 °C", args.place))
 //!     }
 //! });
 //!
 //! // With a real server: `Agent::over_http(transport, "You are helpful.")`.
-//! let model = Arc::new(ScriptedProvider::new([
-//!     Played::calls(&[("call_1", "forecast", r#"{"place": "Oslo"}"#)]),
+//! let model = ScriptedProvider::new([
+//!     Played::call("forecast", r#"{"place": "Oslo"}"#),
 //!     Played::text("Oslo: 4 °C. Helsinki comes next."),
-//! ]));
+//! ]);
 //! let mut agent = Agent::with_provider(model.clone(), "You are helpful.").tool(forecast).controls(controls).await?;
 //! assert_eq!(agent.ask("How is the weather in Oslo?").await?, "Oslo: 4 °C. Helsinki comes next.");
 //!
 //! // The message entered at the boundary: behind the tool's result, in the very next request.
 //! let second_request = &model.requests()[1].messages;
-//! assert!(matches!(second_request[3], Message::Tool { .. }));
-//! assert!(matches!(&second_request[4], Message::User { content, .. } if content == "And Helsinki?"));
+//! assert_eq!(second_request[3].role(), "tool");
+//! assert_eq!(second_request[4].content(), "And Helsinki?");
 //! # Ok(())
 //! # }
 //! ```
@@ -75,11 +73,13 @@
 //!
 //! [`SubAgents`](subagent::SubAgents) is an [`Extension`](agent::Extension) that gives the model a tool which delegates a task
 //! to a fresh agent with another prompt and other tools. With a [`Crew`](control::Crew) each of them has controls of its own and
-//! is steered by its name. Extensions of your own add tools, prompt text and notes; their hooks may wait.
+//! is steered by its name. Extensions of your own add tools, prompt text and notes, as a type or as a few closures
+//! ([`FnExtension`](agent::FnExtension)); their hooks may wait.
 //!
 //! # Hosts
 //!
-//! [`host::run()`] puts any agent on a task of its own: a stream of events, what is pending, messages to each agent, stop, end.
+//! [`RunningAgent::start`](host::RunningAgent::start) puts any agent on a task of its own, with the controls of its whole crew:
+//! a stream of events, what is pending, messages to each agent, stop, end. [`host::run()`] does it for an agent that is built.
 //! The program is such a host with a screen. A model is anything that is a [`ChatProvider`](provider::ChatProvider).
 //!
 //! # Safety
@@ -192,7 +192,7 @@
 //!
 //! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
 //!
-//! - events and their wire form: `event.rs`; stories: `events.rs`
+//! - events and their wire form: `event.rs`, `event/envelope.rs`; stories: `events.rs`
 //! - bounded reading of regular files; the walk under ignore rules: `regular_file.rs`,
 //!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
 //! - temporary directories, of which none stays behind: `temporary.rs`; stories: `headless/environments.rs`

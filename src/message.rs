@@ -73,6 +73,31 @@ impl Message {
     pub fn tool(call: &ToolCall, content: impl Into<String>) -> Self {
         Self::Tool { call_id: call.id.clone(), name: call.name.clone(), content: content.into() }
     }
+
+    /// Returns who says it, as in requests: `system`, `user`, `assistant` or `tool`.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self::System { .. } => "system",
+            Self::User { .. } => "user",
+            Self::Assistant(_) => "assistant",
+            Self::Tool { .. } => "tool",
+        }
+    }
+
+    /// Returns its visible text; empty for a reply of calls only.
+    ///
+    /// ```
+    /// use steersman::message::Message;
+    ///
+    /// let message = Message::user("What is there?");
+    /// assert_eq!((message.role(), message.content()), ("user", "What is there?"));
+    /// ```
+    pub fn content(&self) -> &str {
+        match self {
+            Self::System { content } | Self::User { content, .. } | Self::Tool { content, .. } => content,
+            Self::Assistant(reply) => &reply.content,
+        }
+    }
 }
 
 /// A reply of the model: text, thinking and the tool calls it asks for.

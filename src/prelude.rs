@@ -4,6 +4,7 @@ pub use futures_util::future::BoxFuture;
 
 pub use crate::agent::{
     Agent, AgentBuilder, AgentContext, BoundaryNote, Configurator, EventKind, EventPayload, Extension, ExtensionError,
+    FnExtension,
 };
 pub use crate::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
 pub use crate::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};

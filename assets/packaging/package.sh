@@ -15,6 +15,11 @@ name=steersman-v$version-$target
 cargo build --locked --profile dist --target "$target"
 program=target/$target/dist/steersman
 
+# Whatever is packaged starts and answers, without a configuration, a server or a terminal.
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+env -i HOME="$home" PATH="$PATH" "$program" exec --provider demo hello </dev/null >/dev/null
+
 # Read by Cargo.toml too: the .deb and the .rpm take them from here.
 rm -rf "$packages/files"
 mkdir -p "$packages/files"

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::agent::{Agent, AgentBuilder, Configurator, Extension};
-use crate::control::Controls;
+use crate::control::{Controls, Crew};
 use crate::error::BuildError;
 use crate::listener::Listener;
 use crate::message::{Message, UserAbout};
@@ -48,9 +48,9 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds a listener.
-    pub fn listener(mut self, listener: Arc<dyn Listener>) -> Self {
-        self.parts.push(BuilderPart::Listener(listener));
+    /// Adds a listener, or an [`Arc`] of one that is asked afterwards.
+    pub fn listener(mut self, listener: impl Listener + 'static) -> Self {
+        self.parts.push(BuilderPart::Listener(Arc::new(listener)));
         self
     }
 
@@ -64,6 +64,28 @@ impl AgentBuilder {
     pub fn controls(self, controls: Controls) -> Self {
         let Controls { interloper, cancellable, gate } = controls;
         self.interloper(interloper).cancellable(cancellable).gate(gate)
+    }
+
+    /// Sets the crew: its main controls are those of this agent, and each sub-agent becomes a member of it, through which
+    /// it is steered by itself.
+    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
+        let main = crew.main();
+        self.handles.crew = Some(crew);
+        self.controls(main)
+    }
+
+    /// Makes sure that there is a crew, around the controls that were set, and returns it.
+    pub(crate) fn crewed(self) -> (Self, Arc<Crew>) {
+        if let Some(crew) = self.handles.crew.clone() {
+            return (self, crew);
+        }
+        let handles = &self.handles;
+        let crew = Arc::new(Crew::new(Controls {
+            interloper: handles.interloper.clone().unwrap_or_default(),
+            cancellable: handles.cancellable.clone().unwrap_or_default(),
+            gate: handles.gate.clone().unwrap_or_default(),
+        }));
+        (self.crew(Arc::clone(&crew)), crew)
     }
 
     /// Sets the conversation that the agent goes on with. A call without a result gets that of an interrupted one, so

@@ -48,6 +48,7 @@ pub mod context_size;
 mod deliver;
 mod extension;
 pub mod finalizers;
+mod fn_extension;
 pub mod frame;
 mod history;
 mod hooks;
@@ -76,7 +77,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, Crew, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -89,6 +90,7 @@ use crate::tool::{Additions, RawTool, Tool, Toolbox};
 pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
 pub use extension::{AgentContext, BoundaryNote, Extension, ExtensionError};
+pub use fn_extension::FnExtension;
 pub use history::{
     History, KEPT_HEAD, Keep, NotRunReason, Pins, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
     rules_told,
@@ -108,6 +110,21 @@ use parts::Handles;
 use subscribe::Subscribers;
 
 /// An agent: a model, a conversation, tools, and the events of what it does.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+/// let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("There is a tree.")]);
+/// let mut agent = Agent::with_provider(model, "You are helpful.").tool(look).await?;
+/// assert_eq!(agent.ask("What is there?").await?, "There is a tree.");
+/// let roles: Vec<&str> = agent.history().messages().iter().map(Message::role).collect();
+/// assert_eq!(roles, ["system", "user", "assistant", "tool", "assistant"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Agent {
     id: AgentId,
     tree: TreeParts,
@@ -175,9 +192,9 @@ impl Agent {
         AgentBuilder::new(TreeParts::new(transport, connector), system_prompt.into())
     }
 
-    /// Starts building an agent whose model is behind one provider.
-    pub fn with_provider(provider: Arc<dyn ChatProvider>, system_prompt: impl Into<String>) -> AgentBuilder {
-        Self::builder(ChatTransport::default(), system_prompt, Arc::new(FixedProvider::new(provider)))
+    /// Starts building an agent whose model is behind one provider, or an [`Arc`] of one.
+    pub fn with_provider(provider: impl ChatProvider + 'static, system_prompt: impl Into<String>) -> AgentBuilder {
+        Self::builder(ChatTransport::default(), system_prompt, Arc::new(FixedProvider::new(Arc::new(provider))))
     }
 
     /// Starts building an agent whose model is behind an HTTP server.
@@ -244,6 +261,11 @@ impl Agent {
     /// Returns what decides about the actions of its tools.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.tree.approvals
+    }
+
+    /// Returns the crew that it was built with.
+    pub fn crew(&self) -> Option<&Arc<Crew>> {
+        self.handles.crew.as_ref()
     }
 
     /// Returns the gate with which a host pauses this agent.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{AgentNotes, Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{AgentNotes, Budget, Cancellable, ContextBook, Crew, Gate, Interloper, Plans, Rules, StepLimit};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -68,6 +68,8 @@ pub(crate) struct Handles {
     pub(crate) resets_cancel: bool,
     pub(crate) interloper: Option<Arc<Interloper>>,
     pub(crate) gate: Option<Arc<Gate>>,
+    /// The crew that its sub-agents become members of; its main controls are the handles above.
+    pub(crate) crew: Option<Arc<Crew>>,
     pub(crate) model_choice: Option<Arc<ModelChoice>>,
     pub(crate) compaction_request: Arc<CompactionRequest>,
 }
@@ -80,6 +82,7 @@ impl Default for Handles {
             resets_cancel: true,
             interloper: None,
             gate: None,
+            crew: None,
             model_choice: None,
             compaction_request: Arc::default(),
         }

@@ -35,6 +35,27 @@ use crate::text::is_blank;
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// Decides, or lets the user decide, about every act of the tree.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, cx| async move {
+///     cx.approve(CustomAct::new("mail", "send a mail", "to Ada: hello")).await?;
+///     Ok("sent")
+/// });
+/// // Every question is answered with a yes; without an answerer the tool could not act.
+/// let approvals = Approvals::new(Policy { answerer: Answerer::Yes, ..Policy::default() }, Mode::Ask);
+/// let model = ScriptedProvider::new([Played::call("mail", "{}"), Played::text("It is sent.")]);
+/// let builder = Agent::with_provider(model.clone(), "You write.").tool(mail).approvals(Arc::new(approvals));
+/// assert_eq!(builder.await?.ask("Greet Ada.").await?, "It is sent.");
+/// assert_eq!(model.requests()[1].messages[3].content(), "sent");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Approvals {
     inner: Mutex<Inner>,

@@ -248,7 +248,7 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "FILE")]
     pub keys: Option<PathBuf>,
     /// Answer yes to every question that no rule denies. Never to one about a protected place (hooks, shell start
-    /// files, this program's configuration, …) or about trusting a project: the screen still asks these, `exec`
+    /// files, this program's configuration and the like) or about trusting a project: the screen still asks these, `exec`
     /// refuses.
     #[arg(long, global = true)]
     pub yes: bool,

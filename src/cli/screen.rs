@@ -30,12 +30,12 @@ use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::switch::{BranchFiles, Switch};
-use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
+use crate::tui::terminal::{MouseMode, TerminalKind};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
 use crate::tui::tour::TourStart;
-use crate::tui::{self, Answers, Ending, ScreenOptions, status};
+use crate::tui::{self, Ending, ScreenOptions, status};
 use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
@@ -276,7 +276,8 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         state: start.places.state.clone(),
         home,
         outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name), vec![start.cwd.clone()]))),
-        mouse: if screen.mouse.unwrap_or(true) { MouseMode::On } else { MouseMode::Off },
+        // GNU screen holds a lone Esc back until the next key while the mouse is asked for, and Esc stops a turn.
+        mouse: if screen.mouse.unwrap_or(relay != Relay::Screen) { MouseMode::On } else { MouseMode::Off },
         titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },
         way: way(screen.notify.unwrap_or_default(), relay),
         relay,
@@ -285,12 +286,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
             (_, NotifyWhen::Away) => AlertWhen::Away,
             (_, NotifyWhen::Always) => AlertWhen::Always,
         },
-        // The Linux console does not support the query and prints it.
-        answers: if std::env::var_os("TERM").is_some_and(|term| term == "linux") {
-            Answers::No
-        } else {
-            Answers::Perhaps
-        },
+        terminal: TerminalKind::of(std::env::var("TERM").ok().as_deref()),
         keymap: Keymap::default(),
         session: None,
         client: None,

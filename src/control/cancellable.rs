@@ -11,6 +11,17 @@ use tokio::sync::Notify;
 use crate::error::Cancelled;
 
 /// Stops a run. Clones share one flag.
+///
+/// ```
+/// use steersman::control::Cancellable;
+///
+/// let (run, other) = (Cancellable::new(), Cancellable::new());
+/// let part = run.child();
+/// let elsewhere = run.clone();
+/// std::thread::spawn(move || elsewhere.cancel()).join().unwrap();
+/// assert!(run.is_cancelled() && part.check().is_err(), "whoever was spawned is stopped too");
+/// assert!(!other.is_cancelled());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancellable {
     shared: Arc<Shared>,

@@ -7,9 +7,10 @@
 use std::sync::{Arc, Mutex};
 
 use crate::control::interloper::Watcher;
-use crate::control::{Cancellable, Gate, Interloper};
+use crate::control::{Cancellable, Gate, Injection, Interloper};
+use crate::error::Refused;
 use crate::event::Pending;
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::sync::lock;
 
 /// The three handles through which one agent is steered. Clones are the same handles.
@@ -26,6 +27,27 @@ pub struct Controls {
 impl Default for Controls {
     fn default() -> Self {
         Self { interloper: Arc::default(), cancellable: Cancellable::new(), gate: Arc::new(Gate::new()) }
+    }
+}
+
+impl Controls {
+    /// Sends a message to the agent, from any thread: it starts a turn, or enters the one that runs at its next boundary.
+    ///
+    /// ```
+    /// use steersman::control::Controls;
+    /// use steersman::event::Delivery;
+    ///
+    /// let controls = Controls::default();
+    /// controls.send("Only the birds, please.")?;
+    /// controls.send(("And a summary at the end.", Delivery::FollowUp))?;
+    /// assert_eq!(controls.interloper.peek().len(), 2);
+    /// # Ok::<(), steersman::error::Refused>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Refused`]; the caller keeps the text.
+    pub fn send(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+        self.interloper.inject_user_message(message)
     }
 }
 
@@ -54,10 +76,25 @@ struct Member {
     controls: Controls,
 }
 
+impl Default for Crew {
+    /// Makes a crew of a main agent with controls of its own.
+    fn default() -> Self {
+        Self::new(Controls::default())
+    }
+}
+
 impl Crew {
     /// Makes a crew of the main agent alone.
     pub fn new(main: Controls) -> Self {
         Self { inner: Mutex::new(Inner { main, members: Vec::new(), watchers: Vec::new(), held: false }) }
+    }
+
+    /// Sends a message to one agent, as [`Controls::send`] does.
+    ///
+    /// # Errors
+    /// [`Refused::Ended`] when it does not run (any more), else as [`Controls::send`].
+    pub fn send_to(&self, agent: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+        self.get(agent).ok_or(Refused::Ended)?.send(message)
     }
 
     /// Returns the controls of the main agent.

@@ -7,6 +7,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::error::{BuildError, Exceeded};
 
 /// Limits the tool calls of a turn: with `max = N`, N calls run and call N+1 trips.
+///
+/// ```
+/// use steersman::control::StepLimit;
+///
+/// let limit = StepLimit::new(2)?;
+/// assert!(limit.tick().is_ok() && limit.tick().is_ok());
+/// assert_eq!(limit.tick().unwrap_err().to_string(), "agent exhausted 2 steps");
+/// # Ok::<(), steersman::error::BuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct StepLimit {
     max: u32,

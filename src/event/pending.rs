@@ -29,7 +29,7 @@ pub struct Pending {
     #[serde(default)]
     pub stale: bool,
     /// When it was accepted.
-    #[serde(serialize_with = "super::micros")]
+    #[serde(serialize_with = "super::envelope::micros")]
     pub at: Timestamp,
     /// What the agent did then; absent while no turn ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,7 +15,7 @@ use futures_util::task::AtomicWaker;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentBuilder};
 use crate::approval::Approvals;
 use crate::control::{Crew, Injection};
 use crate::error::{BuildError, Refused};
@@ -27,8 +27,8 @@ use crate::protocol::Post;
 
 /// Runs an agent on a task of its own: a turn whenever a message waits for it.
 ///
-/// `crew` is the controls that the agent was built with, or the crew that its sub-agents are members of. Needs a runtime
-/// of tokio around it.
+/// `crew` is the controls that the agent was built with, or the crew that its sub-agents are members of;
+/// [`RunningAgent::start`] makes one. Needs a runtime of tokio around it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -97,6 +97,29 @@ pub struct RunningAgent {
 }
 
 impl RunningAgent {
+    /// Builds an agent and runs it as [`run()`] does. Without controls of its own it gets some, and without a crew one that its
+    /// sub-agents are members of.
+    ///
+    /// ```
+    /// use steersman::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedProvider::new([Played::text("Hello.")]);
+    /// let mut running = RunningAgent::start(Agent::with_provider(model, "You are helpful.")).await?;
+    /// running.send("Hi.")?;
+    /// assert_eq!(running.settled().await?, LastRun::Answered);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`AgentBuilder::build`].
+    pub async fn start(builder: AgentBuilder) -> Result<Self, BuildError> {
+        let (builder, crew) = builder.crewed();
+        run(builder.await?, crew)
+    }
+
     /// Sends a message to the main agent: it starts a turn, or enters the one that runs at its next boundary.
     ///
     /// # Errors
@@ -110,7 +133,7 @@ impl RunningAgent {
     /// # Errors
     /// [`Refused::Ended`] when it does not run (any more), else as [`RunningAgent::send`].
     pub fn send_to(&self, agent: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        self.stopper.crew.get(agent).ok_or(Refused::Ended)?.interloper.inject_user_message(message)
+        self.stopper.crew.send_to(agent, message)
     }
 
     /// Returns what is pending for whom; agents without anything are left out.

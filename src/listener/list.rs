@@ -176,7 +176,7 @@ impl Default for ListenerList {
 impl fmt::Display for ListenerList {
     /// Writes the labels in brackets: `[Terminal, TokenLog]`; a listener without one belongs to an agent itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels = self.listeners.iter().map(|listener| listener.label());
+        let labels = self.listeners.iter().map(Listener::label);
         let labels: Vec<String> = labels.filter(|label| !label.is_empty()).collect();
         write!(f, "[{}]", labels.join(", "))
     }

@@ -44,6 +44,29 @@ pub enum HistoryChange<'a> {
 }
 
 /// A consumer of events.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use steersman::event::{Envelope, Event};
+/// use steersman::listener::Listener;
+///
+/// /// Counts the calls of an agent and its sub-agents.
+/// #[derive(Default)]
+/// struct Calls(AtomicUsize);
+///
+/// impl Listener for Calls {
+///     fn on_event(&self, envelope: &Envelope) {
+///         if let Event::ToolCall { .. } = envelope.event {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+///
+///     fn label(&self) -> String {
+///         "Calls".to_owned()
+///     }
+/// }
+/// ```
 pub trait Listener: Send + Sync {
     /// Takes one event.
     fn on_event(&self, envelope: &Envelope);
@@ -80,4 +103,34 @@ pub trait Listener: Send + Sync {
 
     /// Returns the short name shown in banners, e.g. `Terminal`.
     fn label(&self) -> String;
+}
+
+impl<L: Listener + ?Sized> Listener for Arc<L> {
+    fn on_event(&self, envelope: &Envelope) {
+        (**self).on_event(envelope);
+    }
+
+    fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        (**self).on_history(agent, change);
+    }
+
+    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+        (**self).on_facts(agent, facts);
+    }
+
+    fn kept(&self) -> Option<BoxFuture<'static, ()>> {
+        (**self).kept()
+    }
+
+    fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
+        (**self).for_sub_agent(id)
+    }
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        (**self).poll_ready(context)
+    }
+
+    fn label(&self) -> String {
+        (**self).label()
+    }
 }

@@ -9,6 +9,22 @@ use crate::listener::Listener;
 use crate::sync::lock;
 
 /// A listener that appends every event to a list in memory.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let events = Arc::new(InMemoryEventList::new());
+/// let model = ScriptedProvider::new([Played::text("Hello.")]);
+/// let mut agent = Agent::with_provider(model, "You are helpful.").listener(events.clone()).await?;
+/// agent.ask("Hi.").await?;
+/// assert!(events.events().iter().any(|event| matches!(event, Event::Assistant { text, .. } if text == "Hello.")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct InMemoryEventList {
     envelopes: Mutex<Vec<Envelope>>,

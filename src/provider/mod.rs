@@ -90,6 +90,8 @@ mod usage;
 #[cfg(feature = "http")]
 mod wire;
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -132,6 +134,16 @@ pub trait ChatProvider: Send + Sync {
         request: ChatRequest<'a>,
         sink: &'a mut Sink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ProviderError>>;
+}
+
+impl<P: ChatProvider + ?Sized> ChatProvider for Arc<P> {
+    fn complete<'a>(
+        &'a self,
+        request: ChatRequest<'a>,
+        sink: &'a mut Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
+        (**self).complete(request, sink)
+    }
 }
 
 /// The function that takes the pieces of a reply; its `Err` ends the request.

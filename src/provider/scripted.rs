@@ -1,6 +1,7 @@
 //! A provider that plays a prepared conversation, for tests of the layers above the wire.
 //!
-//! Each request takes the next [`Played`] reply and is recorded, so that a test can look at what was sent.
+//! Each request takes the next [`Played`] reply and is recorded, so that a test can look at what was sent. Clones play
+//! the same conversation.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,11 +14,25 @@ use crate::message::{Arguments, Message, Original, ToolCall};
 use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
 use crate::sync::lock;
 
-/// A provider that plays prepared replies in order and records the requests.
-#[derive(Default)]
+/// A provider that plays prepared replies in order and records the requests. Clones are the same provider.
+///
+/// ```
+/// use steersman::agent::Agent;
+/// use steersman::provider::{Played, ScriptedProvider};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedProvider::new([Played::text("Four.")]);
+/// let mut agent = Agent::with_provider(model.clone(), "You count.").await?;
+/// assert_eq!(agent.ask("How many?").await?, "Four.");
+/// assert_eq!(model.requests()[0].messages.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
 pub struct ScriptedProvider {
-    script: Mutex<VecDeque<Played>>,
-    requests: Mutex<Vec<RecordedRequest>>,
+    script: Arc<Mutex<VecDeque<Played>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 /// A request as it was sent.
@@ -60,6 +75,18 @@ impl Played {
         }
         played.reply.content = text;
         played
+    }
+
+    /// Plays one tool call without text; its arguments are JSON. Further ones are added with [`Played::and_call`].
+    pub fn call(name: &str, arguments: &str) -> Self {
+        Self::default().and_call(name, arguments)
+    }
+
+    /// Adds a tool call to the reply, with the next free id.
+    #[must_use]
+    pub fn and_call(self, name: &str, arguments: &str) -> Self {
+        let id = format!("call_{}", self.reply.tool_calls.len() + 1);
+        self.with_calls(&[(&id, name, arguments)])
     }
 
     /// Plays tool calls `(id, name, arguments as JSON)` without text.
@@ -131,7 +158,7 @@ impl Played {
 impl ScriptedProvider {
     /// Prepares the replies, in order.
     pub fn new(script: impl IntoIterator<Item = Played>) -> Self {
-        Self { script: Mutex::new(script.into_iter().collect()), requests: Mutex::default() }
+        Self { script: Arc::new(Mutex::new(script.into_iter().collect())), requests: Arc::default() }
     }
 
     /// Appends a reply to the prepared ones.

@@ -14,6 +14,23 @@ use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::tool::{Outputs, ToolSource};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let scout = Persona::new("scout", "Looks around.", "You look around.");
+/// let model = ScriptedProvider::new([
+///     Played::call("agent", r#"{"name": "scout", "task": "Go north."}"#),
+///     Played::text("Hills."),
+///     Played::text("There are hills in the north."),
+/// ]);
+/// let mut agent = Agent::with_provider(model, "You lead.").extension(SubAgents::new([scout])?).await?;
+/// assert_eq!(agent.ask("What is there?").await?, "There are hills in the north.");
+/// # Ok(())
+/// # }
+/// ```
 pub struct SubAgents {
     personas: Vec<Persona>,
     numbers: HashMap<String, u64>,
@@ -38,12 +55,14 @@ impl SubAgents {
     ///
     /// # Errors
     /// An argument error when one could not be read from a file as it is, or two have the same name.
-    pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
+    pub fn new(personas: impl IntoIterator<Item = Persona>) -> Result<Self, BuildError> {
+        let personas: Vec<Persona> = personas.into_iter().collect();
         Persona::check_all(&personas)?;
         Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default() })
     }
 
-    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
+    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21). Without it
+    /// the crew of the spawner is taken, if it has one.
     #[must_use]
     pub fn crew(mut self, crew: Arc<Crew>) -> Self {
         self.parts.crew = Some(crew);
@@ -124,7 +143,9 @@ impl SubAgents {
             return Ok(());
         }
         let tool = SubAgentTool::new(agent, self.personas.clone())?;
-        let tool = Arc::new(tool.with(self.numbers.clone(), self.parts.clone()));
+        let mut parts = self.parts.clone();
+        parts.crew = parts.crew.or_else(|| agent.crew().cloned());
+        let tool = Arc::new(tool.with(self.numbers.clone(), parts));
         self.parts.continuations.run_by(&tool);
         agent.internal_add_tool(tool)
     }

@@ -28,7 +28,7 @@ pub struct FnTool {
 
 impl FnTool {
     /// Makes a tool that runs alone and is dropped on cancel; see the setters.
-    pub fn new<F, R>(
+    pub fn new<F, R, T>(
         name: impl Into<String>,
         description: impl Into<String>,
         parameters: Parameters,
@@ -36,11 +36,12 @@ impl FnTool {
     ) -> Self
     where
         F: Fn(Args, ToolContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<String, ToolError>> + Send + 'static,
+        R: Future<Output = Result<T, ToolError>> + Send + 'static,
+        T: Into<String>,
     {
         Self {
             spec: ToolSpec::new(name.into(), description.into(), parameters),
-            execute: Box::new(move |args, context| execute(args, context).boxed()),
+            execute: Box::new(move |args, context| execute(args, context).map(|result| result.map(Into::into)).boxed()),
         }
     }
 

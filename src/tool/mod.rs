@@ -177,6 +177,32 @@ pub fn change_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
 }
 
 /// A tool. Instances are shared: a sub-agent gets the very instance that its parent has.
+///
+/// ```
+/// use futures_util::future::BoxFuture;
+/// use steersman::tool::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
+///
+/// /// Counts the bytes of texts; it keeps what it says of itself.
+/// struct Length(ToolSpec);
+///
+/// impl Length {
+///     fn new() -> Self {
+///         let parameters = Parameters::strings([("text", "What to measure.")]);
+///         Self(ToolSpec::new("length", "Measures a text.", parameters))
+///     }
+/// }
+///
+/// impl Tool for Length {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     fn execute<'a>(&'a self, args: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+///         Box::pin(async move { Ok(args.str("text").len().to_string()) })
+///     }
+/// }
+/// # assert_eq!(Length::new().spec().name, "length");
+/// ```
 pub trait Tool: Send + Sync {
     /// Returns what it is called, what it does and takes, and how its calls run.
     fn spec(&self) -> &ToolSpec;

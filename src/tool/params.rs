@@ -189,6 +189,22 @@ impl Parameters {
         Self { list: builder.list, schema: None }
     }
 
+    /// Declares required strings, each with what it is: what most small tools have.
+    ///
+    /// ```
+    /// use steersman::tool::Parameters;
+    ///
+    /// let parameters = Parameters::strings([("path", "The file."), ("text", "What to append.")]);
+    /// assert_eq!(parameters.to_schema()["required"], serde_json::json!(["path", "text"]));
+    /// ```
+    pub fn strings<'a>(described: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self::build(|p| {
+            for (name, description) in described {
+                p.required_string(name, description);
+            }
+        })
+    }
+
     /// Takes a JSON Schema of an object: nested objects, enums, ranges, lists, alternatives. Objects take no members
     /// but those that they list.
     ///

@@ -47,7 +47,7 @@ where
         let read = args.read::<A>().map_err(|error| ToolError::Failed(check.message(&[error.to_string()])));
         // Made here, so that the arguments need not cross threads.
         let work = read.map(|args| execute(args, context));
-        async move { Ok(work?.await?.into()) }
+        async move { Ok::<String, _>(work?.await?.into()) }
     })
 }
 

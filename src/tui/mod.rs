@@ -68,4 +68,4 @@ pub mod view;
 pub mod widgets;
 
 pub use outside::Outside;
-pub use run::{Answers, Ending, ScreenOptions, run, run_lines};
+pub use run::{Ending, ScreenOptions, run, run_lines};

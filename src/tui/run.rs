@@ -56,7 +56,7 @@ use lines::Lines;
 use screen::Screen;
 use surface::Surface;
 
-pub use options::{Answers, Ending, ScreenOptions};
+pub use options::{Ending, ScreenOptions};
 
 /// Shows the screen until the user quits; blocks the calling thread. The run is ended when it returns.
 ///

@@ -47,8 +47,8 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let servers = Servers::new(vec![ServerDefinition::new("clock", process)], around, here, None, 10);
     servers.main_instance("clock")?.learn().await?;
 
-    let call = Played::calls(&[("c1", "mcp__clock__time", "{}")]);
-    let model = Arc::new(ScriptedProvider::new([call, Played::text("It is noon.")]));
+    let call = Played::call("mcp__clock__time", "{}");
+    let model = ScriptedProvider::new([call, Played::text("It is noon.")]);
     let builder = Agent::with_provider(model, "You are helpful.").approvals(approvals);
     let mut agent = builder.extension(ServerTools::new(servers, ToolScope::Main)).await?;
     println!("answer: {}", agent.ask("What time is it?").await?);

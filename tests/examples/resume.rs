@@ -1,7 +1,5 @@
 //! A conversation that goes on in another process: recorded by a journal, read back, taken up by a new agent.
 
-use std::sync::Arc;
-
 use jiff::tz::TimeZone;
 use steersman::prelude::*;
 use steersman::session::journal::{Header, Journal, SessionFiles, restore};
@@ -13,14 +11,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let header = Header::new("example", "/work")?;
     let journal = Journal::begin(header.clone(), files.creating(&header, &TimeZone::UTC));
-    let model = Arc::new(ScriptedProvider::new([Played::text("Hello, Ada.")]));
-    let mut agent = Agent::with_provider(model, "You are helpful.").listener(Arc::new(journal.clone())).await?;
+    let model = ScriptedProvider::new([Played::text("Hello, Ada.")]);
+    let mut agent = Agent::with_provider(model, "You are helpful.").listener(journal.clone()).await?;
     println!("answer: {}", agent.ask("My name is Ada.").await?);
     drop(agent);
     journal.close();
 
     let recorded = restore(files.find(header.session.as_str())?.read()?.records);
-    let model = Arc::new(ScriptedProvider::new([Played::text("Your name is Ada.")]));
+    let model = ScriptedProvider::new([Played::text("Your name is Ada.")]);
     let mut agent = Agent::with_provider(model.clone(), "You are helpful.").history(recorded.messages).await?;
     println!("answer: {}", agent.ask("What is my name?").await?);
     println!("sent: {} messages", model.requests()[0].messages.len());

@@ -1,14 +1,12 @@
 //! Functions per event, a limit on model rounds, a reset: the surface of a small agent.
 
-use std::sync::Arc;
-
 use steersman::prelude::*;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree".to_owned()) });
-    let call = || Played::calls(&[("c1", "look", "{}")]);
-    let model = Arc::new(ScriptedProvider::new([call(), Played::text("A tree."), call(), call()]));
+    let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+    let call = || Played::call("look", "{}");
+    let model = ScriptedProvider::new([call(), Played::text("A tree."), call(), call()]);
     let mut agent = Agent::with_provider(model, "You are helpful.").tool(look).max_turns(2).await?;
     agent.on(EventKind::ToolResult, |_| println!("  the tool has answered"));
     agent.on_any(|kind, _| println!("{kind}"));

@@ -1,7 +1,5 @@
 //! A tool whose arguments are a Rust type: checked before it runs, so that the model corrects itself.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use steersman::prelude::*;
@@ -21,11 +19,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(format!("{}: 4 °C for {} days", args.place, args.days))
     });
     // With a real server: `Agent::over_http(ChatTransport { api_base: …, model: …, .. }, …)`.
-    let model = Arc::new(ScriptedProvider::new([
-        Played::calls(&[("c1", "forecast", r#"{"place": "Oslo", "days": 9}"#)]),
-        Played::calls(&[("c2", "forecast", r#"{"place": "Oslo", "days": 3}"#)]),
+    let model = ScriptedProvider::new([
+        Played::call("forecast", r#"{"place": "Oslo", "days": 9}"#),
+        Played::call("forecast", r#"{"place": "Oslo", "days": 3}"#),
         Played::text("Cold for three days."),
-    ]));
+    ]);
     let mut agent = Agent::with_provider(model, "You are helpful.").tool(forecast).await?;
     let answer = agent.ask("How is the weather in Oslo?").await?;
     for message in agent.history().messages() {

@@ -22,6 +22,7 @@ mod leaving;
 mod lines;
 mod looks;
 mod markdown;
+mod multiplexers;
 mod next_start;
 mod outside;
 mod pending;

@@ -373,6 +373,23 @@ fn a_terminal_whose_background_is_known_or_does_not_matter_is_not_asked() {
 }
 
 #[test]
+fn the_linux_console_gets_no_sequence_that_it_would_print_and_is_left_empty() {
+    let server = Server::start([Reply::text("the answer")]);
+    let mut terminal = Start::against(&server).env("TERM", "linux").run();
+    terminal.send("go\r");
+    terminal.wait_for("the answer");
+    terminal.send("\x1b[24~");
+    terminal.wait_exit(PATIENCE);
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    for printed in ["\x1b[>", "\x1b[<", "\x1b[=", "\x1b]"] {
+        assert!(!raw.contains(printed), "{printed:?}");
+    }
+    // It has no second screen that would be taken away.
+    let (_, behind) = raw.rsplit_once("\x1b[?25h\x1b[H\x1b[2J\x1b[?1049l").expect("the screen is emptied");
+    assert!(!behind.contains('\x1b'), "{behind:?}");
+}
+
+#[test]
 fn a_stop_signal_from_outside_gives_the_terminal_back_before_the_stop() {
     let server = Server::start([Reply::text("an answer")]);
     let mut terminal = Start::against(&server).run_in_shell();

@@ -223,7 +223,7 @@ async fn a_closure_is_a_tool() {
     assert_eq!(tool.execute(args, &ToolContext::detached()).await, Ok("hi".to_owned()));
     assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Alone, OnCancel::Drop));
 
-    let tool = FnTool::new("t", "", Parameters::default(), |_, _| async { Err(ToolError::failed("no")) })
+    let tool = FnTool::new("t", "", Parameters::default(), |_, _| async { Err::<String, _>(ToolError::failed("no")) })
         .concurrency(Concurrency::Beside)
         .on_cancel(OnCancel::Wait);
     assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Beside, OnCancel::Wait));

@@ -229,8 +229,10 @@ async fn a_cancel_while_a_group_is_prepared_runs_none_of_it() {
                 flag.cancel();
             }
         }));
-    let read = FnTool::new("read", "Reads.", Parameters::default(), |_, _| async { panic!("it must not run") })
-        .concurrency(Concurrency::Beside);
+    let read = FnTool::new::<_, _, String>("read", "Reads.", Parameters::default(), |_, _| async {
+        panic!("it must not run")
+    })
+    .concurrency(Concurrency::Beside);
     let agent = rig
         .try_build(rig.builder(), |c| {
             c.add_listener(spy);
@@ -280,8 +282,9 @@ async fn whatever_goes_wrong_in_a_tool_is_an_observation() {
 #[tokio::test(start_paused = true)]
 async fn a_panicking_tool_takes_no_neighbour_down() {
     let rig = Rig::new([batch(&["a", "breaks", "b"]), Played::text("I see.")]);
-    let breaks = FnTool::new("breaks", "Breaks.", Parameters::default(), |_, _| async { panic!("a bug") })
-        .concurrency(Concurrency::Beside);
+    let breaks =
+        FnTool::new::<_, _, String>("breaks", "Breaks.", Parameters::default(), |_, _| async { panic!("a bug") })
+            .concurrency(Concurrency::Beside);
     let agent = rig.agent([beside("a", "a"), Arc::new(breaks), beside("b", "b")]).await;
     run(agent, "Go.").answered().await;
     assert_eq!(
@@ -295,7 +298,7 @@ async fn a_panicking_tool_takes_no_neighbour_down() {
 async fn a_tool_that_returns_cancelled_ends_the_turn_and_no_error_text_is_made_of_it() {
     let rig = Rig::new([batch(&["gives_up", "look"])]);
     let gives_up = FnTool::new("gives_up", "Gives up.", Parameters::default(), |_, _| async {
-        Err(ToolError::Cancelled(steersman::error::Cancelled))
+        Err::<String, _>(ToolError::Cancelled(steersman::error::Cancelled))
     });
     let agent = rig.agent([Arc::new(gives_up) as Arc<dyn Tool>, tool("look", "seen")]).await;
     let agent = run(agent, "Go.").cancelled().await;

@@ -79,12 +79,17 @@ pub struct Start {
 const PID_NAMESPACE: [&str; 6] = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
 /// Says who starts the program.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Under {
     Nobody,
     Shell,
-    /// A process-id namespace, in which the process has no parent, and the number of its session is 0.
-    Namespace,
+    /// A program, with arguments before the program's own command line.
+    Program(Vec<String>),
+}
+
+impl Under {
+    fn program(name: &str, args: &[&str]) -> Self {
+        Self::Program(std::iter::once(name).chain(args.iter().copied()).map(str::to_owned).collect())
+    }
 }
 
 impl Start {
@@ -146,8 +151,20 @@ impl Start {
             super::skip::skip(super::skip::Need::of_program("unshare"), "a process-id namespace");
             return None;
         }
-        self.under = Under::Namespace;
+        // A process-id namespace, in which the process has no parent, and the number of its session is 0.
+        self.under = Under::program("unshare", &PID_NAMESPACE);
         Some(self.run())
+    }
+
+    /// Starts it under a program that has the terminal itself and shows it; none where there is no such program. Does not wait.
+    pub fn spawn_under(mut self, program: &'static str, args: &[&str]) -> Option<Terminal> {
+        let need = super::skip::Need::of_program(program);
+        if need == super::skip::Need::Program(program) {
+            super::skip::skip(need, "the program under another one");
+            return None;
+        }
+        self.under = Under::program(program, args);
+        Some(self.spawn())
     }
 
     /// Starts it as a job of an interactive shell on the terminal, and waits until it has taken the screen.
@@ -169,20 +186,14 @@ impl Start {
         std::fs::create_dir_all(&work).unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let mut command = match self.under {
-            Under::Nobody => CommandBuilder::new(env!("CARGO_BIN_EXE_steersman")),
-            Under::Shell => CommandBuilder::new("/bin/bash"),
-            Under::Namespace => CommandBuilder::new("unshare"),
+        let own = std::iter::once(env!("CARGO_BIN_EXE_steersman").to_owned()).chain(self.args.iter().cloned());
+        let line: Vec<String> = match &self.under {
+            Under::Nobody => own.collect(),
+            Under::Shell => ["/bin/bash", "--norc", "--noprofile", "-i"].map(str::to_owned).to_vec(),
+            Under::Program(before) => before.iter().cloned().chain(own).collect(),
         };
-        match self.under {
-            Under::Nobody => command.args(&self.args),
-            Under::Shell => command.args(["--norc", "--noprofile", "-i"]),
-            Under::Namespace => {
-                command.args(PID_NAMESPACE);
-                command.arg(env!("CARGO_BIN_EXE_steersman"));
-                command.args(&self.args);
-            }
-        }
+        let mut command = CommandBuilder::new(&line[0]);
+        command.args(&line[1..]);
         command.env_clear();
         command.env("PS1", "$ ");
         for (name, value) in [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")] {

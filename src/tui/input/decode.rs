@@ -219,6 +219,10 @@ fn escape(bytes: &[u8]) -> Step {
 /// Reads what stands behind an escape character, with Alt.
 fn with_alt(bytes: &[u8]) -> Step {
     match first(bytes.get(1..).unwrap_or_default()) {
+        // Shift+Tab of the Linux console. Alt+Tab is a key of windows everywhere else.
+        Step::Done(used, Some(Decoded::Key(KeyEvent { code: KeyCode::Tab, .. }))) => {
+            Step::Done(used + 1, Some(Decoded::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))))
+        }
         Step::Done(used, Some(Decoded::Key(key))) => Step::Done(used + 1, Some(alt(key))),
         Step::More => Step::More,
         // Esc by itself; what follows is read next.
@@ -305,5 +309,7 @@ fn colour(text: &[u8]) -> Option<[u8; 3]> {
     Some([parts.next()??, parts.next()??, parts.next()??])
 }
 
+#[cfg(test)]
+mod terminals;
 #[cfg(test)]
 mod tests;

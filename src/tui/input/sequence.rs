@@ -8,6 +8,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub fn application(key: u8) -> Option<KeyEvent> {
     match key {
         b'M' => Some(KeyCode::Enter.into()),
+        // rxvt's arrows with Ctrl.
+        b'a'..=b'd' => letter(key.to_ascii_uppercase()).map(|code| KeyEvent::new(code, KeyModifiers::CONTROL)),
         _ => letter(key).map(KeyEvent::from),
     }
 }
@@ -33,6 +35,8 @@ pub fn key(text: &str, last: u8) -> Option<KeyEvent> {
         // xterm's other keys: 27, the modifiers, the character.
         b'~' if first == "27" => coded(parameters.next()?, modifiers)?,
         b'~' => (numbered(number(first)?)?, modifiers),
+        // rxvt's others with Ctrl.
+        b'^' => (numbered(number(first)?)?, modifiers | KeyModifiers::CONTROL),
         _ if first.is_empty() || first == "1" => (letter(last)?, modifiers),
         // rxvt and others leave a number out: `ESC [ 5 A`.
         _ if text == first => (letter(last)?, self::modifiers(first).0),

@@ -1,4 +1,5 @@
-//! Copies: through the terminal (OSC 52), which also works over ssh, and with a program of this machine.
+//! Copies: through the terminal (OSC 52), which also works over ssh, and with a program of this machine. Within tmux that
+//! program is tmux itself, which takes no copies from others as it is set up; GNU screen hands them on in pieces.
 //!
 //! Nobody can ask a terminal whether it took the text; so the answer says which way it went.
 
@@ -6,11 +7,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::limits;
+use crate::tui::terminal::alert::{Relay, through};
 
 /// Returns what makes a terminal take the text; `None` when it is longer than many terminals take.
-pub(super) fn sequence(text: &str) -> Option<Vec<u8>> {
+pub(super) fn sequence(text: &str, relay: Relay) -> Option<Vec<u8>> {
+    let relay = match relay {
+        // It understands the sequence itself, if it is to.
+        Relay::None | Relay::Tmux => Relay::None,
+        Relay::Screen => Relay::Screen,
+    };
     let coded = STANDARD.encode(text);
-    (coded.len() <= limits::COPY_TERMINAL_BYTES).then(|| format!("\x1b]52;c;{coded}\x1b\\").into_bytes())
+    (coded.len() <= limits::COPY_TERMINAL_BYTES).then(|| through(relay, &format!("\x1b]52;c;{coded}\x1b\\")))
 }
 
 /// Says how the text went.
@@ -33,10 +40,13 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_no_more_than_terminals_take() {
-        assert_eq!(sequence("hi\n").unwrap(), b"\x1b]52;c;aGkK\x1b\\");
+        for relay in [Relay::None, Relay::Tmux] {
+            assert_eq!(sequence("hi\n", relay).unwrap(), b"\x1b]52;c;aGkK\x1b\\");
+        }
+        assert_eq!(sequence("hi\n", Relay::Screen).unwrap(), b"\x1bP\x1b]52;c;aGkK\x07\x1b\\");
         let longest = limits::COPY_TERMINAL_BYTES / 4 * 3;
-        assert!(sequence(&"x".repeat(longest)).is_some());
-        assert!(sequence(&"x".repeat(longest + 3)).is_none());
+        assert!(sequence(&"x".repeat(longest), Relay::None).is_some());
+        assert!(sequence(&"x".repeat(longest + 3), Relay::None).is_none());
     }
 
     #[test]

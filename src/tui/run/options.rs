@@ -11,8 +11,8 @@ use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
 use crate::tui::status::ModelSource;
 use crate::tui::switch::Switch;
-use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
+use crate::tui::terminal::{MouseMode, TerminalKind};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Recorded;
 use crate::tui::tour::TourStart;
@@ -46,8 +46,8 @@ pub struct ScreenOptions {
     pub way: AlertMethod,
     /// What that has to pass on its way.
     pub relay: Relay,
-    /// Whether the terminal can be asked something.
-    pub answers: Answers,
+    /// What the screen is shown on.
+    pub terminal: TerminalKind,
     pub when: AlertWhen,
     pub keymap: Keymap,
     /// The name that the session is saved by.
@@ -60,16 +60,6 @@ pub struct ScreenOptions {
     pub session_end: Vec<Envelope>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
-}
-
-/// Whether a terminal can be asked something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Answers {
-    /// It answers, or passes over the question.
-    #[default]
-    Perhaps,
-    /// It would show the question.
-    No,
 }
 
 /// Why the screen ended.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::edit::{Loan, editor_ended};
 use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
-use super::{Answers, Ending, ScreenOptions, instant_of, new_app};
+use super::{Ending, ScreenOptions, instant_of, new_app};
 use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
@@ -19,10 +19,10 @@ use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::{Medium, Report};
-use crate::tui::terminal::alert::{AlertMethod, Relay, alert};
+use crate::tui::terminal::alert::{AlertMethod, alert};
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
-use crate::tui::terminal::{self, Terminal, watchdog};
+use crate::tui::terminal::{self, Terminal, TerminalKind, watchdog};
 use crate::tui::theme::Ground;
 use crate::tui::transcript::Rest;
 use crate::tui::update::update;
@@ -43,10 +43,9 @@ pub(super) struct Screen<'a> {
     pub loan: Option<Loan>,
     /// What came in while somebody else had the terminal already.
     held: Vec<Input>,
-    /// How the terminal tells the user who does not look, and what that has to pass on its way.
-    alerts: (AlertMethod, Relay),
-    /// Whether the terminal can be asked something.
-    answers: Answers,
+    /// How the terminal tells the user who does not look.
+    way: AlertMethod,
+    kind: TerminalKind,
     /// The question of the frame that was drawn last.
     question: Option<ShownQuestion>,
 }
@@ -62,7 +61,7 @@ impl<'a> Surface<'a> for Screen<'a> {
     type Input = ScreenInput;
 
     fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self> {
-        let terminal = Terminal::open(written, options.mouse, options.titled)?;
+        let terminal = Terminal::open(written, options.terminal, options.mouse, options.titled)?;
         let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
         let mut app = new_app(&options, terminal.size(), Medium::Screen);
         app.transcripts.show_end(&options.session_end);
@@ -75,8 +74,8 @@ impl<'a> Surface<'a> for Screen<'a> {
             folded: 0,
             loan: None,
             held: Vec::new(),
-            alerts: (options.way, options.relay),
-            answers: options.answers,
+            way: options.way,
+            kind: options.terminal,
             question: None,
         })
     }
@@ -92,7 +91,8 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn begin(&mut self) -> io::Result<()> {
         self.draw()?;
         // Nothing waits for the answer.
-        if self.answers == Answers::Perhaps && self.core.app.facts.themes.wants_ground() {
+        // The Linux console does not know the question and prints it.
+        if self.kind == TerminalKind::Emulator && self.core.app.facts.themes.wants_ground() {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
         }
@@ -241,8 +241,8 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn report(&mut self, _: &Report) {}
 
     fn notify(&mut self, words: &str) {
-        let (way, relay) = self.alerts;
-        self.terminal.say(&alert(way, relay, words));
+        let alert = alert(self.way, self.core.relay, words);
+        self.terminal.say(&alert);
     }
 
     fn set_mouse(&mut self, mode: MouseMode) {

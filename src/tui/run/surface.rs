@@ -23,6 +23,7 @@ use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
 use crate::tui::state::{App, Report};
+use crate::tui::terminal::alert::Relay;
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
 use crate::tui::update::update;
@@ -37,6 +38,8 @@ pub(super) struct Core<'a> {
     pub files: Files,
     pub memory: Memory,
     pub outside: Option<Arc<dyn Outside>>,
+    /// What sequences for the terminal have to pass on their way.
+    pub relay: Relay,
     pub ending: Option<Ending>,
     /// True from the wish to go to the shell until the loop fulfils it.
     pub suspending: bool,
@@ -53,6 +56,7 @@ impl<'a> Core<'a> {
             files,
             memory: Memory::new(options),
             outside: options.outside.clone(),
+            relay: options.relay,
             ending: None,
             suspending: false,
             drafts: KeptDrafts::default(),
@@ -221,7 +225,7 @@ pub(super) trait Surface<'a>: Sized {
             let most = limits::COPY_BYTES / (1024 * 1024);
             return self.tell(Msg::Copied(Err(format!("the text is longer than {most} MiB"))));
         }
-        let sent = copy::sequence(&text).is_some_and(|sequence| self.sequence(&sequence));
+        let sent = copy::sequence(&text, self.core().relay).is_some_and(|sequence| self.sequence(&sequence));
         let core = self.core();
         let Some(outside) = core.outside.clone() else {
             return self.tell(Msg::Copied(copy::answer(sent, None)));

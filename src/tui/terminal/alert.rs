@@ -39,6 +39,8 @@ pub enum Titled {
     No,
 }
 
+/// Bytes of a sequence that GNU screen gets in one string.
+const SCREEN_STRING: usize = 240;
 /// Remembers the terminal's title.
 pub(super) const KEEP_TITLE: &[u8] = b"\x1b[22;0t";
 /// Puts it back.
@@ -78,13 +80,28 @@ fn safe(words: &str) -> String {
 }
 
 /// Wraps a sequence for what stands in between.
-fn through(relay: Relay, sequence: &str) -> Vec<u8> {
+pub fn through(relay: Relay, sequence: &str) -> Vec<u8> {
     match relay {
         Relay::None => sequence.as_bytes().to_vec(),
         Relay::Tmux => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")).into_bytes(),
         // It ends the wrapping at the first end of a string; the bell ends these sequences too.
-        Relay::Screen => format!("\x1bP{}\x07\x1b\\", sequence.trim_end_matches("\x1b\\")).into_bytes(),
+        Relay::Screen => in_pieces(&format!("{}\x07", sequence.trim_end_matches("\x1b\\"))),
     }
+}
+
+/// Wraps a sequence for GNU screen, which hands on what one string holds after the other. Of a longer string it would print
+/// the rest: it keeps 256 bytes up to version 4.2, then 768 (`MAXSTR` in its `window.h`).
+fn in_pieces(sequence: &str) -> Vec<u8> {
+    let mut wrapped = Vec::new();
+    let mut rest = sequence;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(SCREEN_STRING));
+        wrapped.extend_from_slice(b"\x1bP");
+        wrapped.extend_from_slice(piece.as_bytes());
+        wrapped.extend_from_slice(b"\x1b\\");
+        rest = behind;
+    }
+    wrapped
 }
 
 #[cfg(test)]
@@ -100,6 +117,16 @@ mod tests {
         assert_eq!(text(AlertMethod::Osc9, Relay::Tmux), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
         assert_eq!(text(AlertMethod::Osc9, Relay::Screen), "\x1bP\x1b]9;done\x07\x1b\\");
         assert!(alert(AlertMethod::Off, Relay::None, "done").is_empty());
+    }
+
+    #[test]
+    fn screen_gets_no_string_longer_than_it_keeps() {
+        let long = format!("\x1b]52;c;{}\x1b\\", "é".repeat(1_000));
+        let wrapped = String::from_utf8(through(Relay::Screen, &long)).unwrap();
+        let pieces: Vec<&str> =
+            wrapped.split_terminator("\x1b\\").map(|piece| piece.strip_prefix("\x1bP").unwrap()).collect();
+        assert!(pieces.iter().all(|piece| piece.len() < 256), "{pieces:?}");
+        assert_eq!(pieces.concat(), format!("{}\x07", long.trim_end_matches("\x1b\\")));
     }
 
     #[test]

@@ -5,11 +5,13 @@
 //!
 //! # Where things are
 //!
+//! - what a terminal gets at the start and at the end: `modes.rs`; stories: `tests/pty/terminal.rs`, `tests/pty/multiplexers.rs`
 //! - few bytes to the terminal: `paint.rs`, `writer.rs`; stories: `paint.rs`, `tests/bench/screen.rs`
 //! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
 //!   `watchdog.rs`; stories: `tests/pty/leaving.rs`
 
 pub mod alert;
+mod modes;
 pub mod paint;
 pub mod signals;
 pub mod watchdog;
@@ -27,21 +29,11 @@ use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::limits;
-pub use crate::tui::msg::MouseMode;
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
+pub use modes::{MouseMode, TerminalKind};
 use paint::Painter;
 use writer::{Writer, Written};
 
-/// Alternate screen, bracketed paste, reports of the focus, and the kitty protocol's first level, which tells Shift+Enter from Enter.
-/// None of it is asked about first: a terminal that does not know a sequence passes over it.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[>1u";
-/// The same for a terminal that may have the modes still: one level of the keys' protocol, never two.
-const ENTER_AGAIN: &[u8] = b"\x1b[<u\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[>1u";
-/// Buttons, the wheel and drags, but no mere moves; in the form that knows no largest column.
-const MOUSE_ON: &[u8] = b"\x1b[?1002h\x1b[?1006h";
-const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
-/// The way back, also out of the middle of a frame.
-const LEAVE: &[u8] = b"\x1b[?2026l\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[<u\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 /// Pastes come as if they were typed.
 pub const PLAIN_PASTES: &[u8] = b"\x1b[?2004l";
 /// Asks for the colour of the background; a terminal that does not know the question passes over it.
@@ -51,6 +43,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 
 /// True while the modes are set; whoever clears it restores them.
 static RAISED: AtomicBool = AtomicBool::new(false);
+/// True when the modes are those of the Linux console.
+static ON_CONSOLE: AtomicBool = AtomicBool::new(false);
 /// True while the line output reads keys and marked pastes; whoever clears it restores the modes.
 static LINE_MODES: AtomicBool = AtomicBool::new(false);
 /// True while the title is the program's; whoever clears it puts the old one back.
@@ -66,6 +60,7 @@ pub struct Terminal {
     prelude: Vec<u8>,
     /// Goes out as soon as the terminal takes something.
     said: Vec<u8>,
+    kind: TerminalKind,
     mouse: MouseMode,
     titled: Titled,
     /// The title that the terminal has; none yet, or it is somebody else's.
@@ -80,21 +75,22 @@ impl Terminal {
     ///
     /// # Errors
     /// When standard output is no terminal, or its modes cannot be set.
-    pub fn open(written: Written, mouse: MouseMode, titled: Titled) -> io::Result<Self> {
+    pub fn open(written: Written, kind: TerminalKind, mouse: MouseMode, titled: Titled) -> io::Result<Self> {
         let painter = Painter::new(bounded(measure()?));
         let cooked = tcgetattr(io::stdin())?;
         let writer = Writer::start(device()?, written)?;
         restore_on_panic();
         enable_raw_mode()?;
+        ON_CONSOLE.store(kind == TerminalKind::LinuxConsole, Ordering::SeqCst);
         RAISED.store(true, Ordering::SeqCst);
         let inner = ratatui::Terminal::new(painter)?;
-        let prelude = [ENTER, modes(mouse)].concat();
         Ok(Self {
             inner,
             writer,
             writing: false,
-            prelude,
+            prelude: kind.enter(mouse),
             said: Vec::new(),
+            kind,
             mouse,
             titled,
             title: None,
@@ -130,7 +126,7 @@ impl Terminal {
         self.resize(measure()?);
         self.forget();
         if self.prelude.is_empty() {
-            self.prelude = [ENTER_AGAIN, modes(self.mouse)].concat();
+            self.prelude = self.kind.enter_again(self.mouse);
         }
         Ok(())
     }
@@ -151,7 +147,7 @@ impl Terminal {
         enable_raw_mode()?;
         RAISED.store(true, Ordering::SeqCst);
         self.lent = false;
-        self.prelude = [ENTER, modes(self.mouse)].concat();
+        self.prelude = self.kind.enter(self.mouse);
         self.resize(measure()?);
         self.forget();
         Ok(())
@@ -164,7 +160,8 @@ impl Terminal {
 
     /// Sets the title, if it is the program's and not so already.
     pub fn set_title(&mut self, words: &str) {
-        if self.titled == Titled::No || self.lent || self.title.as_deref() == Some(words) {
+        let has_title = self.titled == Titled::Yes && self.kind == TerminalKind::Emulator;
+        if !has_title || self.lent || self.title.as_deref() == Some(words) {
             return;
         }
         if !TITLED.swap(true, Ordering::SeqCst) {
@@ -180,9 +177,9 @@ impl Terminal {
             self.mouse = mouse;
             // Before the first frame the prelude says it.
             if self.prelude.is_empty() {
-                self.say(modes(mouse));
+                self.say(self.kind.mouse(mouse));
             } else {
-                self.prelude.extend_from_slice(modes(mouse));
+                self.prelude.extend_from_slice(self.kind.mouse(mouse));
             }
         }
     }
@@ -289,14 +286,9 @@ pub fn measure() -> io::Result<Size> {
 /// Returns what gives the terminal its modes and its title back.
 fn farewell() -> Vec<u8> {
     let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
-    [LEAVE, title].concat()
-}
-
-fn modes(mouse: MouseMode) -> &'static [u8] {
-    match mouse {
-        MouseMode::On => MOUSE_ON,
-        MouseMode::Off => MOUSE_OFF,
-    }
+    let is_console = ON_CONSOLE.load(Ordering::SeqCst);
+    let kind = if is_console { TerminalKind::LinuxConsole } else { TerminalKind::Emulator };
+    [kind.leave(), title].concat()
 }
 
 /// Keeps a size that no terminal has from costing memory.

@@ -161,8 +161,9 @@ fn is_ignored(signal: Signal) -> bool {
 fn more_ends() -> Vec<i32> {
     #[cfg(target_os = "linux")]
     {
-        // The first two of real time are the threads' own.
-        [Signal::POWER, Signal::STKFLT].map(Signal::as_raw).into_iter().chain(34..=64).collect()
+        // The first of real time are the threads' own: two with glibc, three with musl, which refuses a handler for them.
+        let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+        [Signal::POWER, Signal::STKFLT].map(Signal::as_raw).into_iter().chain(real_time).collect()
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use steersman::agent::{Agent, AgentContext, BoundaryNote, Extension, ExtensionError};
+use steersman::agent::{Agent, AgentContext, BoundaryNote, Extension, ExtensionError, FnExtension};
 use steersman::control::Controls;
 use steersman::error::{BuildError, RunError};
 use steersman::event::Event;
@@ -22,11 +22,7 @@ fn scripted(script: impl IntoIterator<Item = Played>) -> Arc<ScriptedProvider> {
 }
 
 fn contents(messages: &[Message]) -> Vec<String> {
-    let content = |message: &Message| match message {
-        Message::System { content } | Message::User { content, .. } | Message::Tool { content, .. } => content.clone(),
-        Message::Assistant(reply) => reply.content.clone(),
-    };
-    messages.iter().map(content).collect()
+    messages.iter().map(|message| message.content().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -155,6 +151,57 @@ async fn hooks_of_an_extension_may_wait_and_their_texts_enter_in_place() {
     open.notify_one();
     running.answered().await;
     assert_eq!(contents(&rig.last_request().messages)[1..], ["Look.", "about Look.", "", "seen", "mind the gap"]);
+}
+
+#[tokio::test]
+async fn an_extension_of_closures_adds_to_the_prompt_brings_tools_and_notes_and_may_wait() {
+    let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("Done.")]);
+    let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("seen") });
+    let note = || BoundaryNote { text: "mind the gap".to_owned(), said: "noted".to_owned() };
+    let extension = FnExtension::new("watch")
+        .system_prompt("You watch.")
+        .tool(look)
+        .on_user_message(|content| async move {
+            tokio::task::yield_now().await;
+            Ok(Some(format!("about {content}")))
+        })
+        .at_boundary(move || async move { Some(note()) });
+    let mut agent = Agent::with_provider(model.clone(), "Be brief.").extension(extension).await.unwrap();
+    agent.ask("Look.").await.unwrap();
+    let sent = contents(&model.requests()[1].messages);
+    assert_eq!(sent, ["Be brief.\n\nYou watch.", "Look.", "about Look.", "", "seen", "mind the gap"]);
+}
+
+#[tokio::test]
+async fn an_extension_of_closures_that_fails_ends_the_turn_with_its_words() {
+    let extension = FnExtension::new("watch").on_user_message(|_| async { Err("the watch is broken".into()) });
+    let mut agent = Agent::with_provider(scripted([]), "Be brief.").extension(extension).await.unwrap();
+    let error = agent.ask("Look.").await.unwrap_err();
+    assert_eq!(error.to_string(), "an extension failed: the watch is broken");
+    let empty = FnExtension::new("nothing");
+    let mut agent = Agent::with_provider(scripted([Played::text("Yes.")]), "x").extension(empty).await.unwrap();
+    assert_eq!(agent.ask("Still there?").await.unwrap(), "Yes.");
+}
+
+#[tokio::test]
+async fn a_listener_is_taken_by_value_or_shared_and_keeps_all_that_it_does() {
+    let events = Arc::new(InMemoryEventList::new());
+    let shared: Arc<dyn steersman::listener::Listener> = events.clone();
+    let model = scripted([Played::text("Yes.")]);
+    let mut agent = Agent::with_provider(model, "x").listener(shared).listener(events.clone()).await.unwrap();
+    agent.ask("There?").await.unwrap();
+    let said = events.events().into_iter().filter(|event| matches!(event, Event::Assistant { .. }));
+    assert_eq!(said.count(), 2, "each heard it");
+    assert_eq!(agent.listeners().to_string(), "[InMemoryEventList, InMemoryEventList]");
+}
+
+#[tokio::test]
+async fn played_calls_without_ids_get_an_id_each() {
+    let model = scripted([Played::call("look", "{}").and_call("look", "{}"), Played::text("Twice.")]);
+    let mut agent = Agent::with_provider(model.clone(), "x").tools([tool("look", "seen")]).await.unwrap();
+    assert_eq!(agent.ask("Look.").await.unwrap(), "Twice.");
+    let Message::Assistant(reply) = &model.requests()[1].messages[2] else { panic!("no reply") };
+    assert_eq!(reply.tool_calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["call_1", "call_2"]);
 }
 
 #[tokio::test]

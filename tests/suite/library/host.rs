@@ -147,6 +147,45 @@ async fn an_agent_with_other_controls_is_not_run() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_started_keeps_the_controls_that_it_was_given() {
+    let (controls, model) = (Controls::default(), scripted([Played::text("Yes.")]));
+    controls.send("There?").unwrap();
+    let builder = Agent::with_provider(model.clone(), "Be brief.").controls(controls.clone());
+    let mut running = RunningAgent::start(builder).await.unwrap();
+    assert!(Arc::ptr_eq(&running.crew().main().interloper, &controls.interloper));
+    assert_eq!(running.settled().await, Ok(LastRun::Answered));
+    assert_eq!(model.requests()[0].messages[1].content(), "There?");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_started_brings_a_crew_for_its_sub_agents() {
+    let (gate, crew) = (Gate::new(), Arc::new(Crew::default()));
+    for given in [None, Some(&crew)] {
+        let spawn = r#"{"name": "scout", "task": "Look around."}"#;
+        let script = [
+            Played::call("agent", spawn),
+            Played::call("slow", "{}"),
+            Played::text("Hills."),
+            Played::text("There are hills."),
+        ];
+        let model = ScriptedProvider::new(script);
+        let scout = Persona::new("scout", "Looks around.", "You look around.").tools(["slow"]);
+        let builder = Agent::with_provider(model.clone(), "You lead.")
+            .tool(gated_fn("slow", &gate))
+            .extension(SubAgents::new([scout]).unwrap());
+        let builder = given.into_iter().fold(builder, |builder, crew| builder.crew(Arc::clone(crew)));
+        let mut running = RunningAgent::start(builder).await.unwrap();
+        assert_eq!(given.is_some_and(|given| Arc::ptr_eq(given, running.crew())), given.is_some());
+        running.send("Explore.").unwrap();
+        gate.reached().await;
+        running.crew().send_to(&AgentId::new("scout 0"), "Look north.").unwrap();
+        gate.open();
+        assert_eq!(running.settled().await, Ok(LastRun::Answered));
+        assert_eq!(model.requests()[2].messages.last().map(Message::content), Some("Look north."));
+    }
+}
+
+#[tokio::test]
 async fn one_sub_agent_is_steered_by_its_name() {
     let gate = Gate::new();
     let spawn = r#"{"name": "scout", "task": "Look around."}"#;

@@ -86,6 +86,7 @@ fn keys_of_every_kind_of_terminal_are_known() {
         (b"\x1b[1;3A", KeyCode::Up, ALT),
         (b"\x1b[1;5D", KeyCode::Left, CTRL),
         (b"\x1b[5D", KeyCode::Left, CTRL),
+        (b"\x1b[3^", KeyCode::Delete, CTRL),
         (b"\x1b[Z", KeyCode::BackTab, SHIFT),
         (b"\x1b[3~", KeyCode::Delete, NONE),
         (b"\x1b[3;5~", KeyCode::Delete, CTRL),

@@ -172,7 +172,7 @@ pub async fn build(world: &Arc<World>, numbers: Numbers) -> Agent {
             c.add_listener(listener);
             c.add_tool(work(world))?;
             c.add_tool(Arc::new(PlanTool::new(Arc::clone(handle.plans()))))?;
-            let agents = SubAgents::new((1..=CHILDREN).map(helper).collect())?;
+            let agents = SubAgents::new((1..=CHILDREN).map(helper))?;
             let agents = agents.crew(Arc::clone(handle.crew())).numbers(numbers.agents);
             c.add_extension(Arc::new(agents.continuations(Arc::clone(handle.continuations()))))
         })

@@ -1,0 +1,153 @@
+//! The program within tmux, GNU screen and mosh: the same screen as on the terminal itself, keys and pastes, and a clean end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::support::server::{Reply, Server};
+use crate::support::skip::{Need, skip};
+use crate::support::terminal::{Start, Terminal, keys};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A multiplexer, as a user has it who has set nothing, but for the line that would be in the way.
+#[derive(Clone, Copy, Debug)]
+enum Multiplexer {
+    Tmux,
+    Screen,
+    /// With its own server on this machine; no ssh is between.
+    Mosh,
+}
+
+const ALL: [Multiplexer; 3] = [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::Mosh];
+
+/// Starts a server for the command line behind it, which would begin at home, and the client on this terminal.
+const MOSH: &str = r#"line=$(mosh-server new -i 127.0.0.1 -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@" 2>/dev/null | grep CONNECT)
+set -- $line
+MOSH_KEY=$4 exec mosh-client 127.0.0.1 "$3""#;
+
+impl Multiplexer {
+    fn start(self, server: &Server, dir: &Path, settings: &str) -> Option<Terminal> {
+        let file = dir.join("settings");
+        // Neither outlives its terminal.
+        let own = match self {
+            Self::Tmux => "set -g status off\nset -g destroy-unattached on\n",
+            Self::Screen => "autodetach off\nstartup_message off\n",
+            Self::Mosh => "",
+        };
+        fs::write(&file, format!("{own}{settings}\n")).unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        let start = Start::against(server).env("SHELL", "/bin/sh");
+        match self {
+            Self::Mosh => {
+                let need = Need::of_program("mosh-client");
+                if need == Need::Program("mosh-client") {
+                    skip(need, "the program over mosh");
+                    return None;
+                }
+                start.env("MOSH_SERVER_NETWORK_TMOUT", "10").spawn_under("sh", &["-c", MOSH, "sh"])
+            }
+            Self::Tmux => {
+                start.env("TMUX_TMPDIR", dir.to_str().unwrap()).spawn_under("tmux", &["-f", &file, "new-session", "--"])
+            }
+            Self::Screen => start.env("SCREENDIR", &sockets(dir)).spawn_under("screen", &["-c", &file, "--"]),
+        }
+    }
+}
+
+/// Makes the directory of sockets that only its owner may enter.
+fn sockets(dir: &Path) -> String {
+    let sockets = dir.join("sockets");
+    fs::create_dir_all(&sockets).unwrap();
+    fs::set_permissions(&sockets, fs::Permissions::from_mode(0o700)).unwrap();
+    sockets.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn within_a_multiplexer_the_screen_is_that_of_the_terminal_itself() {
+    for multiplexer in ALL {
+        let (server, dir) = (Server::start([]), tempfile::tempdir().unwrap());
+        let shows = |terminal: &mut Terminal| {
+            terminal.wait_for("› ");
+            terminal.type_text("a draft");
+            terminal.wait_for("· idle")
+        };
+        let Some(mut within) = multiplexer.start(&server, dir.path(), "") else { continue };
+        let shown = shows(&mut within);
+        assert_eq!(shown, shows(&mut Start::against(&server).run()), "{multiplexer:?}");
+        within.send("\x1b[24~");
+        within.wait_exit(PATIENCE);
+        assert!(!within.look(vt100::Screen::alternate_screen), "{multiplexer:?}");
+    }
+}
+
+#[test]
+fn within_a_multiplexer_keys_and_pastes_arrive() {
+    for multiplexer in ALL {
+        let (server, dir) = (Server::start([Reply::text("the answer")]), tempfile::tempdir().unwrap());
+        let Some(mut terminal) = multiplexer.start(&server, dir.path(), "") else { continue };
+        terminal.wait_for("› ");
+        terminal.type_text("one");
+        // Alt+Enter and Ctrl+J each begin a line.
+        terminal.send("\x1b\r");
+        terminal.type_text("two");
+        terminal.send(keys::CTRL_J);
+        terminal.type_text("three words");
+        terminal.send("\x1b[1;5D");
+        terminal.type_text("more ");
+        terminal.send("\x1b[200~pasted\rtext \x1b[201~");
+        terminal.wait_for("text words");
+        terminal.send(keys::F1);
+        terminal.wait_for("Help: type to filter");
+        terminal.send(keys::ESC);
+        terminal.wait_gone("Help: type to filter");
+        terminal.send(keys::ENTER);
+        terminal.wait_for("the answer");
+        assert_eq!(server.chats()[0].texts("user"), ["one\ntwo\nthree more pasted\ntext words"], "{multiplexer:?}");
+    }
+}
+
+#[test]
+fn a_copy_within_tmux_reaches_its_buffer_and_its_terminal() {
+    for settings in ["", "set -g allow-passthrough on", "set -s set-clipboard on"] {
+        let (server, dir) = (Server::start([Reply::text("the very words")]), tempfile::tempdir().unwrap());
+        let Some(mut terminal) = Multiplexer::Tmux.start(&server, dir.path(), settings) else { return };
+        terminal.wait_for("› ");
+        terminal.send("go\r");
+        terminal.wait_for("the very words");
+        terminal.send(keys::CTRL_O);
+        terminal.send("y");
+        terminal.wait_for("copied");
+        // "the very words", in base64.
+        terminal.wait_written(0, b"dGhlIHZlcnkgd29yZHM");
+    }
+}
+
+#[test]
+fn a_long_copy_within_screen_leaves_nothing_on_the_screen_and_reaches_its_terminal_in_pieces() {
+    // More than one string of GNU screen may hold.
+    let words = (0..400).map(|n| format!("word{n} ")).collect::<String>();
+    let (server, dir) = (Server::start([Reply::text(&words)]), tempfile::tempdir().unwrap());
+    let Some(mut terminal) = Multiplexer::Screen.start(&server, dir.path(), "") else { return };
+    terminal.wait_for("› ");
+    terminal.send("go\r");
+    terminal.wait_for("word399");
+    terminal.send(keys::CTRL_O);
+    let before = terminal.written();
+    terminal.send("y");
+    let screen = terminal.wait_for("copied");
+    // "word", in base64, at the three places that it may have.
+    assert!(!["d29yZ", "dvcm", "3b3Jk"].iter().any(|coded| screen.contains(coded)), "{screen}");
+    terminal.wait_written(before, b"\x1b]52;c;");
+    terminal.send("\x1b[24~");
+    terminal.wait_exit(PATIENCE);
+    let raw = String::from_utf8(terminal.raw()).unwrap();
+    let (_, copied) = raw.split_once("\x1b]52;c;").unwrap();
+    let (coded, _) = copied.split_once(['\x07', '\x1b']).unwrap();
+    let copied = STANDARD.decode(coded).unwrap();
+    assert_eq!(String::from_utf8(copied).unwrap().trim_end(), words.trim_end());
+}
