@@ -88,7 +88,7 @@ fn within_a_multiplexer_the_screen_is_that_of_the_terminal_itself() {
 #[test]
 fn within_a_multiplexer_keys_and_pastes_arrive() {
     for multiplexer in ALL {
-        let (server, dir) = (Server::start([Reply::text("the answer")]), tempfile::tempdir().unwrap());
+        let (server, dir) = (Server::start([Reply::text("Heard every key.")]), tempfile::tempdir().unwrap());
         let Some(mut terminal) = multiplexer.start(&server, dir.path(), "") else { continue };
         terminal.wait_for("› ");
         terminal.type_text("one");
@@ -106,7 +106,7 @@ fn within_a_multiplexer_keys_and_pastes_arrive() {
         terminal.send(keys::ESC);
         terminal.wait_gone("Help: type to filter");
         terminal.send(keys::ENTER);
-        terminal.wait_for("the answer");
+        terminal.wait_for("Heard every key.");
         assert_eq!(server.chats()[0].texts("user"), ["one\ntwo\nthree more pasted\ntext words"], "{multiplexer:?}");
     }
 }
