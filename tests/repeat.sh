@@ -26,11 +26,11 @@ for _ in $(seq $((2 * $(nproc)))); do
     busy+=($!)
 done
 
-# kill -9 at 200 points of a turn, once.
+# kill -9 at 200 points of a turn, and 40 times while commands run in each kind of sandbox, once.
 if [ -z "$filter" ]; then
     for line in "${binaries[@]}"; do
         read -r name binary <<<"$line"
-        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all "$binary" session::killed >"$output" 2>&1; then
+        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all STEERSMAN_TEST_KILLS=40 "$binary" session::killed sandbox::kills >"$output" 2>&1; then
             echo "repeat: a killed program lost or doubled something; the output is in $output:"
             tail -n 60 "$output"
             exit 1

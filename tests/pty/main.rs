@@ -39,5 +39,4 @@ mod stopping;
 mod storms;
 mod terminal;
 mod transcript;
-
 mod trust;

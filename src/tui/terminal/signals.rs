@@ -161,7 +161,8 @@ fn is_ignored(signal: Signal) -> bool {
 fn more_ends() -> Vec<i32> {
     #[cfg(target_os = "linux")]
     {
-        // The first of real time are the threads' own: two with glibc, three with musl, which refuses a handler for them.
+        // The C library keeps the first real-time signals for its threads: glibc two, musl three, for which it refuses a
+        // handler.
         let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
         [Signal::POWER, Signal::STKFLT].map(Signal::as_raw).into_iter().chain(real_time).collect()
     }

@@ -4,7 +4,8 @@
 //! The server plays turns of random shape and pace, sub-agents too; a typist sends, follows up, cuts in, edits, deletes,
 //! brings back, moves, flips, merges, stops, holds and cancels at random moments, blindly. Each typed text carries a
 //! token; where each token ended is read from the server's record and compared with what the program's own ledger
-//! says. Seeds are fixed: a failure names its seed. It is the longest story, so its name is the first of all.
+//! says. Seeds are fixed: a failure names its seed. Stories start in the order of their names: the longest has the first name,
+//! so that others run beside it.
 
 mod accounts;
 mod acts;
