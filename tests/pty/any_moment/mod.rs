@@ -74,7 +74,8 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         let screen = terminal.screen();
         let paused = screen.contains('‖');
         let empty = screen.contains("Type a message");
-        let waits = screen.contains("pending") || screen.contains('⋯') || screen.contains('↳');
+        // In the transcript the second sign stands before the name of a sub-agent.
+        let waits = screen.contains("pending") || screen.contains('⋯') || screen.contains("↳ m");
         let at_rest = ["idle", "cancelled", "failed"].iter().any(|state| screen.contains(state));
         // More than one look: what was typed last may not be on the screen yet.
         let rested = at_rest && empty && !paused && !waits;
