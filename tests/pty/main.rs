@@ -24,6 +24,7 @@ mod markdown;
 mod next_start;
 mod outside;
 mod pending;
+mod pictures;
 mod plan;
 mod questions;
 mod reading;

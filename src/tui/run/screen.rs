@@ -11,6 +11,7 @@ use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
 use super::{Answers, Ending, ScreenOptions, instant_of, new_app};
 use crate::event::Envelope;
+use crate::image::Preview;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
 use crate::tui::approval::ShownQuestion;
@@ -18,6 +19,8 @@ use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
+use crate::tui::pictures::protocol::ASK_KITTY;
+use crate::tui::pictures::{PictureProtocol, PictureSlot};
 use crate::tui::state::{Medium, Report};
 use crate::tui::terminal::alert::{AlertMethod, Relay, alert};
 use crate::tui::terminal::signals::SignalAction;
@@ -47,6 +50,8 @@ pub(super) struct Screen<'a> {
     alerts: (AlertMethod, Relay),
     /// Whether the terminal can be asked something.
     answers: Answers,
+    /// How the terminal is given pictures, as far as the environment knows.
+    pictures: Option<PictureProtocol>,
     /// The question of the frame that was drawn last.
     question: Option<ShownQuestion>,
 }
@@ -77,6 +82,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             held: Vec::new(),
             alerts: (options.way, options.relay),
             answers: options.answers,
+            pictures: options.pictures,
             question: None,
         })
     }
@@ -91,7 +97,15 @@ impl<'a> Surface<'a> for Screen<'a> {
 
     fn begin(&mut self) -> io::Result<()> {
         self.draw()?;
-        // Nothing waits for the answer.
+        // Nothing waits for an answer.
+        match self.pictures {
+            Some(PictureProtocol::Kitty) => {
+                self.reader.expect_answer();
+                self.terminal.say(ASK_KITTY);
+            }
+            Some(protocol @ PictureProtocol::Iterm2) => self.tell(Msg::Pictures(protocol)),
+            None => {}
+        }
         if self.answers == Answers::Perhaps && self.core.app.facts.themes.wants_ground() {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
@@ -253,6 +267,14 @@ impl<'a> Surface<'a> for Screen<'a> {
         self.core.files.colour(jobs);
     }
 
+    fn cell_pixels() -> (u16, u16) {
+        terminal::cell_pixels()
+    }
+
+    fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
+        self.terminal.keep_picture(slot, picture, protocol);
+    }
+
     fn edit(&mut self, subject: EditorSubject, text: &str) {
         self.open_editor(subject, text);
     }
@@ -275,6 +297,8 @@ impl Screen<'_> {
             Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at)),
             Input::Attention(attention) => self.tell(Msg::Attention(attention)),
             Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour))),
+            // Nobody else was asked.
+            Input::Pictures => self.pictures.into_iter().for_each(|protocol| self.tell(Msg::Pictures(protocol))),
             Input::Resize(size) => {
                 self.terminal.resize(size);
                 self.tell(Msg::Resize(self.terminal.size()));

@@ -6,11 +6,13 @@
 //! # Where things are
 //!
 //! - few bytes to the terminal: `paint.rs`, `writer.rs`; stories: `paint.rs`, `tests/bench/screen.rs`
+//! - pictures, and when they are sent: `pictures.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
 //! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
 //!   `watchdog.rs`; stories: `tests/pty/leaving.rs`
 
 pub mod alert;
 pub mod paint;
+mod pictures;
 pub mod signals;
 pub mod watchdog;
 pub mod writer;
@@ -26,8 +28,11 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
+use crate::image::Preview;
 use crate::limits;
 pub use crate::tui::msg::MouseMode;
+use crate::tui::pictures::protocol::forget_kitty;
+use crate::tui::pictures::{PictureProtocol, PictureSlot};
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
 use paint::Painter;
 use writer::{Writer, Written};
@@ -55,6 +60,8 @@ static RAISED: AtomicBool = AtomicBool::new(false);
 static LINE_MODES: AtomicBool = AtomicBool::new(false);
 /// True while the title is the program's; whoever clears it puts the old one back.
 static TITLED: AtomicBool = AtomicBool::new(false);
+/// True once the terminal was given pictures that it keeps: they are taken away with the modes.
+static PICTURED: AtomicBool = AtomicBool::new(false);
 
 /// Owns the screen of the terminal until it is closed or dropped.
 #[derive(Debug)]
@@ -204,6 +211,14 @@ impl Terminal {
         }
     }
 
+    /// Keeps a picture for the frames that show it.
+    pub fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
+        if protocol == PictureProtocol::Kitty {
+            PICTURED.store(true, Ordering::SeqCst);
+        }
+        self.inner.backend_mut().keep_picture(slot, picture, protocol);
+    }
+
     /// Makes the next frame write everything again.
     pub fn forget(&mut self) {
         self.inner.backend_mut().forget();
@@ -286,10 +301,22 @@ pub fn measure() -> io::Result<Size> {
     Ok(Size { width: or(size.ws_col, 80), height: or(size.ws_row, 24) })
 }
 
-/// Returns what gives the terminal its modes and its title back.
+/// Returns the width and the height of a cell, pixels; usual ones where the terminal says none.
+pub fn cell_pixels() -> (u16, u16) {
+    let side =
+        |pixels: u16, cells: u16, usual: u16| pixels.checked_div(cells).filter(|side| *side > 0).unwrap_or(usual);
+    match tcgetwinsize(io::stdout()) {
+        Ok(size) => (side(size.ws_xpixel, size.ws_col, 10), side(size.ws_ypixel, size.ws_row, 20)),
+        Err(_) => (10, 20),
+    }
+}
+
+/// Returns what gives the terminal its modes and its title back, and takes the pictures away.
 fn farewell() -> Vec<u8> {
+    // They may be sent again when the terminal is taken back: then they are taken away again.
+    let pictures = if PICTURED.load(Ordering::SeqCst) { forget_kitty() } else { Vec::new() };
     let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
-    [LEAVE, title].concat()
+    [&pictures, LEAVE, title].concat()
 }
 
 fn modes(mouse: MouseMode) -> &'static [u8] {
