@@ -7,11 +7,10 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
-use super::pictures::{PictureProtocol, PictureRoom, PictureSlot};
+use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::id::{AgentId, JobId, MessageId, StepId};
-use crate::image::{Image, ImageDigest, Preview, PreviewCut};
 use crate::plan::PlanEdit;
 use crate::protocol::{ApprovalId, Request, UndoScope};
 
@@ -177,18 +176,9 @@ pub enum Effect {
     /// Find out the colours of code, away from the screen; answered with `Msg::Coloured`.
     Colour(Vec<Job>),
     /// Make a picture of an image, away from the screen; answered with `Msg::PictureMade`.
-    MakePicture {
-        digest: ImageDigest,
-        image: Image,
-        room: PictureRoom,
-        cut: PreviewCut,
-    },
+    MakePicture(PictureJob),
     /// Keep a picture for the frames that show it.
-    KeepPicture {
-        slot: PictureSlot,
-        picture: Preview,
-        protocol: PictureProtocol,
-    },
+    KeepPicture(NewPicture),
     /// Write the whole screen again.
     Redraw,
     /// Read what is recorded of a session; answered with `Msg::Replayed`.

@@ -15,7 +15,7 @@ use steersman::protocol::Request;
 use steersman::steering::TextKind;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::pictures::placeholder::{self, PLACEHOLDER};
-use steersman::tui::pictures::{PictureProtocol, PictureSlot, Placement};
+use steersman::tui::pictures::{NewPicture, PictureJob, PictureProtocol, PictureSlot, Placement};
 use steersman::tui::terminal::paint::Painter;
 
 use crate::support::stage::Stage;
@@ -61,7 +61,7 @@ fn make(stage: &mut Stage) -> usize {
     let effects = std::mem::take(&mut stage.effects);
     let mut made = 0;
     for effect in effects {
-        if let Effect::MakePicture { digest, image, room, cut } = effect {
+        if let Effect::MakePicture(PictureJob { digest, image, room, cut }) = effect {
             let room = CellArea { columns: room.columns, rows: room.rows, cell: CELL };
             made += 1;
             stage.tell(Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) });
@@ -97,6 +97,10 @@ fn an_image_in_view_is_asked_for_once_and_stands_beneath_its_text_at_its_own_siz
     says(&mut stage, "once more", &[&image("p.png", 100, 40, 1)]);
     assert_eq!(make(&mut stage), 0);
     assert_eq!(cells(&stage.draw()), 2 * 10 * 2);
+    // Also where another one stands between two of it, and none of them was in view before.
+    let (one, other) = (image("q.png", 20, 20, 2), image("r.png", 20, 20, 3));
+    says(&mut stage, "three", &[&one, &other, &one]);
+    assert_eq!(make(&mut stage), 2);
 }
 
 #[test]
@@ -233,7 +237,7 @@ impl Painted {
         let mut painter = Painter::new(Size { width: 20, height: 8 });
         let room = CellArea { columns: 6, rows: 3, cell: CELL };
         let picture = Preview::new(&image("p.png", 60, 60, 9), room, protocol.cut()).unwrap();
-        painter.keep_picture(PictureSlot(0), &picture, protocol);
+        painter.keep_picture(&NewPicture { slot: PictureSlot(0), picture, protocol });
         Self(ratatui::Terminal::new(painter).unwrap())
     }
 

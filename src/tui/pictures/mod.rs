@@ -16,4 +16,4 @@ pub mod protocol;
 mod state;
 
 pub use protocol::PictureProtocol;
-pub use state::{PictureRoom, PictureSlot, Pictures, Placement, Placements};
+pub use state::{NewPicture, PictureJob, PictureRoom, PictureSlot, Pictures, Placement, Placements};

@@ -7,10 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::PictureProtocol;
-use crate::image::{Image, ImageDigest, Preview};
+use crate::image::{Image, ImageDigest, Preview, PreviewCut};
 use crate::limits;
-use crate::protocol::Request;
-use crate::tui::effect::Effect;
 
 /// The place of a picture among those that the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +32,30 @@ pub struct PictureRoom {
     pub columns: u16,
     /// Most rows.
     pub rows: u16,
+}
+
+/// A picture that is to be made of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureJob {
+    /// The image, by what it is known.
+    pub digest: ImageDigest,
+    /// The image.
+    pub image: Image,
+    /// The room for it.
+    pub room: PictureRoom,
+    /// What it is cut into.
+    pub cut: PreviewCut,
+}
+
+/// A picture that the terminal is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPicture {
+    /// Its place; what was there is not shown any more.
+    pub slot: PictureSlot,
+    /// The picture.
+    pub picture: Preview,
+    /// How the terminal is given it.
+    pub protocol: PictureProtocol,
 }
 
 /// The pictures by their images. Cheap to clone.
@@ -79,24 +101,27 @@ impl Pictures {
         &self.placements
     }
 
-    /// Takes the images of the cells in view and the room for each; asks for those of which nothing is known.
-    pub fn drawn(&mut self, in_view: Vec<ImageDigest>, room: PictureRoom) -> Vec<Effect> {
+    /// Takes the images of the cells in view and the room for each; returns those of which nothing is known: they are to be
+    /// asked for.
+    pub fn drawn(&mut self, in_view: Vec<ImageDigest>, room: PictureRoom) -> Vec<ImageDigest> {
         self.in_view = in_view;
         self.room = room;
-        let is_new = |digest: &&ImageDigest| {
-            self.placements.get(digest).is_none() && !self.asked.contains(digest) && !self.refused.contains(digest)
-        };
-        let mut wanted: Vec<ImageDigest> = self.in_view.iter().filter(is_new).cloned().collect();
-        wanted.dedup();
-        self.asked.extend(wanted.iter().cloned());
-        wanted.into_iter().map(|digest| Effect::Request(Request::ReadImage { digest })).collect()
+        let mut wanted = Vec::new();
+        for digest in &self.in_view {
+            let is_known = self.placements.get(digest).is_some() || self.refused.contains(digest);
+            if !is_known && !self.asked.contains(digest) {
+                self.asked.push(digest.clone());
+                wanted.push(digest.clone());
+            }
+        }
+        wanted
     }
 
-    /// Takes an image that was asked for; has a picture made of it.
-    pub fn read(&mut self, digest: ImageDigest, image: Option<Image>) -> Option<Effect> {
+    /// Takes an image that was asked for; returns the picture that is to be made of it.
+    pub fn read(&mut self, digest: ImageDigest, image: Option<Image>) -> Option<PictureJob> {
         match (image, self.protocol) {
             (Some(image), Some(protocol)) if self.asked.contains(&digest) => {
-                Some(Effect::MakePicture { digest, image, room: self.room, cut: protocol.cut() })
+                Some(PictureJob { digest, image, room: self.room, cut: protocol.cut() })
             }
             _ => {
                 self.refuse(digest);
@@ -105,8 +130,8 @@ impl Pictures {
         }
     }
 
-    /// Takes the picture of an image; has the terminal keep it where there is room for one more.
-    pub fn made(&mut self, digest: ImageDigest, outcome: Result<Preview, String>) -> Option<Effect> {
+    /// Takes the picture of an image; returns it for the terminal, where there is room for one more.
+    pub fn made(&mut self, digest: ImageDigest, outcome: Result<Preview, String>) -> Option<NewPicture> {
         let picture = match outcome {
             Ok(picture) => picture,
             Err(reason) => {
@@ -123,7 +148,7 @@ impl Pictures {
         let placement = Placement { slot, columns: picture.columns, rows: picture.rows };
         Arc::make_mut(&mut self.placements.0).insert(digest.clone(), placement);
         self.order.push(digest);
-        Some(Effect::KeepPicture { slot, picture, protocol })
+        Some(NewPicture { slot, picture, protocol })
     }
 
     /// Finds a place, where need be that of the oldest picture that is out of view.

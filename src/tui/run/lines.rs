@@ -21,7 +21,6 @@ use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
 use super::{Ending, ScreenOptions, instant_of, new_app};
 use crate::event::Envelope;
-use crate::image::Preview;
 use crate::protocol::Post;
 use crate::session::Client;
 use crate::summary::count;
@@ -32,7 +31,7 @@ use crate::tui::input::{Input, LineEnds, join};
 use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::NewPicture;
 use crate::tui::state::{Medium, QuestionId, Report};
 use crate::tui::terminal::signals::{INTERRUPTED, SignalAction};
 use crate::tui::terminal::writer::Written;
@@ -249,7 +248,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         terminal::cell_pixels()
     }
 
-    fn keep_picture(&mut self, _: PictureSlot, _: &Preview, _: PictureProtocol) {}
+    fn keep_picture(&mut self, _: &NewPicture) {}
 
     fn edit(&mut self, subject: EditorSubject, _: &str) {
         let outcome = Err("the line output opens no editor".to_owned());

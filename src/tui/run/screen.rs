@@ -11,7 +11,6 @@ use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
 use super::{Answers, Ending, ScreenOptions, instant_of, new_app};
 use crate::event::Envelope;
-use crate::image::Preview;
 use crate::protocol::{Notice, Post};
 use crate::session::Client;
 use crate::tui::approval::ShownQuestion;
@@ -20,7 +19,7 @@ use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::pictures::protocol::ASK_KITTY;
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::{NewPicture, PictureProtocol};
 use crate::tui::state::{Medium, Report};
 use crate::tui::terminal::alert::{AlertMethod, Relay, alert};
 use crate::tui::terminal::signals::SignalAction;
@@ -271,8 +270,8 @@ impl<'a> Surface<'a> for Screen<'a> {
         terminal::cell_pixels()
     }
 
-    fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
-        self.terminal.keep_picture(slot, picture, protocol);
+    fn keep_picture(&mut self, picture: &NewPicture) {
+        self.terminal.keep_picture(picture);
     }
 
     fn edit(&mut self, subject: EditorSubject, text: &str) {

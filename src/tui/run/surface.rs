@@ -23,7 +23,7 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::{NewPicture, PictureJob};
 use crate::tui::state::{App, Report};
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
@@ -138,7 +138,7 @@ pub(super) trait Surface<'a>: Sized {
     fn cell_pixels() -> (u16, u16);
 
     /// Keeps a picture for the frames that show it.
-    fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol);
+    fn keep_picture(&mut self, picture: &NewPicture);
 
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
     fn edit(&mut self, subject: EditorSubject, text: &str);
@@ -218,14 +218,14 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Notify(words) => self.notify(&words),
             Effect::Mouse(mode) => self.set_mouse(mode),
             Effect::Colour(jobs) => self.colour(jobs),
-            Effect::MakePicture { digest, image, room, cut } => {
+            Effect::MakePicture(PictureJob { digest, image, room, cut }) => {
                 let cell = Self::cell_pixels();
                 core.files.aside(move || {
                     let room = CellArea { columns: room.columns, rows: room.rows, cell };
                     vec![Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) }]
                 });
             }
-            Effect::KeepPicture { slot, picture, protocol } => self.keep_picture(slot, &picture, protocol),
+            Effect::KeepPicture(picture) => self.keep_picture(&picture),
             Effect::Redraw => self.redraw(),
             Effect::Tell(report) => self.report(&report),
         }

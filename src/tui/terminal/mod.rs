@@ -28,11 +28,10 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-use crate::image::Preview;
 use crate::limits;
 pub use crate::tui::msg::MouseMode;
 use crate::tui::pictures::protocol::forget_kitty;
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::{NewPicture, PictureProtocol};
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
 use paint::Painter;
 use writer::{Writer, Written};
@@ -212,11 +211,11 @@ impl Terminal {
     }
 
     /// Keeps a picture for the frames that show it.
-    pub fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
-        if protocol == PictureProtocol::Kitty {
+    pub fn keep_picture(&mut self, picture: &NewPicture) {
+        if picture.protocol == PictureProtocol::Kitty {
             PICTURED.store(true, Ordering::SeqCst);
         }
-        self.inner.backend_mut().keep_picture(slot, picture, protocol);
+        self.inner.backend_mut().keep_picture(picture);
     }
 
     /// Makes the next frame write everything again.

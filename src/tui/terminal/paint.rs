@@ -11,8 +11,7 @@ use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
 use super::pictures::PictureStore;
-use crate::image::Preview;
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::NewPicture;
 
 /// Rows that a frame may have moved by for scrolling to be worth looking for.
 const MOST_SHIFT: u16 = 12;
@@ -71,8 +70,8 @@ impl Painter {
     }
 
     /// Keeps a picture for the frames that show it.
-    pub fn keep_picture(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
-        self.pictures.keep(slot, picture, protocol);
+    pub fn keep_picture(&mut self, picture: &NewPicture) {
+        self.pictures.keep(picture);
     }
 
     /// Takes the bytes of the frame; empty when the terminal shows it already.

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 use ratatui::buffer::Buffer;
 
-use crate::image::Preview;
 use crate::tui::pictures::placeholder::{self, PictureCell};
 use crate::tui::pictures::protocol::{iterm2, kitty};
-use crate::tui::pictures::{PictureProtocol, PictureSlot};
+use crate::tui::pictures::{NewPicture, PictureProtocol, PictureSlot};
 
 /// The pictures by their places.
 #[derive(Debug, Default)]
@@ -44,16 +43,17 @@ impl PictureRow {
 
 impl PictureStore {
     /// Keeps a picture, in the place of the one that was there.
-    pub(super) fn keep(&mut self, slot: PictureSlot, picture: &Preview, protocol: PictureProtocol) {
+    pub(super) fn keep(&mut self, new: &NewPicture) {
+        let NewPicture { slot, picture, protocol } = new;
         let kept = match protocol {
-            PictureProtocol::Kitty => KeptPicture::Kitty { sequence: kitty(slot, picture), is_sent: false },
+            PictureProtocol::Kitty => KeptPicture::Kitty { sequence: kitty(*slot, picture), is_sent: false },
             PictureProtocol::Iterm2 => {
                 let columns = picture.columns;
                 let rows = picture.parts.iter().map(|png| iterm2(columns, png)).collect();
                 KeptPicture::Iterm2 { columns, rows }
             }
         };
-        self.0.insert(slot, kept);
+        self.0.insert(*slot, kept);
     }
 
     /// Notes that the terminal has none any more.

@@ -146,13 +146,14 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
         Msg::PictureMade { digest, outcome } => {
-            effects.extend(app.transcripts.pictures.made(digest, outcome));
+            effects.extend(app.transcripts.pictures.made(digest, outcome).map(Effect::KeepPicture));
             return effects;
         }
         Msg::Looked(looked) => return transcript::looked(app, looked),
         Msg::Drawn(drawn) => {
             let TranscriptDrawn { images, room, .. } = &drawn.transcript;
-            effects.extend(app.transcripts.pictures.drawn(images.clone(), *room));
+            let wanted = app.transcripts.pictures.drawn(images.clone(), *room);
+            effects.extend(wanted.into_iter().map(|digest| Effect::Request(Request::ReadImage { digest })));
             effects.extend(app.transcripts.drawn(drawn.transcript).map(Effect::Colour));
             if let Some(overlay) = app.focus.overlays.top_mut() {
                 overlay.drawn(drawn.overlay);

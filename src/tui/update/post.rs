@@ -132,7 +132,8 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::ShellLine { line, outcome } => vec![jobs::line_started(&line, outcome)],
         Reply::JobStopped { job, accepted } => vec![jobs::stopped(&job, accepted)],
         Reply::Image { digest, image } => {
-            transcripts.pictures.read(digest, image).map(PaneEffect::Outside).into_iter().collect()
+            let job = transcripts.pictures.read(digest, image);
+            job.map(|job| PaneEffect::Outside(Effect::MakePicture(job))).into_iter().collect()
         }
         Reply::Background { outcome, .. } => vec![jobs::sent_to_background(outcome)],
         Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
