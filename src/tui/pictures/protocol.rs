@@ -135,7 +135,7 @@ mod tests {
         let text = String::from_utf8(kitty(PictureSlot(3), &picture)).unwrap();
         let pieces: Vec<&str> = text.split_terminator("\x1b\\").collect();
         assert_eq!(pieces.len(), 3);
-        assert!(pieces[0].starts_with("\x1b_Ga=T,U=1,q=2,f=100,t=d,i=5461003,c=4,r=2,m=1;"), "{}", &pieces[0][..60]);
+        assert!(pieces[0].starts_with("\x1b_Ga=T,U=1,q=2,f=100,t=d,i=5460995,c=4,r=2,m=1;"), "{}", &pieces[0][..60]);
         assert!(pieces[1].starts_with("\x1b_Gq=2,m=1;") && pieces[2].starts_with("\x1b_Gq=2,m=0;"));
         for piece in pieces {
             let (_, data) = piece.split_once(';').unwrap();
