@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::image::ImageFacts;
+
 /// The details of one result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -17,9 +19,19 @@ pub enum Details {
     Command(CommandEnd),
     /// An address was requested.
     Page(PageFacts),
+    /// Images were left for the model; they follow the results.
+    Images(ResultPictures),
     /// A kind that this version does not know; read, but never emitted.
     #[serde(other)]
     Unknown,
+}
+
+/// The images that a call left for the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ResultPictures {
+    /// What is told of each.
+    pub images: Vec<ImageFacts>,
 }
 
 /// The change of one file.

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "tools")]
 mod fitting;
+#[cfg(feature = "tools")]
+mod preview;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,11 +15,14 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::limits;
 
 #[cfg(feature = "tools")]
 pub use fitting::{FittedImage, attach_file};
+#[cfg(feature = "tools")]
+pub use preview::{CellArea, Preview, PreviewCut};
 
 /// An image.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +45,25 @@ pub struct ImageFacts {
     pub media_type: ImageType,
     /// How many bytes it has.
     pub bytes: usize,
+    /// By what a host is asked for it; empty in what an earlier version wrote.
+    #[serde(default, skip_serializing_if = "ImageDigest::is_empty")]
+    pub digest: ImageDigest,
+}
+
+/// The digest of an image's bytes, by which it is found again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct ImageDigest(String);
+
+impl ImageDigest {
+    /// Bytes of SHA-256 that are kept: enough that nobody makes two images with the same.
+    const BYTES: usize = 16;
+
+    /// Returns whether nothing is known of the image's bytes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// A kind of image that every dialect takes.
@@ -111,15 +135,26 @@ impl Image {
 
     /// Returns what is told of it.
     pub fn facts(&self) -> ImageFacts {
+        let (name, media_type) = (self.name.clone(), self.media_type);
+        ImageFacts { name, media_type, bytes: self.bytes(), digest: self.digest() }
+    }
+
+    /// Returns how many bytes it has.
+    pub fn bytes(&self) -> usize {
         let padding = self.data.bytes().rev().take_while(|byte| *byte == b'=').count();
-        let bytes = (self.data.len() / 4 * 3).saturating_sub(padding);
-        ImageFacts { name: self.name.clone(), media_type: self.media_type, bytes }
+        (self.data.len() / 4 * 3).saturating_sub(padding)
+    }
+
+    /// Returns by what it is found again.
+    pub fn digest(&self) -> ImageDigest {
+        let hash = Sha256::digest(self.data.as_bytes());
+        let digits = |text: String, byte: &u8| format!("{text}{byte:02x}");
+        ImageDigest(hash.iter().take(ImageDigest::BYTES).fold(String::new(), digits))
     }
 }
 
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ImageFacts { name, media_type, bytes } = self.facts();
-        write!(f, "Image({name}, {}, {bytes} bytes)", media_type.name())
+        write!(f, "Image({}, {}, {} bytes)", self.name, self.media_type.name(), self.bytes())
     }
 }

@@ -20,8 +20,10 @@ use crate::agent::reply::stopped;
 use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
 use crate::control::{OnExhausted, StepLimit};
+use crate::details::{Details, ResultPictures};
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{CallFault, Event, EventFacts, Pending};
+use crate::image::Image;
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
@@ -306,7 +308,7 @@ impl Agent {
                 let _ = sender.send(told);
             }),
             additions: self.toolbox.additions().clone(),
-            images: self.toolbox.images().clone(),
+            images: self.toolbox.images().of_call(),
             #[cfg(feature = "tools")]
             jobs: AgentJobs::new(Arc::clone(&self.tree.jobs), self.listeners.parent().cloned()),
         };
@@ -322,6 +324,7 @@ impl Agent {
             }
         };
         let refused = updates.finish();
+        self.tell_images(call, &context.images.take_own());
         #[cfg(feature = "tools")]
         self.tell_jobs();
         // Also after a failure: the call may have sent data, and its error may quote the response.
@@ -341,6 +344,15 @@ impl Agent {
         }
         self.emit_result(call, &observation, &result, fault, elapsed);
         Ok(observation)
+    }
+
+    /// Tells of the images that a call has left for the model.
+    fn tell_images(&self, call: &ToolCall, images: &[Image]) {
+        if !images.is_empty() {
+            self.tree.context.keep_images(images);
+            let details = Details::Images(ResultPictures { images: images.iter().map(Image::facts).collect() });
+            self.listeners.emit(Event::ToolDetails { id: call.id.clone(), details });
+        }
     }
 
     /// Returns why a call failed; `refused` says that an act of it was not carried out.

@@ -97,6 +97,7 @@ impl Agent {
         let (content, about) = self.content_of(&input, point);
         let TurnInput { text, injection, kind, scope, during: _, met, sender, images } = input;
         let facts = images.iter().map(Image::facts).collect();
+        self.tree.context.keep_images(&images);
         self.history.push_user_about(content, images, UserAbout::Text(about));
         self.unseen.extend(injection.clone());
         let (mid_loop, after) = match point {

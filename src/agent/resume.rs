@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, History, SessionStart};
 use crate::approval::Taint;
+use crate::image::Image;
 use crate::message::Message;
 
 impl Agent {
@@ -21,6 +22,7 @@ impl Agent {
         self.context_size.forget();
         let messages = self.history.messages().to_vec();
         self.adopt_rules(&messages);
+        self.tree.context.keep_images(messages.iter().flat_map(images));
         for call in messages.iter().flat_map(calls) {
             self.call_ids.note(&call.id);
             // What the calls brought is in the conversation again. Of sub-agents nobody knows it, nor of tools that are gone.
@@ -43,5 +45,12 @@ fn calls(message: &Message) -> &[crate::message::ToolCall] {
     match message {
         Message::Assistant(reply) => &reply.tool_calls,
         Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],
+    }
+}
+
+fn images(message: &Message) -> &[Image] {
+    match message {
+        Message::User { images, .. } => images,
+        Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => &[],
     }
 }

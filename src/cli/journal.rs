@@ -21,7 +21,7 @@ use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
 use crate::session::journal::{
     EarlierRun, Header, Journal, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId,
-    before, carried_over, restore_left,
+    before, carried_over, images_of, restore_left,
 };
 use crate::steering::TextKind;
 use crate::text::visible_line;
@@ -145,12 +145,14 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
     let records = before(&reading.records, &message)
         .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
+    let images = images_of(&reading.records, &message);
     let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
     let (path, opening) = creating(&files, &header);
     let journal = Journal::branch(header, reading.last, &records, opening).in_file(path);
     hide_variables(&journal);
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
+        images,
         drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default(), images: Vec::new() }],
         ..Unfinished::default()
     };

@@ -20,7 +20,7 @@ use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::cli::{crash, runtime};
-use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
+use crate::config::{Environment, ModelSource, Notify, NotifyWhen, ScreenPictures};
 use crate::host::{Handle, Resumed};
 use crate::id::MessageId;
 use crate::protocol::{Notice, Post};
@@ -29,6 +29,7 @@ use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
+use crate::tui::pictures::PictureProtocol;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
 use crate::tui::terminal::{MouseMode, TerminalKind};
@@ -287,6 +288,10 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
             (_, NotifyWhen::Always) => AlertWhen::Always,
         },
         terminal: TerminalKind::of(std::env::var("TERM").ok().as_deref()),
+        pictures: match screen.pictures.unwrap_or_default() {
+            ScreenPictures::Auto => PictureProtocol::detect(|name| std::env::var(name).ok()),
+            ScreenPictures::Off => None,
+        },
         keymap: Keymap::default(),
         session: None,
         client: None,

@@ -40,8 +40,8 @@ pub use mcp::{ForeignServers, ServerSection, read_claude, read_codex, read_proje
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection, SteeringSection,
-    WebSection,
+    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures, ScreenSection, SessionsSection,
+    SteeringSection, WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};

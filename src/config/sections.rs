@@ -133,6 +133,8 @@ settings! {
         notify_when: NotifyWhen, "\"away\" or \"always\"";
         /// Whether the terminal's title says what the agents do.
         title: bool, FLAG;
+        /// Whether images are shown as pictures.
+        pictures: ScreenPictures, "\"auto\" or \"off\"";
         /// The file of keys.
         keys: PathBuf, FILE;
     }
@@ -152,6 +154,17 @@ pub enum Notify {
     /// By OSC 777.
     Osc777,
     /// Not at all.
+    Off,
+}
+
+/// Whether images are shown as pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScreenPictures {
+    /// Where the terminal can.
+    #[default]
+    Auto,
+    /// By their names only.
     Off,
 }
 

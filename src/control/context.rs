@@ -1,4 +1,4 @@
-//! What fills the context windows of a tree of agents, and what the user wants done with single results.
+//! What fills the context windows of a tree of agents, and what the user wants done with single results. Its images, too.
 //!
 //! Agents publish what they hold and look at the wishes at their boundaries; a host reads the one and writes the other. A
 //! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
@@ -6,13 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use super::gallery::Gallery;
 use crate::id::{AgentId, CallId};
+use crate::image::{Image, ImageDigest};
 use crate::protocol::{ContextReport, ContextWish};
 use crate::sync::lock;
 
 /// The contents of the context windows of a tree.
 #[derive(Debug, Default)]
-pub struct ContextBook(Mutex<BTreeMap<AgentId, Page>>);
+pub struct ContextBook {
+    pages: Mutex<BTreeMap<AgentId, Page>>,
+    images: Mutex<Gallery>,
+}
 
 /// What is known of one agent.
 #[derive(Debug, Default)]
@@ -24,7 +29,7 @@ struct Page {
 impl ContextBook {
     /// Takes what an agent holds now, in place of what it held.
     pub fn publish(&self, report: ContextReport) {
-        let mut pages = lock(&self.0);
+        let mut pages = lock(&self.pages);
         let page = pages.entry(report.agent.clone()).or_default();
         page.report = Some(report);
     }
@@ -38,12 +43,12 @@ impl ContextBook {
             }
             Some(report)
         };
-        lock(&self.0).values().filter_map(with_wishes).collect()
+        lock(&self.pages).values().filter_map(with_wishes).collect()
     }
 
     /// Sets or ends a wish about a result; false when the agent holds no such result.
     pub fn wish(&self, agent: &AgentId, call: &CallId, wish: Option<ContextWish>) -> bool {
-        let mut pages = lock(&self.0);
+        let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return false };
         let holds = |report: &ContextReport| report.parts.iter().any(|part| part.call.as_ref() == Some(call));
         if !page.report.as_ref().is_some_and(holds) {
@@ -58,7 +63,7 @@ impl ContextBook {
 
     /// Takes the results that are to be taken out of an agent's conversation.
     pub fn take_drops(&self, agent: &AgentId) -> Vec<CallId> {
-        let mut pages = lock(&self.0);
+        let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return Vec::new() };
         let drops: Vec<CallId> =
             page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(call, _)| call.clone()).collect();
@@ -68,13 +73,25 @@ impl ContextBook {
 
     /// Returns the results of an agent that a compaction keeps.
     pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
-        let pages = lock(&self.0);
+        let pages = lock(&self.pages);
         let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
         wishes.filter(|(_, wish)| **wish == ContextWish::Pin).map(|(call, _)| call.clone()).collect()
     }
 
+    /// Keeps images that have entered a conversation, for the screens that show it.
+    pub fn keep_images<'a>(&self, images: impl IntoIterator<Item = &'a Image>) {
+        for image in images {
+            lock(&self.images).keep(image);
+        }
+    }
+
+    /// Returns an image of the conversations; `None` where it is not kept any more.
+    pub fn image(&self, digest: &ImageDigest) -> Option<Image> {
+        lock(&self.images).find(digest)
+    }
+
     /// Forgets an agent that has ended.
     pub fn forget(&self, agent: &AgentId) {
-        lock(&self.0).remove(agent);
+        lock(&self.pages).remove(agent);
     }
 }

@@ -80,7 +80,7 @@ pub fn attach_file(text: &mut String, images: &mut Vec<Image>, path: &Path) -> R
 }
 
 /// Returns the width and the height that the header of an image names.
-fn measured(media_type: ImageType, bytes: &[u8]) -> Result<(u32, u32), String> {
+pub(super) fn measured(media_type: ImageType, bytes: &[u8]) -> Result<(u32, u32), String> {
     let reader = ImageReader::with_format(Cursor::new(bytes), format(media_type));
     let (width, height) = reader.into_dimensions().map_err(|error| unreadable(&error))?;
     if width == 0 || height == 0 {
@@ -94,7 +94,7 @@ fn measured(media_type: ImageType, bytes: &[u8]) -> Result<(u32, u32), String> {
 }
 
 /// Opens an image under the limits; of an animated one the first picture. It stands as its camera was held.
-fn opened(media_type: ImageType, bytes: &[u8]) -> Result<DynamicImage, String> {
+pub(super) fn opened(media_type: ImageType, bytes: &[u8]) -> Result<DynamicImage, String> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format(media_type));
     reader.limits(bounds());
     let mut decoder = reader.into_decoder().map_err(|error| unreadable(&error))?;
@@ -145,6 +145,6 @@ fn format(media_type: ImageType) -> ImageFormat {
     }
 }
 
-fn unreadable(error: &::image::ImageError) -> String {
+pub(super) fn unreadable(error: &::image::ImageError) -> String {
     format!("it cannot be read as an image: {error}")
 }

@@ -1,4 +1,4 @@
-//! Limits of images: those that users attach, and those that tools return.
+//! Limits of images: those that users attach, those that tools return, and their pictures on the screen.
 
 /// Largest image that is sent, bytes: what the strictest server takes, in base64.
 pub const IMAGE_BYTES: u64 = 3_750 * 1024;
@@ -16,3 +16,19 @@ pub const IMAGE_QUALITY: u8 = 85;
 pub const KEPT_IMAGES: usize = 100;
 /// Most images of one message.
 pub const IMAGES: usize = 10;
+/// Images of the conversations that a host keeps for its screens.
+pub const GALLERY_IMAGES: usize = 100;
+/// Most bytes of them, in base64.
+pub const GALLERY_BYTES: usize = 64 * 1024 * 1024;
+/// Pictures that a terminal has at once; their numbers are one byte.
+pub const PICTURES: u8 = 32;
+/// Most bytes of a picture that a terminal is sent.
+pub const PICTURE_BYTES: usize = 2 * 1024 * 1024;
+/// Most columns of a picture; there is a mark for each, in `tui/pictures/placeholder.rs`.
+pub const PICTURE_COLUMNS: u16 = 60;
+/// Most rows of a picture.
+pub const PICTURE_ROWS: u16 = 12;
+/// Most pixels of a cell's side; a terminal that says more gets coarser pictures.
+pub const CELL_PIXELS: u32 = 48;
+/// Images of which the screen knows that they have no picture.
+pub const PICTURELESS: usize = 1_000;

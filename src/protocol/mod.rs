@@ -49,4 +49,4 @@ pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, Sessio
 pub use template::{PromptTemplate, TemplateKind};
 
 /// The version of the protocol; another one is not understood.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;

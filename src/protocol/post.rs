@@ -8,6 +8,7 @@ use crate::details::{FileDiff, UndoneFile};
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
+use crate::image::{Image, ImageDigest};
 use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
@@ -174,6 +175,13 @@ pub enum Reply {
         line: String,
         /// Its job, or why there is none.
         outcome: Result<JobId, String>,
+    },
+    /// An image of the conversation.
+    Image {
+        /// By what it was asked for.
+        digest: ImageDigest,
+        /// The image; `None` where it is not kept any more.
+        image: Option<Image>,
     },
     /// A job is being stopped.
     JobStopped {
@@ -361,6 +369,9 @@ impl From<Option<bool>> for ImageSupport {
 pub struct Unfinished {
     /// What the user was writing.
     pub drafts: Vec<DraftText>,
+    /// The images that stand in it, but those that are read from their files again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// Texts that wait, held.
     pub pending: Vec<Pending>,
     /// How many sub-agents were running.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
-use crate::image::Image;
+use crate::image::{Image, ImageDigest};
 use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::plan::PlanEdit;
@@ -202,6 +202,11 @@ pub enum Request {
     ListModels,
     /// Find out whether the model takes images; that comes as a notice.
     CheckImages,
+    /// Give an image of the conversation, so that the screen can show it.
+    ReadImage {
+        /// By what it is found.
+        digest: ImageDigest,
+    },
     /// Keep what this client's user is writing, everything at once, so that it is there when the session is resumed.
     KeepDrafts {
         /// The texts, none of which was sent.

@@ -194,6 +194,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Compact { .. }
         | Request::SwitchModel { .. }
         | Request::ListModels
+        | Request::ReadImage { .. }
         | Request::CheckImages => |_| {},
     }
 }

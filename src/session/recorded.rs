@@ -87,6 +87,7 @@ impl RecordedClient {
                 lock(&self.answers).push(Post::Notice(Notice::Info(why)));
                 return None;
             }
+            Request::ReadImage { digest } => Reply::Image { digest, image: None },
             Request::UserLeft | Request::CheckImages | Request::KeepDrafts { .. } => return None,
         })
     }

@@ -161,6 +161,7 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         Request::Retry => return ask_worker(handle, Command::Retry),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
         Request::CheckImages => return ask_worker(handle, Command::CheckImages),
+        Request::ReadImage { digest } => Reply::Image { image: handle.context().image(&digest), digest },
         Request::KeepDrafts { drafts } => {
             handle.keep_drafts(drafts);
             return None;

@@ -9,26 +9,42 @@ use crate::image::Image;
 use crate::limits;
 use crate::sync::lock;
 
-/// The images of the calls that run. Clones lead to the same agent.
+/// The images of the calls that run. Clones lead to the same agent and the same call.
 #[derive(Debug, Clone, Default)]
-pub struct ResultImages(Arc<Mutex<Vec<Image>>>);
+pub struct ResultImages {
+    all: Arc<Mutex<Vec<Image>>>,
+    /// Those of this call.
+    own: Arc<Mutex<Vec<Image>>>,
+}
 
 impl ResultImages {
+    /// Returns the same for one more call.
+    #[must_use]
+    pub fn of_call(&self) -> Self {
+        Self { all: Arc::clone(&self.all), own: Arc::default() }
+    }
+
     /// Adds one.
     ///
     /// # Errors
     /// A sentence when there are as many as one message has.
     pub fn add(&self, image: Image) -> Result<(), String> {
-        let mut images = lock(&self.0);
+        let mut images = lock(&self.all);
         if images.len() >= limits::IMAGES {
             return Err(format!("at most {} images are shown at once; ask for it again on its own", limits::IMAGES));
         }
-        images.push(image);
+        images.push(image.clone());
+        lock(&self.own).push(image);
         Ok(())
     }
 
-    /// Takes all.
+    /// Takes those of all calls.
     pub fn take(&self) -> Vec<Image> {
-        std::mem::take(&mut *lock(&self.0))
+        std::mem::take(&mut *lock(&self.all))
+    }
+
+    /// Takes those of this call, for whoever shows it.
+    pub fn take_own(&self) -> Vec<Image> {
+        std::mem::take(&mut *lock(&self.own))
     }
 }

@@ -7,6 +7,7 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
+use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::id::{AgentId, JobId, MessageId, StepId};
@@ -174,6 +175,10 @@ pub enum Effect {
     Match(FuzzyQuery),
     /// Find out the colours of code, away from the screen; answered with `Msg::Coloured`.
     Colour(Vec<Job>),
+    /// Make a picture of an image, away from the screen; answered with `Msg::PictureMade`.
+    MakePicture(PictureJob),
+    /// Keep a picture for the frames that show it.
+    KeepPicture(NewPicture),
     /// Write the whole screen again.
     Redraw,
     /// Read what is recorded of a session; answered with `Msg::Replayed`.

@@ -57,6 +57,8 @@ pub enum Input {
     Attention(Attention),
     /// The terminal says the colour of its background: red, green, blue.
     Background([u8; 3]),
+    /// The terminal says that it shows pictures.
+    Pictures,
     /// The terminal has another size.
     Resize(Size),
     /// The terminal cannot be read any more.
@@ -129,7 +131,7 @@ impl Reader {
         }
     }
 
-    /// Has the reader wait longer for the rest of what may be an answer: the terminal is asked for its background now.
+    /// Has the reader wait longer for the rest of what may be an answer: the terminal is asked something now.
     pub fn expect_answer(&mut self) {
         let _ = self.control.write_all(&[EXPECT]);
     }
@@ -316,6 +318,7 @@ impl Source {
                 Decoded::Paste(text) => Input::Paste(text, now),
                 Decoded::Mouse(event) => Input::Mouse(event, now),
                 Decoded::Attention(attention) => Input::Attention(attention),
+                Decoded::Pictures => Input::Pictures,
                 Decoded::Background(colour) => match self.asked.take() {
                     Some(asked) if asked.elapsed() < limits::BACKGROUND_TIME => Input::Background(colour),
                     // Nobody asked, or so long ago that a change would startle.

@@ -16,6 +16,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
+//! - images as pictures: `pictures/mod.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
 //! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
 //!   `tests/pty/commands.rs`
@@ -51,6 +52,7 @@ pub mod overlay;
 pub mod palette;
 pub mod pause;
 pub mod pending;
+pub mod pictures;
 pub mod plan;
 pub mod replay;
 pub mod run;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::event::Envelope;
-use crate::image::FittedImage;
+use crate::image::{FittedImage, ImageDigest, Preview};
 use crate::protocol::{Notice, Post};
 use crate::summary::ComparedTable;
 use crate::tui::agents::AgentsDrawn;
@@ -19,6 +19,7 @@ use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::overlay::OverlayPosition;
 use crate::tui::pause::PauseDrawn;
+use crate::tui::pictures::PictureProtocol;
 use crate::tui::state::Regions;
 use crate::tui::switch::{ListChoice, SessionsFor};
 use crate::tui::theme::Ground;
@@ -90,6 +91,14 @@ pub enum Msg {
     },
     /// Answers [`Effect::Colour`].
     Coloured(Vec<Coloured>),
+    /// The terminal shows pictures.
+    Pictures(PictureProtocol),
+    /// Answers [`Effect::MakePicture`].
+    PictureMade {
+        digest: ImageDigest,
+        /// The picture, or why there is none.
+        outcome: Result<Preview, String>,
+    },
     /// The layout was asked, before a frame.
     Looked(Looked),
     /// A frame was drawn; only it knows the heights that scrolling needs.

@@ -11,6 +11,7 @@ use steersman::event::{Envelope, Event};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::highlight::Colours;
+use steersman::tui::pictures::Placements;
 use steersman::tui::theme::Theme;
 use steersman::tui::transcript::fold::Transcript;
 use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
@@ -60,6 +61,7 @@ impl Pane {
             selected: None,
             theme: &self.theme,
             colours: &Colours::default(),
+            pictures: &Placements::default(),
             badge: Badge::Shown,
             annotations: Annotations::default(),
         };
@@ -147,6 +149,7 @@ fn resize_on_10_000_cells(bencher: Bencher<'_, '_>) {
             selected: None,
             theme: &pane.theme,
             colours: &Colours::default(),
+            pictures: &Placements::default(),
             badge: Badge::Shown,
             annotations: Annotations::default(),
         };

@@ -1,5 +1,6 @@
 //! Commands in the background and the user's shell lines, in the real program on a terminal.
 
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -7,6 +8,7 @@ use rustix::process::Signal;
 use crate::outside::Served;
 use crate::support::processes::{alive, unique, wait_dead};
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Need, skip};
 use crate::support::terminal::{Start, keys};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -53,6 +55,35 @@ fn a_background_command_goes_on_behind_the_turn_is_listed_and_ends_with_the_prog
     terminal.signal(Signal::KILL);
     let _ = terminal.wait_exit(PATIENCE);
     wait_dead(&mark, PATIENCE);
+}
+
+#[test]
+fn a_command_in_the_background_takes_input_in_bubblewrap() {
+    let tried = Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        return skip(Need::of_program("bwrap"), "input of a job in bubblewrap");
+    }
+    let script = "read line; echo \"got $line\"; [ -e \"$HOME/secret\" ] || echo confined; cat";
+    let start = serde_json::json!({"command": script, "background": true}).to_string();
+    let input = |text: &str, end: bool| serde_json::json!({"job": "j1", "text": text, "end": end}).to_string();
+    let output = serde_json::json!({"job": "j1", "wait_for": "confined"}).to_string();
+    let rest = serde_json::json!({"job": "j1", "wait_for": "more of it"}).to_string();
+    let server = Server::start([
+        Reply::calls(&[("c1", "bash", &start)]),
+        Reply::calls(&[("c2", "job_input", &input("a line\n", false)), ("c3", "job_output", &output)]),
+        Reply::calls(&[("c4", "job_input", &input("more of it\n", true)), ("c5", "job_output", &rest)]),
+        Reply::text("It answers."),
+    ]);
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("secret"), "canary").unwrap();
+    let start = Start::against(&server).arg("--sandbox").arg("bubblewrap").arg("--yes");
+    let mut terminal = start.home(home).run();
+    terminal.send("serve it\r");
+    terminal.wait_for("It answers.");
+    let results = server.chats()[3].texts("tool");
+    assert!(results[1].contains("[7 bytes written to j1]"), "{results:?}");
+    assert!(results[2].contains("got a line") && results[2].contains("confined"), "{results:?}");
+    assert!(results[4].contains("more of it"), "{results:?}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod multiplexers;
 mod next_start;
 mod outside;
 mod pending;
+mod pictures;
 mod plan;
 mod questions;
 mod reading;

@@ -45,6 +45,7 @@ fn a_trusted_projects_command_is_offered_and_sent_filled_in() {
     terminal.type_text("12");
     terminal.send("\r");
     terminal.wait_for("the answer");
+    terminal.wait_for("· idle");
     let chat = &server.chats()[0];
     assert_eq!(chat.texts("user"), ["Review 12, and nothing else."]);
     assert!(chat.texts("system").concat().contains("- `deploy` — Deploys it."));

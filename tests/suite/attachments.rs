@@ -400,6 +400,58 @@ fn the_picture_of_the_clipboard_goes_to_the_cursor() {
     assert_eq!(text(&stage), format!("a [image 1: clipboard 2×2, {} B]b", png(2, 2).len()));
 }
 
+// --- lines
+
+#[test]
+fn a_line_that_is_read_as_a_whole_is_sent_with_the_images_that_it_names() {
+    let directory = directory();
+    let mut stage = Stage::in_lines();
+    supports(&mut stage, ImageSupport::Taken);
+    stage.line("compare @picture.png with @\"docs/my shot.png\" please");
+    assert_eq!(queue(&stage), Vec::<String>::new(), "they are not read yet");
+    answer(&mut stage, directory.path());
+    let small = png(2, 1).len();
+    let sent = format!("compare {} with [image 2: docs/my shot.png 2×1, {small} B] please", label(1));
+    assert_eq!(queue(&stage), [sent], "{}", stage.written());
+    assert_eq!(names(&stage), [["picture.png", "docs/my shot.png"]]);
+    assert!(stage.written().contains("[image 1: picture.png 640×480"));
+    // The next line is one by itself.
+    stage.line("and @notes.txt, @nobody.png");
+    answer(&mut stage, directory.path());
+    assert!(stage.written().contains("not attached: @nobody.png"));
+    assert_eq!(queue(&stage).len(), 1, "it stays in the line");
+    stage.line("");
+    assert_eq!(queue(&stage)[1], "and @notes.txt, @nobody.png", "sent as it is");
+}
+
+#[test]
+fn a_line_with_images_waits_for_the_answer_whether_the_model_takes_them() {
+    let directory = directory();
+    let mut stage = Stage::in_lines();
+    stage.line("@picture.png");
+    answer(&mut stage, directory.path());
+    assert_eq!(queue(&stage), Vec::<String>::new());
+    stage.line("a text of its own");
+    assert_eq!(queue(&stage), ["a text of its own"]);
+    supports(&mut stage, ImageSupport::Taken);
+    assert_eq!(queue(&stage)[1], label(1));
+    supports(&mut stage, ImageSupport::Refused);
+    stage.line("@docs/x.png");
+    assert!(asked(&mut stage).is_empty());
+    assert!(stage.written().contains("the model takes no images"));
+}
+
+#[test]
+fn an_image_is_attached_to_a_line_that_is_typed_key_by_key() {
+    let directory = directory();
+    let mut stage = Stage::in_lines();
+    supports(&mut stage, ImageSupport::Taken);
+    stage.keys("look at @picture.png<enter>");
+    answer(&mut stage, directory.path());
+    assert_eq!(queue(&stage), [format!("look at {}", label(1))]);
+    assert_eq!(names(&stage), [["picture.png"]]);
+}
+
 #[test]
 fn an_image_in_the_message_and_in_the_pending_list_looks_like_this() {
     let directory = directory();

@@ -262,14 +262,26 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" | "switch"
             | "tour" => &[],
             "widgets" => &["theme", "highlight"],
-            "transcript" => {
-                &["widgets", "facts", "effect", "export", "pause", "state", "theme", "keymap", "highlight", "view"]
-            }
+            // Rows of cells, and what the terminal is given for them.
+            "pictures" => &["widgets"],
+            "transcript" => &[
+                "widgets",
+                "facts",
+                "effect",
+                "export",
+                "pause",
+                "pictures",
+                "state",
+                "theme",
+                "keymap",
+                "highlight",
+                "view",
+            ],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
             // What every pane reads, and what it answers.
             "facts" => &["state", "keymap", "theme", "tour"],
-            "effect" => &["commands", "state", "export", "fuzzy", "highlight", "switch"],
+            "effect" => &["commands", "state", "export", "fuzzy", "highlight", "pictures", "switch"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "overlay" => &["facts", "effect", "state", "keymap", "theme", "widgets"],
             "focus" => &["overlay", "state", "keymap"],
@@ -329,6 +341,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "timeline",
                 "approval",
                 "pause",
+                "pictures",
             ],
             "view" => &[
                 "timeline",
@@ -348,6 +361,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "msg",
                 "pause",
                 "pending",
+                "pictures",
                 "state",
                 "status",
                 "theme",
@@ -403,8 +417,8 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "widgets",
                 "pause",
             ],
-            "input" => &["msg", "keymap", "handover"],
-            "terminal" => &["theme", "frame_clock", "msg", "handover"],
+            "input" => &["msg", "keymap", "handover", "pictures"],
+            "terminal" => &["theme", "frame_clock", "msg", "handover", "pictures"],
             _ => &[
                 "agents",
                 "alerts",
@@ -436,6 +450,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "palette",
                 "pause",
                 "pending",
+                "pictures",
                 "run",
                 "compared",
                 "sessions",

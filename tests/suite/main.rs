@@ -120,6 +120,7 @@ mod paths_offered;
 mod pending_list;
 mod pending_lives;
 mod personas;
+mod picture_cells;
 mod pictures;
 mod plain_output;
 mod plan;

@@ -9,6 +9,7 @@ use steersman::event::{Envelope, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::highlight::Colours;
+use steersman::tui::pictures::Placements;
 use steersman::tui::theme::Theme;
 use steersman::tui::transcript::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
 use steersman::tui::transcript::fold::Transcript;
@@ -151,6 +152,7 @@ impl Pane {
             selected: self.selected,
             theme: &self.theme,
             colours: &Colours::default(),
+            pictures: &Placements::default(),
             badge: Badge::Shown,
             annotations: Annotations::default(),
         };

@@ -145,6 +145,7 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::Cancelling(_)
         | Reply::ShellLine { .. }
         | Reply::Background { .. }
+        | Reply::Image { .. }
         | Reply::JobStopped { .. }
         | Reply::Answered { .. }
         | Reply::Mode(Ok(_))

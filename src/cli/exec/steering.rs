@@ -242,6 +242,7 @@ impl<'a> ExecRun<'a> {
             | Reply::ShellLine { .. }
             | Reply::JobStopped { .. }
             | Reply::Background { .. }
+            | Reply::Image { .. }
             | Reply::Mode(_)
             | Reply::UndoPreview { .. }
             | Reply::Changes(_)

@@ -230,6 +230,7 @@ impl RunState {
             | Reply::ShellLine { .. }
             | Reply::JobStopped { .. }
             | Reply::Background { .. }
+            | Reply::Image { .. }
             | Reply::Answered { .. }
             | Reply::Mode(Err(_))
             | Reply::UndoPreview { .. }

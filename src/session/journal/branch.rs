@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 use crate::event::Event;
 use crate::id::MessageId;
+use crate::image::Image;
+use crate::message::{Message, UserAbout};
 use crate::session::journal::record::Record;
 
 /// Returns the records before a message of the main agent; `None` when the session has no such message.
@@ -25,6 +27,40 @@ pub fn before(records: &[Record], message: &MessageId) -> Option<Vec<Record>> {
         }
     }
     Some(carried_over(kept))
+}
+
+/// Returns the images of a message of the main agent, for the draft that it becomes.
+pub fn images_of(records: &[Record], message: &MessageId) -> Vec<Image> {
+    let of_record = |record: &Record| match record {
+        Record::History { messages, .. } => messages.iter().find_map(|one| own_images(one, message)),
+        Record::Session(_)
+        | Record::Run { .. }
+        | Record::Event(_)
+        | Record::AgentHistory { .. }
+        | Record::Accepted { .. }
+        | Record::Drafts { .. }
+        | Record::Missing { .. }
+        | Record::Unknown => None,
+    };
+    records.iter().find_map(of_record).unwrap_or_default()
+}
+
+fn own_images(message: &Message, id: &MessageId) -> Option<Vec<Image>> {
+    match message {
+        Message::User { images, about: Some(about), .. } => match &**about {
+            UserAbout::Text(text) if text.id.as_ref() == Some(id) => Some(images.clone()),
+            UserAbout::Text(_)
+            | UserAbout::Rule(_)
+            | UserAbout::Plan(_)
+            | UserAbout::Kept(_)
+            | UserAbout::Job(_)
+            | UserAbout::Images
+            | UserAbout::Agent(_) => None,
+        },
+        Message::User { about: None, .. } | Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => {
+            None
+        }
+    }
 }
 
 /// Returns what a session that begins with all of another takes from it.

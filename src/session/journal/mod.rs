@@ -29,7 +29,7 @@ mod restore_agents;
 mod texts;
 mod writer;
 
-pub use branch::{before, carried_over};
+pub use branch::{before, carried_over, images_of};
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
 pub use importing::Import;
 pub use lines::ReadAt;

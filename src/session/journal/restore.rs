@@ -134,7 +134,7 @@ impl Fold {
         let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
         let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
         pending.append(&mut self.returned);
-        let unfinished = Unfinished { drafts: self.drafts, pending, agents: interrupted };
+        let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, .. } = self;
         let agents = agents.resumed();

@@ -86,7 +86,7 @@ impl CallRecord {
                 self.files.extend(end.touched.paths.iter().map(file));
                 self.files_partial |= end.touched.partial;
             }
-            Details::Page(_) | Details::Unknown => {}
+            Details::Page(_) | Details::Images(_) | Details::Unknown => {}
         }
     }
 }

@@ -9,6 +9,7 @@ use memchr::memmem;
 use super::{mouse, sequence};
 use crate::limits;
 use crate::tui::msg::Attention;
+use crate::tui::pictures::protocol::KITTY_ANSWER;
 
 /// Longest control sequence; what is longer is none.
 const SEQUENCE_BYTES: usize = 64;
@@ -19,6 +20,8 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 const BACKGROUND: &[u8] = b"\x1b]11;rgb";
 /// Longest colour in such an answer; what is longer is none.
 const COLOUR_BYTES: usize = 32;
+/// Longest rest of an answer about pictures; what is longer is none.
+const ANSWER_BYTES: usize = 128;
 const ESC: u8 = 0x1B;
 
 /// One thing that the bytes meant.
@@ -31,6 +34,8 @@ pub enum Decoded {
     Attention(Attention),
     /// The terminal says the colour of its background: red, green, blue.
     Background([u8; 3]),
+    /// The terminal says that it shows pictures.
+    Pictures,
 }
 
 /// What has not come in full yet.
@@ -57,7 +62,8 @@ impl Decoder {
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
         let mut rest = bytes;
         let cut = std::mem::take(&mut self.decided);
-        if !cut.is_empty() && [cut, bytes].concat().starts_with(BACKGROUND) {
+        let joined = [cut, bytes].concat();
+        if !cut.is_empty() && (joined.starts_with(BACKGROUND) || joined.starts_with(KITTY_ANSWER)) {
             // Nobody types that: the rest of an answer is none of the user's keys.
             self.pending = cut.to_vec();
         }
@@ -97,12 +103,15 @@ impl Decoder {
     /// Tells whether the last bytes are keys by themselves unless more follows at once: a lone Esc, Alt+[ or Alt+O.
     pub fn is_undecided(&self) -> bool {
         self.paste.is_none()
-            && matches!(self.pending.as_slice(), [ESC] | [ESC, ESC | b'[' | b'O' | b']'] | [ESC, ESC, b'[' | b'O'])
+            && matches!(
+                self.pending.as_slice(),
+                [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_'] | [ESC, ESC, b'[' | b'O']
+            )
     }
 
     /// Tells whether the last bytes may be the beginning of an answer of the terminal.
     pub fn may_be_answer(&self) -> bool {
-        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b']'])
+        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b']' | b'_'])
     }
 
     /// Takes what is undecided for keys: nothing followed.
@@ -113,6 +122,7 @@ impl Decoder {
         self.decided = match self.pending.as_slice() {
             [ESC] => b"\x1b",
             [ESC, b']'] => b"\x1b]",
+            [ESC, b'_'] => b"\x1b_",
             _ => b"",
         };
         for byte in match std::mem::take(&mut self.pending).as_slice() {
@@ -203,6 +213,7 @@ fn escape(bytes: &[u8]) -> Step {
     match bytes {
         [_, b'[', ..] => bracket(bytes),
         [_, b']', ..] => background(bytes),
+        [_, b'_', ..] => pictures(bytes),
         [_, b'O', key, ..] => match sequence::application(*key) {
             Some(key) => Step::Done(3, Some(Decoded::Key(key))),
             // Alt+O, and then something else.
@@ -292,6 +303,24 @@ fn background(bytes: &[u8]) -> Step {
         [] | [ESC] => Step::More,
         [0x07, ..] => Step::Done(used + 1, colour()),
         [ESC, b'\\', ..] => Step::Done(used + 2, colour()),
+        // It broke off; what follows is read for itself.
+        _ => Step::Done(used, None),
+    }
+}
+
+/// Reads whether a terminal shows pictures: `ESC _ G i = 31 ; OK ESC \`, or why it does not in the place of `OK`.
+fn pictures(bytes: &[u8]) -> Step {
+    let known = bytes.len().min(KITTY_ANSWER.len());
+    if bytes.get(..known) != KITTY_ANSWER.get(..known) {
+        return Step::Done(2, Some(alt(KeyCode::Char('_').into())));
+    }
+    let body = bytes.get(known..).unwrap_or_default();
+    let end = body.iter().position(|byte| !(0x20..=0x7E).contains(byte)).unwrap_or(body.len());
+    let used = known + end;
+    match body.get(end..).unwrap_or_default() {
+        _ if end > ANSWER_BYTES => Step::Done(used, None),
+        [] | [ESC] => Step::More,
+        [ESC, b'\\', ..] => Step::Done(used + 2, (body.get(..end) == Some(b"OK")).then_some(Decoded::Pictures)),
         // It broke off; what follows is read for itself.
         _ => Step::Done(used, None),
     }

@@ -47,7 +47,7 @@ pub fn tell(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     let more = format!("say /show {number}");
     match cell.body() {
-        Body::User { text, kind, mid_loop, receipt } => {
+        Body::User { text, kind, mid_loop, receipt, images: _ } => {
             let told = receipt.as_ref().and_then(|told| told.parts.first()).filter(|_| *mid_loop);
             let you = you(*kind);
             let word = told.map_or_else(|| you.clone(), |told| format!("{you}, {told}"));

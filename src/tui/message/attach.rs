@@ -125,16 +125,21 @@ impl Message {
     /// Notes the images of texts that wait: those of an earlier process of the session, and of other clients.
     pub fn know_images<'a>(&mut self, entries: impl IntoIterator<Item = &'a Pending>) {
         for entry in entries {
-            let mut labels = labels_in(&entry.text);
-            for image in &entry.images {
-                let of_image = |label: &&str| label.contains(&format!(": {} ", image.name));
-                let Some(label) = labels.by_ref().find(of_image) else { continue };
-                if !self.images.labels.iter().any(|known| known == label) {
-                    self.images.keep(Attached { label: label.to_owned(), image: image.clone(), path: None });
-                }
-            }
-            self.count_images(&entry.text);
+            self.know(&entry.text, &entry.images);
         }
+    }
+
+    /// Notes the images of a text that stand there with their labels.
+    pub fn know(&mut self, text: &str, images: &[Image]) {
+        let mut labels = labels_in(text);
+        for image in images {
+            let of_image = |label: &&str| label.contains(&format!(": {} ", image.name));
+            let Some(label) = labels.by_ref().find(of_image) else { continue };
+            if !self.images.labels.iter().any(|known| known == label) {
+                self.images.keep(Attached { label: label.to_owned(), image: image.clone(), path: None });
+            }
+        }
+        self.count_images(text);
     }
 
     /// Notes the numbers of the images of a text, so that no other image gets one of them.
@@ -155,6 +160,22 @@ impl Message {
             Some((token, written)) => self.read_image(written, token.typed, known),
             None => Vec::new(),
         }
+    }
+
+    /// Takes a whole line that was read at once: the images whose paths stand in it are read, and then it is sent. Nothing is
+    /// done where there are none.
+    pub(super) fn attach_in_line(&mut self, line: &str, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+        self.images.is_pasted = false;
+        let mut effects = Vec::new();
+        for (token, written) in paths_in(line) {
+            effects.extend(self.read_image(written, token.typed, known));
+        }
+        let shown = self.shown();
+        if self.images.reading.iter().any(|reading| shown.contains(&reading.written)) {
+            effects.push(self.say("sent as soon as its images are read".to_owned()));
+            self.images.waiting = Some((Delivery::Steer, shown));
+        }
+        effects
     }
 
     /// Takes a text that was pasted; where it is the path of an image, that is read.
@@ -303,7 +324,7 @@ impl Message {
 
 fn label(number: u32, fitted: &FittedImage) -> String {
     let FittedImage { image, width, height } = fitted;
-    format!("[image {number}: {} {width}×{height}, {}]", image.name, size(image.facts().bytes))
+    format!("[image {number}: {} {width}×{height}, {}]", image.name, size(image.bytes()))
 }
 
 /// Finds the path that a line ends with, and how it is written there; also one whose closing quote has just been typed.
@@ -311,6 +332,17 @@ fn path_at_end(row: usize, line: &str) -> Option<(Token, String)> {
     let token = line.strip_suffix('"').and_then(|open| Token::of(row, open)).or_else(|| Token::of(row, line))?;
     let written: String = line.chars().skip(token.at.1).collect();
     Some((token, written))
+}
+
+/// Finds the paths behind `@` in a text.
+fn paths_in(text: &str) -> Vec<(Token, String)> {
+    let ends = text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).chain([text.len()]);
+    let found = ends.filter_map(|end| {
+        let before = text.get(..end)?;
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        path_at_end(0, line)
+    });
+    found.collect()
 }
 
 fn is_image(path: &str) -> bool {

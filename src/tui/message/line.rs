@@ -138,6 +138,15 @@ pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Ve
         message.load(text);
         return vec![PaneEffect::Enter];
     }
+    if matches!(read, Draft::Text(_)) && message.is_empty() {
+        // The text waits where an edit of it is, until its images are read.
+        message.load(text);
+        let effects = message.attach_in_line(text, known);
+        if !effects.is_empty() {
+            return effects;
+        }
+        message.load("");
+    }
     message.begin_line(text);
     let effects = send::submit(message, Delivery::Steer, known);
     let line = message.end_line();

@@ -31,6 +31,7 @@ use crate::tui::input::{Input, LineEnds, join};
 use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
+use crate::tui::pictures::NewPicture;
 use crate::tui::state::{Medium, QuestionId, Report};
 use crate::tui::terminal::signals::{INTERRUPTED, SignalAction};
 use crate::tui::terminal::writer::Written;
@@ -243,6 +244,12 @@ impl<'a> Surface<'a> for Lines<'a> {
         self.ring();
     }
 
+    fn cell_pixels() -> (u16, u16) {
+        terminal::cell_pixels()
+    }
+
+    fn keep_picture(&mut self, _: &NewPicture) {}
+
     fn edit(&mut self, subject: EditorSubject, _: &str) {
         let outcome = Err("the line output opens no editor".to_owned());
         self.tell(Msg::Edited { subject, outcome });
@@ -262,7 +269,7 @@ impl Lines<'_> {
             Input::Resize(size) => self.resize(size),
             Input::Attention(attention) => self.tell(Msg::Attention(attention)),
             // Nothing lies anywhere, nothing has a colour.
-            Input::Mouse(..) | Input::Background(_) => {}
+            Input::Mouse(..) | Input::Background(_) | Input::Pictures => {}
             Input::Lost => self.core.ending = Some(Ending::Signal(watchdog::HANG_UP)),
         }
         self.print();

@@ -9,6 +9,7 @@ use crate::price::Prices;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
+use crate::tui::pictures::PictureProtocol;
 use crate::tui::status::ModelSource;
 use crate::tui::switch::Switch;
 use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
@@ -48,6 +49,8 @@ pub struct ScreenOptions {
     pub relay: Relay,
     /// What the screen is shown on.
     pub terminal: TerminalKind,
+    /// How the terminal is given pictures; `None` where it is given none.
+    pub pictures: Option<PictureProtocol>,
     pub when: AlertWhen,
     pub keymap: Keymap,
     /// The name that the session is saved by.

@@ -18,6 +18,8 @@ use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
+use crate::tui::pictures::protocol::ASK_KITTY;
+use crate::tui::pictures::{NewPicture, PictureProtocol};
 use crate::tui::state::{Medium, Report};
 use crate::tui::terminal::alert::{AlertMethod, alert};
 use crate::tui::terminal::signals::SignalAction;
@@ -46,6 +48,8 @@ pub(super) struct Screen<'a> {
     /// How the terminal tells the user who does not look.
     way: AlertMethod,
     kind: TerminalKind,
+    /// How the terminal is given pictures, as far as the environment knows.
+    pictures: Option<PictureProtocol>,
     /// The question of the frame that was drawn last.
     question: Option<ShownQuestion>,
 }
@@ -76,6 +80,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             held: Vec::new(),
             way: options.way,
             kind: options.terminal,
+            pictures: options.pictures,
             question: None,
         })
     }
@@ -90,7 +95,15 @@ impl<'a> Surface<'a> for Screen<'a> {
 
     fn begin(&mut self) -> io::Result<()> {
         self.draw()?;
-        // Nothing waits for the answer.
+        // Nothing waits for an answer.
+        match self.pictures {
+            Some(PictureProtocol::Kitty) => {
+                self.reader.expect_answer();
+                self.terminal.say(ASK_KITTY);
+            }
+            Some(protocol @ PictureProtocol::Iterm2) => self.tell(Msg::Pictures(protocol)),
+            None => {}
+        }
         // The Linux console does not know the question and prints it.
         if self.kind == TerminalKind::Emulator && self.core.app.facts.themes.wants_ground() {
             self.reader.expect_answer();
@@ -253,6 +266,14 @@ impl<'a> Surface<'a> for Screen<'a> {
         self.core.files.colour(jobs);
     }
 
+    fn cell_pixels() -> (u16, u16) {
+        terminal::cell_pixels()
+    }
+
+    fn keep_picture(&mut self, picture: &NewPicture) {
+        self.terminal.keep_picture(picture);
+    }
+
     fn edit(&mut self, subject: EditorSubject, text: &str) {
         self.open_editor(subject, text);
     }
@@ -275,6 +296,8 @@ impl Screen<'_> {
             Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at)),
             Input::Attention(attention) => self.tell(Msg::Attention(attention)),
             Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour))),
+            // Nobody else was asked.
+            Input::Pictures => self.pictures.into_iter().for_each(|protocol| self.tell(Msg::Pictures(protocol))),
             Input::Resize(size) => {
                 self.terminal.resize(size);
                 self.tell(Msg::Resize(self.terminal.size()));

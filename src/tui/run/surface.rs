@@ -14,6 +14,7 @@ use super::memory::Memory;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy, images};
 use crate::event::{Envelope, Event};
+use crate::image::{CellArea, Preview};
 use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
@@ -22,6 +23,7 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
+use crate::tui::pictures::{NewPicture, PictureJob};
 use crate::tui::state::{App, Report};
 use crate::tui::terminal::alert::Relay;
 use crate::tui::terminal::signals::SignalAction;
@@ -136,6 +138,12 @@ pub(super) trait Surface<'a>: Sized {
     /// Finds out the colours of code.
     fn colour(&mut self, jobs: Vec<Job>);
 
+    /// Returns the width and the height of a cell, pixels.
+    fn cell_pixels() -> (u16, u16);
+
+    /// Keeps a picture for the frames that show it.
+    fn keep_picture(&mut self, picture: &NewPicture);
+
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
     fn edit(&mut self, subject: EditorSubject, text: &str);
 
@@ -214,6 +222,14 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Notify(words) => self.notify(&words),
             Effect::Mouse(mode) => self.set_mouse(mode),
             Effect::Colour(jobs) => self.colour(jobs),
+            Effect::MakePicture(PictureJob { digest, image, room, cut }) => {
+                let cell = Self::cell_pixels();
+                core.files.aside(move || {
+                    let room = CellArea { columns: room.columns, rows: room.rows, cell };
+                    vec![Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) }]
+                });
+            }
+            Effect::KeepPicture(picture) => self.keep_picture(&picture),
             Effect::Redraw => self.redraw(),
             Effect::Tell(report) => self.report(&report),
         }

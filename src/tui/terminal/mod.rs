@@ -7,12 +7,14 @@
 //!
 //! - what a terminal gets at the start and at the end: `modes.rs`; stories: `tests/pty/terminal.rs`, `tests/pty/multiplexers.rs`
 //! - few bytes to the terminal: `paint.rs`, `writer.rs`; stories: `paint.rs`, `tests/bench/screen.rs`
+//! - pictures, and when they are sent: `pictures.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
 //! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
 //!   `watchdog.rs`; stories: `tests/pty/leaving.rs`
 
 pub mod alert;
 mod modes;
 pub mod paint;
+mod pictures;
 pub mod signals;
 pub mod watchdog;
 pub mod writer;
@@ -29,6 +31,8 @@ use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::limits;
+use crate::tui::pictures::protocol::forget_kitty;
+use crate::tui::pictures::{NewPicture, PictureProtocol};
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
 pub use modes::{MouseMode, TerminalKind};
 use paint::Painter;
@@ -49,6 +53,8 @@ static ON_CONSOLE: AtomicBool = AtomicBool::new(false);
 static LINE_MODES: AtomicBool = AtomicBool::new(false);
 /// True while the title is the program's; whoever clears it puts the old one back.
 static TITLED: AtomicBool = AtomicBool::new(false);
+/// True once the terminal was given pictures that it keeps: they are taken away with the modes.
+static PICTURED: AtomicBool = AtomicBool::new(false);
 
 /// Owns the screen of the terminal until it is closed or dropped.
 #[derive(Debug)]
@@ -201,6 +207,14 @@ impl Terminal {
         }
     }
 
+    /// Keeps a picture for the frames that show it.
+    pub fn keep_picture(&mut self, picture: &NewPicture) {
+        if picture.protocol == PictureProtocol::Kitty {
+            PICTURED.store(true, Ordering::SeqCst);
+        }
+        self.inner.backend_mut().keep_picture(picture);
+    }
+
     /// Makes the next frame write everything again.
     pub fn forget(&mut self) {
         self.inner.backend_mut().forget();
@@ -283,12 +297,24 @@ pub fn measure() -> io::Result<Size> {
     Ok(Size { width: or(size.ws_col, 80), height: or(size.ws_row, 24) })
 }
 
-/// Returns what gives the terminal its modes and its title back.
+/// Returns the width and the height of a cell, pixels; usual ones where the terminal says none.
+pub fn cell_pixels() -> (u16, u16) {
+    let side =
+        |pixels: u16, cells: u16, usual: u16| pixels.checked_div(cells).filter(|side| *side > 0).unwrap_or(usual);
+    match tcgetwinsize(io::stdout()) {
+        Ok(size) => (side(size.ws_xpixel, size.ws_col, 10), side(size.ws_ypixel, size.ws_row, 20)),
+        Err(_) => (10, 20),
+    }
+}
+
+/// Returns what gives the terminal its modes and its title back, and takes the pictures away.
 fn farewell() -> Vec<u8> {
+    // They may be sent again when the terminal is taken back: then they are taken away again.
+    let pictures = if PICTURED.load(Ordering::SeqCst) { forget_kitty() } else { Vec::new() };
     let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
     let is_console = ON_CONSOLE.load(Ordering::SeqCst);
     let kind = if is_console { TerminalKind::LinuxConsole } else { TerminalKind::Emulator };
-    [kind.leave(), title].concat()
+    [&pictures, kind.leave(), title].concat()
 }
 
 /// Keeps a size that no terminal has from costing memory.

@@ -10,6 +10,9 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
+use super::pictures::PictureStore;
+use crate::tui::pictures::NewPicture;
+
 /// Rows that a frame may have moved by for scrolling to be worth looking for.
 const MOST_SHIFT: u16 = 12;
 
@@ -26,6 +29,7 @@ pub struct Painter {
     wipe: bool,
     /// Cells that ratatui handed over for this frame.
     handed: usize,
+    pictures: PictureStore,
     bytes: Vec<u8>,
 }
 
@@ -41,6 +45,7 @@ impl Painter {
             shown_cursor: None,
             wipe: true,
             handed: 0,
+            pictures: PictureStore::default(),
             bytes: Vec::new(),
         }
     }
@@ -64,6 +69,11 @@ impl Painter {
         self.wipe = true;
     }
 
+    /// Keeps a picture for the frames that show it.
+    pub fn keep_picture(&mut self, picture: &NewPicture) {
+        self.pictures.keep(picture);
+    }
+
     /// Takes the bytes of the frame; empty when the terminal shows it already.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
@@ -74,6 +84,11 @@ impl Painter {
         if self.wipe {
             body.extend_from_slice(b"\x1b[0m\x1b[2J");
             self.wipe = false;
+            // Some terminals forget their pictures with what they show.
+            self.pictures.forget();
+        }
+        if !self.pictures.is_empty() {
+            body.append(&mut self.pictures.unsent(&self.back));
         }
         // Few changes are no scrolling; keys take this way out.
         let handed = std::mem::take(&mut self.handed);
@@ -83,10 +98,14 @@ impl Painter {
             let (top, bottom) = (self.scrolling.top() + 1, self.scrolling.bottom());
             write!(body, "\x1b[{top};{bottom}r\x1b[{rows}S\x1b[r")?;
         }
-        let changes = self.front.diff(&self.back);
-        if !changes.is_empty() {
-            CrosstermBackend::new(&mut body).draw(changes.into_iter())?;
-            self.front.clone_from(&self.back);
+        if self.pictures.is_empty() {
+            let changes = self.front.diff(&self.back);
+            if !changes.is_empty() {
+                CrosstermBackend::new(&mut body).draw(changes.into_iter())?;
+                self.front.clone_from(&self.back);
+            }
+        } else {
+            self.paint_with_pictures(&mut body)?;
         }
         if body.is_empty() && self.cursor == self.shown_cursor {
             return Ok(());
@@ -105,6 +124,35 @@ impl Painter {
         }
         self.bytes.extend_from_slice(b"\x1b[?2026l");
         self.shown_cursor = self.cursor;
+        Ok(())
+    }
+}
+
+impl Painter {
+    /// Writes the difference where pictures may be drawn row by row: a row with any change is drawn again, behind the text.
+    fn paint_with_pictures(&mut self, body: &mut Vec<u8>) -> io::Result<()> {
+        let mut back = self.back.clone();
+        let rows = self.pictures.rows(&mut back);
+        let changes = self.front.diff(&back);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let row_at = |x: u16, y: u16| rows.iter().position(|row| row.covers(x, y));
+        let (mut changed, mut text) = (vec![false; rows.len()], Vec::with_capacity(changes.len()));
+        for (x, y, cell) in changes {
+            match row_at(x, y).and_then(|row| changed.get_mut(row)) {
+                Some(changed) => *changed = true,
+                None => text.push((x, y, cell)),
+            }
+        }
+        if !text.is_empty() {
+            CrosstermBackend::new(&mut *body).draw(text.into_iter())?;
+        }
+        for row in rows.iter().zip(&changed).filter_map(|(row, changed)| changed.then_some(row)) {
+            write!(body, "\x1b[{};{}H", row.y.saturating_add(1), row.x.saturating_add(1))?;
+            body.extend_from_slice(self.pictures.sequence(row));
+        }
+        self.front = back;
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{JobOwner, Outcome};
 use crate::id::{AgentId, CallId};
+use crate::image::ImageDigest;
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
 use crate::steering::TextKind;
@@ -210,7 +211,7 @@ impl CallCell {
     pub fn left_out(&self) -> usize {
         match &self.shown {
             Some(Shown::Command { left_out, .. }) => usize::try_from(*left_out).unwrap_or(usize::MAX),
-            Some(Shown::Diff(_) | Shown::Page(_)) | None => 0,
+            Some(Shown::Diff(_) | Shown::Page(_) | Shown::Images { .. }) | None => 0,
         }
     }
 
@@ -255,6 +256,8 @@ pub enum Body {
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
         receipt: Option<ReceiptWords>,
+        /// The images that they have.
+        images: Vec<ImageDigest>,
     },
     Thinking {
         text: String,
@@ -423,6 +426,20 @@ impl Cell {
     pub(super) fn restore_fold(&mut self, fold: Fold) {
         if self.can_fold() {
             self.fold = fold;
+        }
+    }
+
+    /// Returns the images that it shows as it is folded.
+    pub fn images(&self) -> &[ImageDigest] {
+        match &self.body {
+            Body::User { images, .. } => images,
+            Body::Call(call) if self.fold == Fold::Open => call.shown.as_ref().map_or(&[], Shown::images),
+            Body::Call(_)
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Child(_)
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => &[],
         }
     }
 

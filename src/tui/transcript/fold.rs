@@ -20,6 +20,7 @@ use crate::session::fold::ReceiptWords;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::transcript::cells::Cells;
 use crate::tui::transcript::fold::pieces::Live;
+use crate::tui::transcript::result;
 use crate::{summary, text};
 
 /// A request that is being tried again.
@@ -136,10 +137,11 @@ impl Transcript {
                 self.retried();
                 self.settle_texts()
             }
-            Event::UserTurn { content, mid_loop, injection, kind, .. } => {
+            Event::UserTurn { content, mid_loop, injection, kind, images, .. } => {
                 self.settle_texts();
                 let text = text::visible(content).into_owned();
-                let cell = self.push(Body::User { text, kind: *kind, mid_loop: *mid_loop, receipt: None });
+                let (kind, mid_loop, images) = (*kind, *mid_loop, result::known(images));
+                let cell = self.push(Body::User { text, kind, mid_loop, receipt: None, images });
                 if let Some(id) = injection {
                     self.said.insert(id.clone(), cell);
                 }

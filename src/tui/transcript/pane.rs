@@ -14,9 +14,11 @@ use super::search::{Search, SearchProgress};
 use super::selection::{Selection, SelectionRequest};
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, MessageId};
+use crate::image::ImageDigest;
 use crate::limits;
 use crate::session::fold::ReceiptWords;
 use crate::tui::highlight::{Colours, Job};
+use crate::tui::pictures::{PictureRoom, Pictures};
 
 /// The transcripts of all agents.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct TranscriptPane {
     /// What was copied, in words, until it is known how.
     pub(super) copied: Option<String>,
     pub colours: Colours,
+    /// The images that the terminal shows as pictures.
+    pub pictures: Pictures,
 }
 
 /// The transcript of one agent with the place of its reader.
@@ -104,6 +108,10 @@ pub struct TranscriptDrawn {
     pub cells: usize,
     /// Code in view whose colours are not known.
     pub wanted: Vec<Job>,
+    /// The images in view, where pictures are shown.
+    pub images: Vec<ImageDigest>,
+    /// The room for a picture.
+    pub room: PictureRoom,
 }
 
 impl Default for TranscriptPane {
@@ -115,6 +123,7 @@ impl Default for TranscriptPane {
             times: Times::default(),
             copied: None,
             colours: Colours::default(),
+            pictures: Pictures::default(),
         }
     }
 }

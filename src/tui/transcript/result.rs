@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::details::Details;
+use crate::image::{ImageDigest, ImageFacts};
 use crate::summary;
 use crate::text::visible_line;
 use crate::tui::widgets::diff::Diff;
@@ -27,6 +28,11 @@ pub enum Shown {
     },
     /// What came from an address: status, type, size.
     Page(String),
+    Images {
+        /// How many.
+        words: String,
+        images: Vec<ImageDigest>,
+    },
 }
 
 impl Shown {
@@ -42,6 +48,10 @@ impl Shown {
                 saved: end.saved.as_ref().map(|path| visible_line(path).into_owned()),
             }),
             Details::Page(page) => Some(Self::Page(summary::page(page))),
+            Details::Images(pictures) => Some(Self::Images {
+                words: summary::count(pictures.images.len(), "image"),
+                images: known(&pictures.images),
+            }),
             Details::Unknown => None,
         }
     }
@@ -53,7 +63,7 @@ impl Shown {
             Self::Command { failed, lines, left_out, saved, .. } => {
                 Self::Command { words: others.to_owned(), failed, lines, left_out, saved }
             }
-            Self::Diff(_) | Self::Page(_) => self,
+            Self::Diff(_) | Self::Page(_) | Self::Images { .. } => self,
         }
     }
 
@@ -61,7 +71,20 @@ impl Shown {
     pub fn words(&self) -> &str {
         match self {
             Self::Diff(diff) => &diff.words,
-            Self::Command { words, .. } | Self::Page(words) => words,
+            Self::Command { words, .. } | Self::Page(words) | Self::Images { words, .. } => words,
         }
     }
+
+    /// Returns the images.
+    pub fn images(&self) -> &[ImageDigest] {
+        match self {
+            Self::Images { images, .. } => images,
+            Self::Diff(_) | Self::Command { .. } | Self::Page(_) => &[],
+        }
+    }
+}
+
+/// Returns the images that can be asked for.
+pub fn known(images: &[ImageFacts]) -> Vec<ImageDigest> {
+    images.iter().map(|facts| facts.digest.clone()).filter(|digest| !digest.is_empty()).collect()
 }

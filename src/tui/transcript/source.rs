@@ -49,7 +49,7 @@ impl Cell {
                 match &call.shown {
                     Some(Shown::Diff(diff)) => diff.lines.iter().for_each(|line| each(&line.text)),
                     Some(Shown::Command { saved, .. }) => saved.iter().for_each(|path| each(path)),
-                    Some(Shown::Page(_)) | None => {}
+                    Some(Shown::Page(_) | Shown::Images { .. }) | None => {}
                 }
                 call.asked.iter().filter_map(|asked| asked.answer.as_ref()).for_each(|answer| each(&answer.words));
             }

@@ -45,6 +45,7 @@ use crate::tui::keymap::{PauseKey, PendingKey};
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::state::Pane;
+use crate::tui::transcript::TranscriptDrawn;
 use crate::tui::transcript::cell::Level;
 use crate::tui::{palette, pause};
 use post::PostOutcome;
@@ -140,8 +141,19 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.questions.drawn(question);
             return effects;
         }
+        Msg::Pictures(protocol) => {
+            app.transcripts.pictures.support(protocol);
+            return effects;
+        }
+        Msg::PictureMade { digest, outcome } => {
+            effects.extend(app.transcripts.pictures.made(digest, outcome).map(Effect::KeepPicture));
+            return effects;
+        }
         Msg::Looked(looked) => return transcript::looked(app, looked),
         Msg::Drawn(drawn) => {
+            let TranscriptDrawn { images, room, .. } = &drawn.transcript;
+            let wanted = app.transcripts.pictures.drawn(images.clone(), *room);
+            effects.extend(wanted.into_iter().map(|digest| Effect::Request(Request::ReadImage { digest })));
             effects.extend(app.transcripts.drawn(drawn.transcript).map(Effect::Colour));
             if let Some(overlay) = app.focus.overlays.top_mut() {
                 overlay.drawn(drawn.overlay);

@@ -131,6 +131,10 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Cancelling(_) => Vec::new(),
         Reply::ShellLine { line, outcome } => vec![jobs::line_started(&line, outcome)],
         Reply::JobStopped { job, accepted } => vec![jobs::stopped(&job, accepted)],
+        Reply::Image { digest, image } => {
+            let job = transcripts.pictures.read(digest, image);
+            job.map(|job| PaneEffect::Outside(Effect::MakePicture(job))).into_iter().collect()
+        }
         Reply::Background { outcome, .. } => vec![jobs::sent_to_background(outcome)],
         Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
         Reply::Mode(outcome) => vec![approval::mode_set(outcome)],

@@ -70,6 +70,9 @@ pub fn begin_unfinished(
     facts: &Facts,
 ) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
+    for draft in &left.drafts {
+        message.know(&draft.text, &left.images);
+    }
     match facts.medium {
         Medium::Screen => {
             message.restore_drafts(&left.drafts);

@@ -30,6 +30,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::id::AgentId;
+use crate::image::ImageDigest;
+use crate::limits;
 use crate::session::fold::PendingText;
 use crate::tui::agents::AgentsDrawn;
 use crate::tui::agents::view::{self as agents, AgentsView};
@@ -43,11 +45,12 @@ use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
+use crate::tui::pictures::PictureRoom;
 use crate::tui::state::{App, Divider, Grip, Pane, Region, Regions};
-use crate::tui::status::ModelSource;
 use crate::tui::status::view::{self as status, StatusView};
+use crate::tui::status::{HostState, ModelSource};
 use crate::tui::timeline;
-use crate::tui::transcript::cell::Body;
+use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
 use crate::tui::transcript::view::matches::MatchIndex;
@@ -65,6 +68,8 @@ const WELCOME: &str = "Ask for work on the files of this directory. While it run
 const CONNECT: &str = "The embedded model answers; F1 says how to connect a real one.";
 /// Rows below which a screen is low.
 const LOW: u16 = 16;
+/// Columns that a picture leaves free.
+const PICTURE_BESIDE: u16 = 4;
 /// Rows that a list needs to be of use.
 const LIST: u16 = 3;
 
@@ -216,6 +221,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             top: metrics.top,
             cells: metrics.cells,
             wanted: cache.of(app.tree.selected()).take_wanted(),
+            images: images_in_view(app, &metrics),
+            room: picture_room(panes.transcript),
         },
         overlay: overlay.position,
         question,
@@ -311,6 +318,7 @@ fn draw_transcript(
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
         theme: &app.facts.theme,
         colours: &app.transcripts.colours,
+        pictures: app.transcripts.pictures.placements(),
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
         annotations: Annotations {
             search: reader.search.as_ref(),
@@ -329,6 +337,23 @@ fn draw_transcript(
         draw_welcome(app, Rect { y: top, height, ..panes.transcript }, buffer);
     }
     metrics
+}
+
+/// Returns the images of the cells in view, where the terminal shows pictures; none before the run can give any.
+fn images_in_view(app: &App, metrics: &Metrics) -> Vec<ImageDigest> {
+    let is_wanted = app.transcripts.pictures.is_supported() && app.status.host == HostState::Ready;
+    let Some(reader) = app.reader().filter(|_| is_wanted) else { return Vec::new() };
+    let mut cells: Vec<CellId> = metrics.shown.iter().map(|(_, line)| line.cell).collect();
+    cells.dedup();
+    cells.into_iter().filter_map(|cell| reader.transcript.get(cell)).flat_map(Cell::images).cloned().collect()
+}
+
+/// Returns the room for a picture in a transcript: beside the marks and the bar, and never most of the rows.
+fn picture_room(transcript: Rect) -> PictureRoom {
+    PictureRoom {
+        columns: transcript.width.saturating_sub(PICTURE_BESIDE).min(limits::PICTURE_COLUMNS),
+        rows: (transcript.height / 2).min(limits::PICTURE_ROWS),
+    }
 }
 
 /// Says in an empty transcript what this is and what can be done here, as much as there is room for.

@@ -1,6 +1,7 @@
 //! `--attach` with images: sent where the model takes them, refused before the run where not, kept by the session.
 
 use serde_json::json;
+use steersman::image::Image;
 use tempfile::TempDir;
 
 use super::{exec, lines, of};
@@ -73,7 +74,8 @@ fn the_json_names_images_and_has_no_data_of_them() {
     check_lines(&out);
     assert!(!out.contains(BASE64));
     let lines = lines(&out);
-    let facts = json!({"name": "p.png", "media_type": "image/png", "bytes": png().len()});
+    let digest = Image::new("p.png", &png()).unwrap().digest();
+    let facts = json!({"name": "p.png", "media_type": "image/png", "bytes": png().len(), "digest": digest});
     let turn = &of(&lines, "user_turn")[0]["event"];
     assert_eq!(turn["images"], json!([facts, facts]));
     let waits = of(&lines, "pending").into_iter().find_map(|line| line["event"]["entries"][0].get("images"));

@@ -8,6 +8,7 @@ use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use steersman::event::Delivery;
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
+use steersman::image::Image;
 use steersman::protocol::{
     Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
     PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
@@ -186,6 +187,7 @@ fn every_request_is_the_same_behind_json() {
         Request::SwitchModel { name: "m".to_owned() },
         Request::ListModels,
         Request::CheckImages,
+        Request::ReadImage { digest: Image::new("p.png", b"\x89PNG\r\n\x1a\n").unwrap().digest() },
         Request::Retry,
         Request::PreviewRewind { to: "m1".into() },
         Request::KeepDrafts {

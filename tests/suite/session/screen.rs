@@ -29,7 +29,7 @@ fn resumed((width, height): (u16, u16), texts: &[&str], agents: usize) -> Stage 
     stage.handle.interloper().take_over(pending.clone(), 9);
     // The list of what waits comes before what is said about it.
     stage.refresh();
-    stage.tell(Msg::from(Notice::Unfinished(Unfinished { drafts: Vec::new(), pending, agents })));
+    stage.tell(Msg::from(Notice::Unfinished(Unfinished { pending, agents, ..Unfinished::default() })));
     stage.screen();
     stage.wait(QUIET);
     stage

@@ -38,6 +38,30 @@ fn typed(c: char) -> Decoded {
 }
 
 #[test]
+fn an_answer_about_pictures_is_never_a_key_however_it_is_cut() {
+    for (answer, decoded) in
+        [(&b"\x1b_Gi=31;OK\x1b\\"[..], &[Decoded::Pictures][..]), (b"\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\", &[])]
+    {
+        assert_eq!(whole(answer), decoded);
+        assert_eq!(by_bytes(answer), decoded);
+        assert_eq!(whole(&[b"a", answer, b"b"].concat()), [&[typed('a')], decoded, &[typed('b')]].concat());
+        for cut in 1..=2 {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            decoder.feed(&answer[..cut], &mut out);
+            decoder.decide(&mut out);
+            assert_eq!(out.len(), 1);
+            decoder.feed(&answer[cut..], &mut out);
+            assert_eq!(&out[1..], decoded);
+        }
+    }
+    let endless = [b"\x1b_Gi=31;", vec![b'x'; 1_000].as_slice()].concat();
+    assert!(!whole(&endless).contains(&Decoded::Pictures));
+    assert_eq!(whole(b"\x1b_"), [key(KeyCode::Char('_'), ALT)]);
+    assert_eq!(whole(b"\x1b_x"), [key(KeyCode::Char('_'), ALT), typed('x')]);
+}
+
+#[test]
 fn an_answer_about_the_background_is_never_a_key_however_it_is_cut() {
     for (answer, colour) in [
         (&b"\x1b]11;rgb:1e1e/2e2e/3e3e\x1b\\"[..], [0x1e, 0x2e, 0x3e]),

@@ -6,11 +6,13 @@
 use crate::id::AgentId;
 use crate::limits::LAYOUT_LINES;
 use crate::tui::highlight::{Colours, Job};
+use crate::tui::pictures::Placements;
 use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{CallStatus, CellId};
+use crate::tui::transcript::cell::{CallStatus, Cell, CellId};
 use crate::tui::transcript::cells::{CellOutline, Cells};
 use crate::tui::transcript::fold::{Extent, Transcript};
 use crate::tui::transcript::scroll::Point;
+use crate::tui::transcript::view::View;
 use crate::tui::transcript::view::matches::{Hit, hits};
 use crate::tui::transcript::view::prefix_sums::PrefixSums;
 use crate::tui::transcript::view::query::Query;
@@ -26,6 +28,7 @@ pub struct TranscriptCache {
     columns: u16,
     theme: Theme,
     refolds: u64,
+    pictures: Placements,
     view_rows: usize,
     entries: Vec<Entry>,
     heights: PrefixSums,
@@ -75,22 +78,27 @@ impl TranscriptCache {
     }
 
     /// Begins a frame: forgets what no longer holds, estimates the cells that are new.
-    pub(super) fn begin(&mut self, transcript: &Transcript, columns: u16, rows: u16, theme: &Theme) {
+    pub(super) fn begin(&mut self, view: &View<'_>, columns: u16, rows: u16) {
+        let View { transcript, theme, pictures, .. } = view;
         self.frame += 1;
         self.wanted.clear();
         self.wanted_to = None;
         let cells = transcript.cells();
         if self.view_rows != usize::from(rows) {
             self.view_rows = rows.into();
-            self.lay_out_again(cells);
+            self.lay_out_again(cells, has_live_output);
+        }
+        if self.pictures != **pictures {
+            self.pictures = (*pictures).clone();
+            self.lay_out_again(cells, |cell| !cell.images().is_empty());
         }
         let is_other =
             self.agent != *transcript.agent() || self.extent != transcript.extent() || cells.len() < self.entries.len();
-        if is_other || self.columns != columns || self.theme != *theme || self.refolds != transcript.refolds() {
+        if is_other || self.columns != columns || self.theme != **theme || self.refolds != transcript.refolds() {
             self.agent = transcript.agent().clone();
             self.extent = transcript.extent();
             self.columns = columns;
-            self.theme = theme.clone();
+            self.theme = (*theme).clone();
             self.refolds = transcript.refolds();
             self.entries.clear();
             self.heights.clear();
@@ -105,13 +113,11 @@ impl TranscriptCache {
         }
     }
 
-    /// Has calls laid out again whose newest output takes as much room as there is.
-    fn lay_out_again(&mut self, cells: &Cells) {
+    /// Has some cells laid out again.
+    fn lay_out_again(&mut self, cells: &Cells, is_other: impl Fn(&Cell) -> bool) {
         for index in &self.laid_out {
-            let call = cells.get(*index).and_then(|cell| cell.body().call());
-            let has_live_output =
-                call.is_some_and(|call| matches!(call.status(), CallStatus::Running | CallStatus::Interrupted));
-            let entry = self.entries.get_mut(*index).filter(|_| has_live_output);
+            let is_other = cells.get(*index).is_some_and(&is_other);
+            let entry = self.entries.get_mut(*index).filter(|_| is_other);
             if let Some(laid) = entry.and_then(|entry| entry.laid.as_mut()) {
                 laid.revision = u64::MAX;
             }
@@ -153,7 +159,8 @@ impl TranscriptCache {
         }
         let grown = before.filter(|laid| laid.rewrites == cell.rewrites());
         let rows =
-            Rows::new(cell, self.columns, self.view_rows, &self.theme, grown.and_then(|laid| laid.rows.into_text()));
+            Rows::new(cell, self.columns, self.view_rows, &self.theme, grown.and_then(|laid| laid.rows.into_text()))
+                .with_pictures(cell, self.columns, &self.pictures);
         self.kept += rows.height();
         let height = rows.height() + gap_above(transcript, id);
         let (revision, rewrites) = (cell.revision(), cell.rewrites());
@@ -252,6 +259,11 @@ impl TranscriptCache {
         let weight = transcript.cells().outline(index).map_or(0, CellOutline::weight);
         gap_above(transcript, CellId::new(index)) + 1 + weight / usize::from(self.columns.max(1))
     }
+}
+
+/// Tells whether the newest output of a call takes as much room as there is.
+fn has_live_output(cell: &Cell) -> bool {
+    cell.body().call().is_some_and(|call| matches!(call.status(), CallStatus::Running | CallStatus::Interrupted))
 }
 
 /// Returns how many blank rows stand above a cell: one or none.

@@ -132,7 +132,7 @@ impl Pen<'_> {
                     row(&line, self.room, self.theme, rows);
                 }
             }
-            Some(Shown::Command { .. } | Shown::Page(_)) | None => {
+            Some(Shown::Command { .. } | Shown::Page(_) | Shown::Images { .. }) | None => {
                 arguments::rows(&call.arguments, self.room, self.theme, rows);
             }
         }

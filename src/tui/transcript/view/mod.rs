@@ -22,6 +22,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::tui::highlight::Colours;
+use crate::tui::pictures::Placements;
 use crate::tui::state::{Part, ShownLine};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::CellId;
@@ -45,6 +46,7 @@ pub struct View<'a> {
     pub selected: Option<CellId>,
     pub theme: &'a Theme,
     pub colours: &'a Colours,
+    pub pictures: &'a Placements,
     /// Where the reader sees that there is more below.
     pub badge: Badge,
     /// What is marked in the text.
@@ -91,7 +93,7 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
     }
     let has_bar = area.width >= BAR_FROM;
     let columns = area.width - u16::from(has_bar);
-    cache.begin(view.transcript, columns, area.height, view.theme);
+    cache.begin(view, columns, area.height);
     let mut walk = Walk { transcript: view.transcript, cache, height: area.height.into(), shown: Vec::new() };
     let (top, position) = walk.resolve(view.scroll);
     let end = walk.write(top, view, Rect { width: columns, ..area }, buf);

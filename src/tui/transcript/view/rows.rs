@@ -7,6 +7,7 @@ use ratatui::style::Style;
 
 use crate::event::JobOwner;
 use crate::summary::count;
+use crate::tui::pictures::{Placements, placeholder};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::transcript::cells::CellGroup;
@@ -31,6 +32,16 @@ impl Rows {
     /// Lays a cell out; takes over the text's rows from before when the text has only grown.
     pub fn new(cell: &Cell, columns: u16, view_rows: usize, theme: &Theme, before: Option<Layout>) -> Self {
         Self::folded(cell, cell.fold(), columns, view_rows, theme, before)
+    }
+
+    /// Puts the pictures of the cell's images beneath its text, where there is room for all their columns.
+    #[must_use]
+    pub fn with_pictures(mut self, cell: &Cell, columns: u16, pictures: &Placements) -> Self {
+        let room = columns.saturating_sub(self.indent);
+        let placed = cell.images().iter().filter_map(|digest| pictures.get(digest));
+        let rows = placed.filter(|placement| placement.columns <= room).flat_map(placeholder::rows);
+        self.tail.splice(0..0, rows);
+        self
     }
 
     /// Lays a cell out as if nothing of it were folded.

@@ -1,0 +1,130 @@
+//! The pictures that the terminal has or is given: each is sent with the first frame that shows it, and again only after the
+//! terminal was emptied.
+//!
+//! The painter owns it. Always holds: what is not in a frame is not sent; a row of a picture that is covered in part is blank
+//! in terminals that cannot show a part of it.
+
+use std::collections::BTreeMap;
+
+use ratatui::buffer::Buffer;
+
+use crate::tui::pictures::placeholder::{self, PictureCell};
+use crate::tui::pictures::protocol::{iterm2, kitty};
+use crate::tui::pictures::{NewPicture, PictureProtocol, PictureSlot};
+
+/// The pictures by their places.
+#[derive(Debug, Default)]
+pub(super) struct PictureStore(BTreeMap<PictureSlot, KeptPicture>);
+
+#[derive(Debug)]
+enum KeptPicture {
+    /// One that the terminal keeps.
+    Kitty { sequence: Vec<u8>, is_sent: bool },
+    /// One that is drawn row by row.
+    Iterm2 { columns: u16, rows: Vec<Vec<u8>> },
+}
+
+/// A row of a picture on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PictureRow {
+    pub x: u16,
+    pub y: u16,
+    pub columns: u16,
+    slot: PictureSlot,
+    row: u16,
+}
+
+impl PictureRow {
+    /// Tells whether it covers a cell.
+    pub(super) fn covers(&self, x: u16, y: u16) -> bool {
+        y == self.y && x >= self.x && x - self.x < self.columns
+    }
+}
+
+impl PictureStore {
+    /// Keeps a picture, in the place of the one that was there.
+    pub(super) fn keep(&mut self, new: &NewPicture) {
+        let NewPicture { slot, picture, protocol } = new;
+        let kept = match protocol {
+            PictureProtocol::Kitty => KeptPicture::Kitty { sequence: kitty(*slot, picture), is_sent: false },
+            PictureProtocol::Iterm2 => {
+                let columns = picture.columns;
+                let rows = picture.parts.iter().map(|png| iterm2(columns, png)).collect();
+                KeptPicture::Iterm2 { columns, rows }
+            }
+        };
+        self.0.insert(*slot, kept);
+    }
+
+    /// Notes that the terminal has none any more.
+    pub(super) fn forget(&mut self) {
+        for kept in self.0.values_mut() {
+            match kept {
+                KeptPicture::Kitty { is_sent, .. } => *is_sent = false,
+                KeptPicture::Iterm2 { .. } => {}
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns what gives the terminal the pictures of a frame that it has not yet.
+    pub(super) fn unsent(&mut self, frame: &Buffer) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for cell in frame.content().iter().filter_map(placeholder::read) {
+            match self.0.get_mut(&cell.slot) {
+                Some(KeptPicture::Kitty { sequence, is_sent: is_sent @ false }) => {
+                    *is_sent = true;
+                    bytes.extend_from_slice(sequence);
+                }
+                Some(KeptPicture::Kitty { is_sent: true, .. } | KeptPicture::Iterm2 { .. }) | None => {}
+            }
+        }
+        bytes
+    }
+
+    /// Finds the rows of pictures that are to be drawn in a frame, and blanks what is left of those that are covered in part.
+    pub(super) fn rows(&self, frame: &mut Buffer) -> Vec<PictureRow> {
+        let mut found = Vec::new();
+        let area = frame.area;
+        for y in area.top()..area.bottom() {
+            let mut x = area.left();
+            while x < area.right() {
+                let Some(cell) = frame.cell((x, y)).and_then(placeholder::read) else {
+                    x += 1;
+                    continue;
+                };
+                let Some(KeptPicture::Iterm2 { columns, .. }) = self.0.get(&cell.slot) else {
+                    x += 1;
+                    continue;
+                };
+                let is_next = |place: &u16| {
+                    let expected = PictureCell { column: cell.column + (place - x), ..cell };
+                    frame.cell((*place, y)).and_then(placeholder::read) == Some(expected)
+                };
+                let end = (x..area.right()).take_while(is_next).last().map_or(x + 1, |last| last + 1);
+                if cell.column == 0 && end - x == *columns {
+                    found.push(PictureRow { x, y, columns: *columns, slot: cell.slot, row: cell.row });
+                } else {
+                    (x..end).for_each(|x| {
+                        if let Some(cell) = frame.cell_mut((x, y)) {
+                            cell.reset();
+                        }
+                    });
+                }
+                x = end;
+            }
+        }
+        found
+    }
+
+    /// Returns what draws a row at the cursor.
+    pub(super) fn sequence(&self, row: &PictureRow) -> &[u8] {
+        match self.0.get(&row.slot) {
+            Some(KeptPicture::Iterm2 { rows, .. }) => rows.get(usize::from(row.row)).map_or(&[], Vec::as_slice),
+            Some(KeptPicture::Kitty { .. }) | None => &[],
+        }
+    }
+}
