@@ -41,6 +41,7 @@ pub(super) struct Screen<'a> {
     mail: VecDeque<Post>,
     /// Bytes of text that were folded since the last frame.
     folded: usize,
+    is_folding: bool,
     /// The editor that has the terminal.
     pub loan: Option<Loan>,
     /// What came in while somebody else had the terminal already.
@@ -68,7 +69,9 @@ impl<'a> Surface<'a> for Screen<'a> {
         let terminal = Terminal::open(written, options.terminal, options.mouse, options.titled)?;
         let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
         let mut app = new_app(&options, terminal.size(), Medium::Screen);
-        app.transcripts.show_end(&options.session_end);
+        if let Some(end) = &options.session_end {
+            app.transcripts.show_end(end);
+        }
         Ok(Self {
             core: Core::new(&options, app, client, files),
             terminal,
@@ -76,6 +79,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             cache: ViewCache::default(),
             mail: VecDeque::new(),
             folded: 0,
+            is_folding: false,
             loan: None,
             held: Vec::new(),
             way: options.way,
@@ -184,7 +188,9 @@ impl<'a> Surface<'a> for Screen<'a> {
                 self.mail.push_front(rest);
             }
             self.folded += post.piece_bytes();
+            self.is_folding = true;
             self.tell(Msg::Post(post));
+            self.is_folding = false;
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
@@ -210,7 +216,10 @@ impl<'a> Surface<'a> for Screen<'a> {
     }
 
     fn look(&mut self, _: Option<&Envelope>) {
-        self.core.clock.want_frame();
+        // What a session was in the middle of long ago is not shown as what it does.
+        if !self.is_folding || !self.core.app.transcripts.is_arriving() {
+            self.core.clock.want_frame();
+        }
     }
 
     fn wants_events() -> bool {
