@@ -176,7 +176,11 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn catch_up(&mut self) -> io::Result<()> {
         let now = Instant::now();
         if self.core.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
-            self.core.clock.folded(now);
+            if self.core.app.transcripts.is_arriving() {
+                self.core.clock.folded_part();
+            } else {
+                self.core.clock.folded(now);
+            }
             self.mail.extend(self.core.client.events());
         }
         // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
