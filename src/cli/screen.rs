@@ -105,7 +105,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
     let written = start.journal.as_ref().map(Journal::session);
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
     let choose_session = flags.session.resume.as_deref() == Some("");
-    let session_end = std::mem::take(&mut start.session_end);
+    let session_end = start.session_end.take();
     let tour = if prompt.is_none() { tour_start(&start) } else { TourStart::OnRequest };
     let options = ScreenOptions {
         keymap,
@@ -296,7 +296,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         session: None,
         client: None,
         choose_session: false,
-        session_end: Vec::new(),
+        session_end: None,
         replay: None,
     }
 }

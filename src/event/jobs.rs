@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::details::CommandEnd;
 use crate::id::{CallId, JobId};
+use crate::summary::seconds;
 use crate::text::visible_line;
 
 /// The start of a job.
@@ -85,6 +86,12 @@ impl JobEnd {
         self.ending == JobEnding::Itself && self.end.code == Some(0)
     }
 
+    /// Says when and how it ended; safe to show. One that was found ended has no known time.
+    pub fn sentence(&self) -> String {
+        let after = if self.elapsed_ms == 0 { String::new() } else { format!(" after {}", seconds(self.elapsed_ms)) };
+        format!("{} ended{after}: {}", self.id, self.words())
+    }
+
     /// Says how it ended, in a few words; safe to show.
     pub fn words(&self) -> String {
         let why = self.message.as_deref().map(|why| format!(": {}", visible_line(why))).unwrap_or_default();
@@ -95,7 +102,9 @@ impl JobEnd {
             (JobEnding::Stopped, ..) => "stopped".to_owned(),
             (JobEnding::TimedOut, ..) => format!("timed out{why}"),
             (JobEnding::Failed, ..) => format!("failed{why}"),
-            (JobEnding::Interrupted, ..) => format!("interrupted{why}"),
+            (JobEnding::Interrupted, ..) => {
+                self.message.as_deref().map_or_else(|| "interrupted".to_owned(), |why| visible_line(why).into_owned())
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ pub const PERMISSION_COMMAND_TIME: Duration = Duration::from_mins(1);
 pub const PERMISSION_ANSWER_BYTES: u64 = 64 * 1024;
 /// `exec`: calls that the result lists as refused.
 pub const REFUSED_KEPT: usize = 100;
-/// `exec`: what the result tells of why a call was refused, bytes.
+/// `exec`: what the result says of why a call was refused, bytes.
 pub const REFUSED_BYTES: usize = 1024;
 /// `exec`: output that is on its way to a slow reader before the agent reads no further in a reply, bytes.
 pub const OUTPUT_BACKLOG: usize = 1024 * 1024;
@@ -36,13 +36,13 @@ pub const REFUSED_LINES: usize = 100;
 pub const REFUSED_SHOWN: usize = 20;
 /// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
 pub const LIVE_BYTES: usize = 4 * 1024;
-/// Line output: lines of a question that are told at once.
+/// Line output: lines of a question that are written at once.
 pub const QUESTION_LINES: usize = 60;
-/// Line output: time without a key after which what was held back is told although a line is being typed.
+/// Line output: time without a key after which what was held back is written although a line is being typed.
 pub const LINE_HELD: Duration = Duration::from_secs(20);
-/// Line output: time that a tool runs before that is told.
+/// Line output: time that a tool runs before that is written.
 pub const LINE_SLOW_TOOL: Duration = Duration::from_secs(2);
-/// Line output: rows of one report, and entries that one search tells.
+/// Line output: rows of one report, and entries that one search writes.
 pub const LINE_ROWS: usize = 60;
 /// Line output: characters of a typed line that are echoed; of a longer one the end.
 pub const LINE_ECHO: usize = 4_000;

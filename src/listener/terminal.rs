@@ -254,8 +254,7 @@ impl Terminal {
                 self.note(&summary::one_line(&format!("{} runs in the background: {}", start.id, start.command)));
             }
             Event::JobEnded(end) => {
-                let time = crate::summary::seconds(end.elapsed_ms);
-                self.note(&summary::one_line(&format!("{} ended after {time}: {}", end.id, end.words())));
+                self.note(&summary::one_line(&end.sentence()));
                 for note in &end.notes {
                     self.note(&summary::one_line(note));
                 }

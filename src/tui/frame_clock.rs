@@ -61,6 +61,12 @@ impl FrameClock {
         self.mail = None;
         self.folded = Some(now);
     }
+
+    /// Notes that a part of a session was folded that is being read again: the next one comes without a pause.
+    pub fn folded_part(&mut self) {
+        self.mail = None;
+        self.folded = None;
+    }
 }
 
 fn frame_pause() -> Duration {
@@ -107,6 +113,18 @@ mod tests {
             }
         }
         assert!((55..=60).contains(&frames), "{frames}");
+    }
+
+    #[test]
+    fn a_session_that_is_read_again_is_folded_without_a_pause() {
+        let start = Instant::now();
+        let mut clock = FrameClock::new(start);
+        clock.folded(start);
+        clock.mail_came(start);
+        assert!(clock.mail_due().unwrap() > start);
+        clock.folded_part();
+        clock.mail_came(start);
+        assert_eq!(clock.mail_due(), Some(start));
     }
 
     #[test]

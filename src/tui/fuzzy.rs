@@ -55,12 +55,12 @@ pub struct FuzzyMatches {
 }
 
 /// Searches; `None` when nobody wants the answer any more.
-pub fn find(quest: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMatches> {
-    let mut matcher = matcher(quest.kind);
-    let pattern = pattern(&quest.query);
+pub fn find(query: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMatches> {
+    let mut matcher = matcher(query.kind);
+    let pattern = pattern(&query.query);
     let mut buffer = Vec::new();
     let mut scored = Vec::new();
-    for (index, text) in quest.among.iter().take(quest.first).enumerate() {
+    for (index, text) in query.among.iter().take(query.first).enumerate() {
         if index % STRIDE == 0 && !is_wanted() {
             return None;
         }
@@ -70,9 +70,9 @@ pub fn find(quest: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMat
     }
     let count = scored.len();
     // A dot alone says of no path more than of another: it asks for those that are hidden.
-    let wants_hidden = quest.kind == QueryKind::Paths && quest.query.rsplit('/').next() == Some(".");
+    let wants_hidden = query.kind == QueryKind::Paths && query.query.rsplit('/').next() == Some(".");
     let is_hidden = |index: usize| {
-        wants_hidden && quest.among.get(index).is_some_and(|text| text.split('/').any(|part| part.starts_with('.')))
+        wants_hidden && query.among.get(index).is_some_and(|text| text.split('/').any(|part| part.starts_with('.')))
     };
     let order = |(score, index): &(u32, usize)| (!is_hidden(*index), std::cmp::Reverse(*score), *index);
     if count > limits::HITS {
@@ -81,10 +81,10 @@ pub fn find(quest: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMat
     }
     scored.sort_unstable_by_key(order);
     let hits = scored.into_iter().filter_map(|(_, index)| {
-        let text = quest.among.get(index)?;
+        let text = query.among.get(index)?;
         Some(FuzzyMatch { index, text: Arc::clone(text), marks: marks(&pattern, text, &mut matcher)? })
     });
-    Some(FuzzyMatches { number: quest.number, hits: hits.collect(), count })
+    Some(FuzzyMatches { number: query.number, hits: hits.collect(), count })
 }
 
 /// Leaves out what does not match a newer query, until the answer to that comes.
@@ -121,29 +121,29 @@ fn marks(pattern: &Pattern, text: &str, matcher: &mut Matcher) -> Option<Vec<u32
 mod tests {
     use super::*;
 
-    fn quest(query: &str, among: &[&str]) -> FuzzyQuery {
+    fn query(query: &str, among: &[&str]) -> FuzzyQuery {
         let among: Arc<[Arc<str>]> = among.iter().map(|text| Arc::from(*text)).collect();
         FuzzyQuery { number: 7, kind: QueryKind::Paths, query: query.to_owned(), first: among.len(), among }
     }
 
     #[test]
     fn the_letters_match_in_their_order_and_are_told() {
-        let found = find(&quest("stmn", &["src/text.rs", "src/tui/main.rs", "nmts"]), || true).unwrap();
+        let found = find(&query("stmn", &["src/text.rs", "src/tui/main.rs", "nmts"]), || true).unwrap();
         assert_eq!((found.number, found.count), (7, 1));
         assert_eq!((found.hits[0].index, found.hits[0].marks.len()), (1, 4));
-        assert_eq!(find(&quest("", &["a", "b"]), || true).unwrap().hits.len(), 2);
+        assert_eq!(find(&query("", &["a", "b"]), || true).unwrap().hits.len(), 2);
     }
 
     #[test]
     fn an_answer_that_nobody_wants_is_not_worked_out() {
-        assert_eq!(find(&quest("a", &["a"]), || false), None);
+        assert_eq!(find(&query("a", &["a"]), || false), None);
     }
 
     #[test]
     fn of_a_great_many_the_best_are_told_and_all_are_counted() {
         let names: Vec<String> = (0..5_000).map(|n| format!("a_{n}_file.txt")).chain(["file.txt".into()]).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let found = find(&quest("file.txt", &names), || true).unwrap();
+        let found = find(&query("file.txt", &names), || true).unwrap();
         assert_eq!((found.hits.len(), found.count, found.hits[0].index), (limits::HITS, 5_001, 5_000));
         assert!(narrow(&found.hits, "4999", QueryKind::Paths).is_empty());
         assert_eq!(narrow(&found.hits, "filetxt", QueryKind::Paths).len(), limits::HITS);

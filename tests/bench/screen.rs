@@ -153,6 +153,8 @@ fn escape() {
     for _ in 0..10 {
         let server = Paced::start();
         let mut terminal = ready(&server);
+        // Until then an Esc may be the beginning of the terminal's answer, which this one never gives.
+        wait(limits::BACKGROUND_TIME);
         terminal.send("hang\r");
         terminal.wait_for("hanging");
         let pressed = Instant::now();

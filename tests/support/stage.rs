@@ -102,7 +102,7 @@ impl Stage {
     pub fn written(&mut self) -> String {
         let Some(printer) = &mut self.printer else { return String::new() };
         let lines = printer.take();
-        let (question, gate) = printer.told();
+        let (question, gate) = printer.written();
         let shown = Msg::Shown(question, self.now);
         self.tell(Msg::Printed(question, gate)).tell(shown);
         lines.join("\n")

@@ -350,9 +350,8 @@ impl AgentPart {
                 self.note(at, format!("The user ran in a shell ({id}): {command}"));
             }
             Event::JobEnded(end) => {
-                let time = crate::summary::seconds(end.elapsed_ms);
                 let output = if end.output.is_empty() { String::new() } else { format!("\n\n{}", end.output) };
-                self.note(at, format!("{} ended after {time}: {}{output}", end.id, end.words()));
+                self.note(at, format!("{}{output}", end.sentence()));
                 end.notes.into_iter().for_each(|note| self.note(at, note));
             }
             Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),

@@ -26,7 +26,7 @@ use crate::steering::{Rule, TextKind};
 const INTERRUPTED: &str = "interrupted: the program ended";
 
 /// Why what was open has ended where a branch begins.
-const LEFT: &str = "left: the session branches here";
+const LEFT: &str = "left behind: this session branches here";
 
 /// Returns what a session goes on with.
 pub fn restore(records: Vec<Record>) -> Resumed {

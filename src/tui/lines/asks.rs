@@ -1,7 +1,7 @@
 //! What waits for the user: questions, and the place before which a paused agent waits, as lines.
 //!
-//! Called by the printer. A question is told whole, every part of what it asks about; of a very long one the rest is
-//! told on demand, and a yes counts only then.
+//! Called by the printer. A question is written whole, every part of what it asks about; of a very long one the rest is
+//! written on demand, and a yes counts only then.
 
 use super::page::Page;
 use crate::message::ToolCall;
@@ -15,34 +15,34 @@ use crate::tui::state::{App, QuestionId};
 use crate::tui::widgets::exact;
 use crate::{limits, summary};
 
-/// The question that was told last, as far as it was told.
+/// The question that was written last, as far as it was written.
 #[derive(Debug)]
 pub struct WrittenQuestion {
     id: QuestionId,
     rows: Vec<String>,
-    told: usize,
+    written: usize,
 }
 
 impl WrittenQuestion {
-    pub fn tell(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
+    pub fn write(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let others = match app.questions.len() {
             0 | 1 => String::new(),
             count => format!(" ({} more after it)", count - 1),
         };
         page.say(&format!("question {}", id.number()), &format!("{who} asks: {}{others}", question.title));
-        let mut asked = Self { id, rows: rows(&question.detail, ""), told: 0 };
+        let mut asked = Self { id, rows: rows(&question.detail, ""), written: 0 };
         asked.more(page);
         page.say("answers", &answers(question, id.number()));
         asked
     }
 
-    /// Tells what was not told yet, up to a limit.
+    /// Writes what was not written yet, up to a limit.
     pub fn more(&mut self, page: &mut Page) {
-        for row in self.rows.iter().skip(self.told).take(limits::QUESTION_LINES) {
+        for row in self.rows.iter().skip(self.written).take(limits::QUESTION_LINES) {
             page.add(row);
         }
-        self.told = (self.told + limits::QUESTION_LINES).min(self.rows.len());
+        self.written = (self.written + limits::QUESTION_LINES).min(self.rows.len());
         if self.below() > 0 {
             let rest = summary::count(self.below(), "line");
             page.say("more", &format!("{rest}: /more reads on; a yes counts once all was read"));
@@ -53,13 +53,18 @@ impl WrittenQuestion {
         self.id
     }
 
-    /// Returns what was told, as the state wants to know it.
+    /// Returns what was written, as the state wants to know it.
     pub fn seen(&self) -> ShownQuestion {
-        ShownQuestion { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
+        ShownQuestion {
+            id: self.id,
+            top: 0,
+            shown: u16::try_from(self.written).unwrap_or(u16::MAX),
+            below: self.below(),
+        }
     }
 
     fn below(&self) -> usize {
-        self.rows.len().saturating_sub(self.told)
+        self.rows.len().saturating_sub(self.written)
     }
 }
 

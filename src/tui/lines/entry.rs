@@ -1,4 +1,4 @@
-//! One entry of a transcript as lines: short when it is first told, whole when it is asked for.
+//! One entry of a transcript as lines: short when it is first written, whole when it is asked for.
 //!
 //! Called by the printer. The number of an entry is its place, from 1; it never changes within a conversation.
 
@@ -11,14 +11,14 @@ use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, 
 use crate::tui::transcript::result::Shown;
 use crate::tui::widgets::diff::LineKind;
 
-/// Lines of a user's text or a thought that are told at once.
+/// Lines of a user's text or a thought that are written at once.
 const TEXT: usize = 8;
-/// Lines of output that are told whole.
+/// Lines of output that are written whole.
 const WHOLE: usize = 3;
 /// Lines of the beginning and the end of a command's output.
 const COMMAND: [usize; 2] = [2, 4];
 const FAILED: [usize; 2] = [3, 10];
-/// Changed lines of a diff that are told at once.
+/// Changed lines of a diff that are written at once.
 const DIFF: usize = 12;
 
 pub fn number(cell: &Cell) -> usize {
@@ -42,15 +42,15 @@ fn you(kind: TextKind) -> String {
     if kind == TextKind::Add { "you".to_owned() } else { format!("you, {kind}") }
 }
 
-/// Tells an entry that has ended, except answers, which are told while they come.
-pub fn tell(cell: &Cell, page: &mut Page) {
+/// Writes an entry that has ended, except answers, which are written while they come.
+pub fn write(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     let more = format!("say /show {number}");
     match cell.body() {
         Body::User { text, kind, mid_loop, receipt, images: _ } => {
-            let told = receipt.as_ref().and_then(|told| told.parts.first()).filter(|_| *mid_loop);
+            let first = receipt.as_ref().and_then(|receipt| receipt.parts.first()).filter(|_| *mid_loop);
             let you = you(*kind);
-            let word = told.map_or_else(|| you.clone(), |told| format!("{you}, {told}"));
+            let word = first.map_or_else(|| you.clone(), |first| format!("{you}, {first}"));
             page.text(&word, text, TEXT, &more);
         }
         Body::Thinking { text, .. } => {
@@ -72,21 +72,21 @@ pub fn tell(cell: &Cell, page: &mut Page) {
     }
 }
 
-/// Tells an entry whole.
+/// Writes an entry whole.
 pub fn whole(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     match cell.body() {
         Body::User { text, kind, receipt, .. } => {
             page.text(&format!("{number}, {}", you(*kind)), text, usize::MAX, "");
-            if let Some(told) = receipt {
-                page.say("receipt", &told.parts.join(", "));
+            if let Some(receipt) = receipt {
+                page.say("receipt", &receipt.parts.join(", "));
             }
         }
         Body::Thinking { text, .. } => page.text(&format!("{number}, thinking"), text, usize::MAX, ""),
         Body::Assistant { text, stage } => {
             let word = format!("{number}, answer");
             for line in Speech::default().end(text) {
-                page.tell(&word, &line);
+                page.write(&word, &line);
             }
             if *stage != Stage::Done {
                 page.say("answer", if *stage == Stage::Live { "not at its end yet" } else { "interrupted" });
@@ -186,7 +186,7 @@ pub fn ending(call: &CallCell) -> String {
 
 fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
     if let (Some(child), CallStatus::Succeeded) = (&call.child, call.status()) {
-        // Its task was told at its start, its time at its end.
+        // Its task was written at its start, its time at its end.
         let lines = count(call.output().lines().count(), "line");
         return page.say(&tool(call), &format!("{} reports {lines}, {more}", child.name));
     }
@@ -226,7 +226,7 @@ fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
     }
 }
 
-/// Tells the changed lines of a file, each with its number.
+/// Writes the changed lines of a file, each with its number.
 fn diff(call: &CallCell, most: usize, more: &str, page: &mut Page) {
     let Some(Shown::Diff(diff)) = &call.shown else { return };
     let changed: Vec<_> =

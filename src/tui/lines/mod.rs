@@ -52,7 +52,7 @@ pub use speech::Speech;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Typing {
     Echoed,
-    /// Whole lines come: what commands put into the line is told.
+    /// Whole lines come: what commands put into the line is written.
     #[default]
     Whole,
 }
@@ -61,7 +61,7 @@ pub enum Typing {
 #[derive(Debug, Default)]
 pub struct Printer {
     typing: Typing,
-    /// What was told to be in the line.
+    /// What was written to be in the line.
     kept: String,
     page: Page,
     reading: Reading,
@@ -73,7 +73,7 @@ pub struct Printer {
     models: Vec<String>,
     rules: RuleList,
     host: HostState,
-    /// The name of the model that was told last; empty while nothing needs to be told.
+    /// The name of the model that was written last; empty while nothing needs to be written.
     model: String,
 }
 
@@ -95,7 +95,7 @@ impl Printer {
         printer
     }
 
-    /// Looks at the state: tells what is new since the last look.
+    /// Looks at the state: writes what is new since the last look.
     pub fn look(&mut self, app: &App) {
         self.host(app);
         self.model(app);
@@ -117,7 +117,7 @@ impl Printer {
         self.line(app);
     }
 
-    /// Tells which rules hold that did not, which have changed, and which hold no more.
+    /// Writes which rules hold that did not, which have changed, and which hold no more.
     fn rules(&mut self, app: &App) {
         let now = &app.facts.run.rules;
         for rule in now.all().iter().filter(|rule| self.rules.get(&rule.id) != Some(*rule)) {
@@ -132,7 +132,7 @@ impl Printer {
         }
     }
 
-    /// Tells what an event says about the run as a whole and about agents that are not read; the state has it already.
+    /// Writes what an event says about the run as a whole and about agents that are not read; the state has it already.
     pub fn heard(&mut self, app: &App, envelope: &Envelope) {
         let is_read = envelope.agent == *app.tree.selected();
         match &envelope.event {
@@ -183,7 +183,7 @@ impl Printer {
                 Some(PausePlace::Call(call)) => asks::arguments(call, &mut self.page),
                 Some(PausePlace::Boundary) | None => self.page.say("notice", "no call waits here"),
             },
-            (other, _) => report::tell(app, other, &mut self.page),
+            (other, _) => report::write(app, other, &mut self.page),
         }
     }
 
@@ -199,12 +199,12 @@ impl Printer {
         self.page.take()
     }
 
-    /// Returns the question and the place where the read agent waits, as far as they were told.
-    pub fn told(&self) -> (Option<ShownQuestion>, PauseDrawn) {
+    /// Returns the question and the place where the read agent waits, as far as they were written.
+    pub fn written(&self) -> (Option<ShownQuestion>, PauseDrawn) {
         (self.asked.as_ref().map(WrittenQuestion::seen), PauseDrawn { waiting: self.waiting.clone(), top: 0 })
     }
 
-    /// Returns when something must be told because time passes: a tool runs long.
+    /// Returns when something must be written because time passes: a tool runs long.
     pub fn due(&self) -> Option<Timestamp> {
         self.reading.due()
     }
@@ -222,13 +222,13 @@ impl Printer {
         }
     }
 
-    /// Tells which model answers, where only its server was known.
+    /// Writes which model answers, where only its server was known.
     fn model(&mut self, app: &App) {
         let model = app.status.model(app.facts.run.agents.main().model.as_deref());
         if self.model.is_empty() || self.model == model {
             return;
         }
-        // A switch is told by the transcript.
+        // A switch is written by the transcript.
         if model != app.status.label {
             self.page.say("model", model);
         }
@@ -240,11 +240,11 @@ impl Printer {
         if current == self.asked.as_ref().map(WrittenQuestion::id) {
             return;
         }
-        let told = current.zip(app.questions.current());
-        self.asked = told.map(|(id, question)| WrittenQuestion::tell(app, id, question, &mut self.page));
+        let written = current.zip(app.questions.current());
+        self.asked = written.map(|(id, question)| WrittenQuestion::write(app, id, question, &mut self.page));
     }
 
-    /// Tells what is in the line where nobody else shows it.
+    /// Writes what is in the line where nobody else shows it.
     fn line(&mut self, app: &App) {
         if self.typing == Typing::Echoed {
             return;

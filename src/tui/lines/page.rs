@@ -1,4 +1,4 @@
-//! The lines that are to be written, in order, and the rule that tells the program's words from all others.
+//! The lines that are to be written, in order, and the rule that separates the program's words from all others.
 //!
 //! Always holds: a line that begins at the margin begins with a word of the program; what a model, a tool or a file says
 //! stands behind such a word or is indented. A line is one line, sanitised, and is never changed.
@@ -26,7 +26,7 @@ impl Page {
     }
 
     /// Writes a line of somebody else, behind the word when the line before was not theirs.
-    pub fn tell(&mut self, word: &str, text: &str) {
+    pub fn write(&mut self, word: &str, text: &str) {
         if self.speaker.as_deref() == Some(word) {
             self.add(text);
         } else {

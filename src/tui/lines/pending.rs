@@ -63,7 +63,7 @@ impl AnnouncedTexts {
     }
 }
 
-/// Tells the whole list.
+/// Writes the whole list.
 pub fn list(app: &App, page: &mut Page) {
     if app.facts.run.pending.is_empty() {
         page.say("pending", "nothing");
@@ -114,7 +114,7 @@ fn line(app: &App, entry: &PendingText) -> String {
     format!("{text} ({kind}{delivery}{when})")
 }
 
-/// Tells whether a text starts a turn by itself: then its delivery is told and nothing before.
+/// Tells whether a text starts a turn by itself: then its delivery is written and nothing before.
 fn enters_at_once(app: &App, entry: &PendingText) -> bool {
     let is_ready = app.status.host == crate::tui::status::HostState::Ready;
     entry.agent.is_main()

@@ -1,4 +1,4 @@
-//! What is told on demand: help, the manual, the state of everything, the agents, the ledger, entries and what is found in them.
+//! What is written on demand: help, the manual, the state of everything, the agents, the ledger, entries and what is found in them.
 
 use super::page::{Page, named};
 use super::speech::Speech;
@@ -16,7 +16,7 @@ use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::{App, Report};
 use crate::tui::status::{HostState, ModelSource};
 
-pub fn tell(app: &App, report: &Report, page: &mut Page) {
+pub fn write(app: &App, report: &Report, page: &mut Page) {
     match report {
         Report::Help => help(page),
         Report::Manual(words) => manual(words, page),
@@ -38,8 +38,8 @@ fn help(page: &mut Page) {
     page.add("A line that ends with a backslash goes on in the next. A paste is one message, whatever it holds.");
     page.add("While you type nothing is written; it comes when the line is sent or empty, or with Ctrl+L.");
     page.add("Ctrl+C empties the line, in an empty line it stops the turn, twice it quits. Esc leaves an edit.");
-    let told = |command: &&Command| !only_drawn(command.verb) && command.name != "keys";
-    for command in COMMANDS.iter().filter(told).chain(LINE_COMMANDS) {
+    let is_listed = |command: &&Command| !only_drawn(command.verb) && command.name != "keys";
+    for command in COMMANDS.iter().filter(is_listed).chain(LINE_COMMANDS) {
         let help = match command.verb {
             Verb::Agents => "the agents and what each does",
             Verb::Pending => "the texts that wait, with their numbers",

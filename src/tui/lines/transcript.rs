@@ -1,6 +1,6 @@
-//! Reading along in the transcript of the selected agent: what was told of each entry, and what comes next.
+//! Reading along in the transcript of the selected agent: what was written of each entry, and what comes next.
 //!
-//! Entries are told when they end, in the order in which they end; answers while they come. Only what is open is looked
+//! Entries are written when they end, in the order in which they end; answers while they come. Only what is open is looked
 //! at again. Another agent is read from its end on.
 
 use jiff::Timestamp;
@@ -38,10 +38,10 @@ enum Last {
     No,
 }
 
-/// What was told of an entry that is open.
+/// What was written of an entry that is open.
 #[derive(Debug)]
 enum EntryProgress {
-    /// Nothing; it is told at its end.
+    /// Nothing; it is written at its end.
     Nothing,
     /// That the call runs.
     Begin,
@@ -62,37 +62,37 @@ impl Reading {
         let count = transcript.cells().len();
         let last = |cell: &Cell| if entry::number(cell) == count { Last::Yes } else { Last::No };
         let mut open = std::mem::take(&mut self.open);
-        open.retain_mut(|(id, told)| {
+        open.retain_mut(|(id, written)| {
             let Some(cell) = transcript.get(*id) else { return false };
-            let goes_on = more(cell, last(cell), told, app.facts.now, page);
+            let goes_on = more(cell, last(cell), written, app.facts.now, page);
             if goes_on {
-                self.wait_for(cell, told);
+                self.wait_for(cell, written);
             }
             goes_on
         });
         self.open = open;
         for cell in transcript.cells().iter().skip(self.next) {
             self.next += 1;
-            let mut told = EntryProgress::Nothing;
+            let mut written = EntryProgress::Nothing;
             if matches!(cell.body(), Body::User { .. }) {
                 self.said.push(cell.id());
             }
-            if more(cell, last(cell), &mut told, app.facts.now, page) {
-                self.wait_for(cell, &told);
-                self.open.push((cell.id(), told));
+            if more(cell, last(cell), &mut written, app.facts.now, page) {
+                self.wait_for(cell, &written);
+                self.open.push((cell.id(), written));
             }
         }
         self.unseen(transcript, page);
     }
 
-    /// Returns when a tool that runs has run long enough to be told.
+    /// Returns when a tool that runs has run long enough to be written.
     pub fn due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// Notes when a call that was not told yet is to be told.
-    fn wait_for(&mut self, cell: &Cell, told: &EntryProgress) {
-        if let (Body::Call(call), EntryProgress::Nothing) = (cell.body(), told)
+    /// Notes when a call that was not written yet is to be written.
+    fn wait_for(&mut self, cell: &Cell, written: &EntryProgress) {
+        if let (Body::Call(call), EntryProgress::Nothing) = (cell.body(), written)
             && call.child.is_none()
             && !call.asked.iter().any(|asked| asked.answer.is_none())
         {
@@ -104,12 +104,14 @@ impl Reading {
     /// Says of texts that no reply was given to.
     fn unseen(&mut self, transcript: &Transcript, page: &mut Page) {
         self.said.retain(|id| {
-            let Some(Body::User { receipt: Some(told), .. }) = transcript.get(*id).map(Cell::body) else { return true };
-            match told.mark {
+            let Some(Body::User { receipt: Some(receipt), .. }) = transcript.get(*id).map(Cell::body) else {
+                return true;
+            };
+            match receipt.mark {
                 ReceiptMark::Waiting | ReceiptMark::Delivered => true,
                 ReceiptMark::Seen | ReceiptMark::Back => false,
                 ReceiptMark::Unseen => {
-                    page.say("warning", &format!("entry {}, your text: {}", id.index() + 1, told.parts.join(", ")));
+                    page.say("warning", &format!("entry {}, your text: {}", id.index() + 1, receipt.parts.join(", ")));
                     false
                 }
             }
@@ -133,41 +135,41 @@ impl Reading {
     }
 }
 
-/// Tells what has come of an entry; true while more may come.
-fn more(cell: &Cell, is_last: Last, told: &mut EntryProgress, now: Timestamp, page: &mut Page) -> bool {
+/// Writes what has come of an entry; true while more may come.
+fn more(cell: &Cell, is_last: Last, written: &mut EntryProgress, now: Timestamp, page: &mut Page) -> bool {
     match cell.body() {
         Body::Assistant { text, stage } => {
-            if cell.rewrites() > 0 && matches!(told, EntryProgress::Part(speech) if speech.read() > 0) {
+            if cell.rewrites() > 0 && matches!(written, EntryProgress::Part(speech) if speech.read() > 0) {
                 page.say("answer", "its end was changed; it is read again");
-                *told = EntryProgress::Nothing;
+                *written = EntryProgress::Nothing;
             }
-            let mut speech = match std::mem::replace(told, EntryProgress::Nothing) {
+            let mut speech = match std::mem::replace(written, EntryProgress::Nothing) {
                 EntryProgress::Part(speech) => speech,
                 EntryProgress::Nothing | EntryProgress::Begin => Speech::default(),
             };
             let lines = if *stage == Stage::Live { speech.more(text) } else { speech.end(text) };
             for line in lines {
-                page.tell("answer", &line);
+                page.write("answer", &line);
             }
             if *stage == Stage::Interrupted {
                 page.say("answer", "interrupted here");
             }
-            *told = EntryProgress::Part(speech);
+            *written = EntryProgress::Part(speech);
             *stage == Stage::Live
         }
-        // Its own end is told only behind the answer that follows it.
+        // Its own end is written only behind the answer that follows it.
         Body::Thinking { stage, .. } if *stage == Stage::Live && is_last == Last::Yes => true,
         Body::Call(call) if matches!(call.state, CallState::Running { .. }) => {
             let waits = call.asked.iter().any(|asked| asked.answer.is_none());
             let is_slow = later(call.started, limits::LINE_SLOW_TOOL) <= now;
-            // What is asked about is told by the question, an agent by its start.
-            if is_slow && !waits && call.child.is_none() && matches!(told, EntryProgress::Nothing) {
+            // What is asked about is written by the question, an agent by its start.
+            if is_slow && !waits && call.child.is_none() && matches!(written, EntryProgress::Nothing) {
                 page.say(&entry::tool(call), &format!("{}, running", entry::asked_for(call)));
-                *told = EntryProgress::Begin;
+                *written = EntryProgress::Begin;
             }
             true
         }
-        // The question tells it, and its answer.
+        // The question writes it, and its answer.
         Body::Notice { level: Level::Warning, text } if text.starts_with("asks: ") => false,
         Body::User { .. }
         | Body::Thinking { .. }
@@ -175,7 +177,7 @@ fn more(cell: &Cell, is_last: Last, told: &mut EntryProgress, now: Timestamp, pa
         | Body::Child(_)
         | Body::Compaction { .. }
         | Body::Notice { .. } => {
-            entry::tell(cell, page);
+            entry::write(cell, page);
             false
         }
     }

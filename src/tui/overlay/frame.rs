@@ -11,6 +11,10 @@ use crate::tui::widgets::fit::{columns, put};
 /// Most rows of a list above the composer that are shown at once.
 pub const LIST_ROWS: usize = 8;
 
+/// Columns of what lies over a broad screen, and the fewest that stay free on each side of it.
+const WIDTH: u16 = 116;
+const SIDE: u16 = 12;
+
 /// Clears a place in the middle of the screen, with a border where there is room for one and the first title that fits
 /// into it; returns what is inside.
 pub fn open(
@@ -58,8 +62,9 @@ fn is_framed(area: Rect) -> bool {
     area.width >= 30 && area.height >= 8
 }
 
+/// Returns its place: as wide as the screen, unless so much of that would stay free on both sides that it can be read.
 fn frame(screen: Rect) -> Rect {
-    let width = screen.width.saturating_sub(if screen.width > 50 { 4 } else { 0 }).min(116);
+    let width = if screen.width < WIDTH + 2 * SIDE { screen.width } else { WIDTH };
     let height = screen.height.saturating_sub(if screen.height > 20 { 4 } else { 1 });
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
 }

@@ -353,7 +353,7 @@ impl Lines<'_> {
                 self.let_go();
             }
         } else if self.printer.has_lines() {
-            let asked = self.printer.told().0.map(|seen| seen.id);
+            let asked = self.printer.written().0.map(|seen| seen.id);
             if asked.is_some() && asked != self.question.map(|seen| seen.id) && asked != self.rung {
                 // Somebody is asked and does not know it yet.
                 self.rung = asked;
@@ -382,7 +382,7 @@ impl Lines<'_> {
             self.output.line(line);
         }
         self.output.flush();
-        let (question, gate) = self.printer.told();
+        let (question, gate) = self.printer.written();
         if question != self.question {
             self.question = question;
             self.question_frame = self.output.handed_over();

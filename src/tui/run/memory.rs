@@ -115,11 +115,11 @@ impl Memory {
     }
 
     /// Searches a list, unless a newer search comes meanwhile.
-    pub fn find(&self, quest: FuzzyQuery, files: &Files) {
-        self.newest.store(quest.number, Ordering::Relaxed);
+    pub fn find(&self, query: FuzzyQuery, files: &Files) {
+        self.newest.store(query.number, Ordering::Relaxed);
         let newest = Arc::clone(&self.newest);
         files.aside(move || {
-            let found = find(&quest, || newest.load(Ordering::Relaxed) == quest.number);
+            let found = find(&query, || newest.load(Ordering::Relaxed) == query.number);
             found.map(Msg::Matched).into_iter().collect()
         });
     }

@@ -59,8 +59,9 @@ pub struct ScreenOptions {
     pub client: Option<ClientId>,
     /// A recorded session to be shown instead of a run.
     pub replay: Option<Recorded>,
-    /// The last events of the session, to be shown while the whole of it is read; none of a short one.
-    pub session_end: Vec<Envelope>,
+    /// The last events of a session that goes on, to be shown while the whole of it is read: empty of a short one, `None`
+    /// where nothing goes on.
+    pub session_end: Option<Vec<Envelope>>,
     /// Whether a session is to be chosen first.
     pub choose_session: bool,
 }

@@ -41,6 +41,7 @@ pub(super) struct Screen<'a> {
     mail: VecDeque<Post>,
     /// Bytes of text that were folded since the last frame.
     folded: usize,
+    is_folding: bool,
     /// The editor that has the terminal.
     pub loan: Option<Loan>,
     /// What came in while somebody else had the terminal already.
@@ -72,7 +73,9 @@ impl<'a> Surface<'a> for Screen<'a> {
         let terminal = Terminal::open(written, options.terminal, options.mouse, options.titled)?;
         let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
         let mut app = new_app(&options, terminal.size(), Medium::Screen);
-        app.transcripts.show_end(&options.session_end);
+        if let Some(end) = &options.session_end {
+            app.transcripts.show_end(end);
+        }
         Ok(Self {
             core: Core::new(&options, app, client, files),
             terminal,
@@ -80,6 +83,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             cache: ViewCache::default(),
             mail: VecDeque::new(),
             folded: 0,
+            is_folding: false,
             loan: None,
             held: Vec::new(),
             way: options.way,
@@ -186,7 +190,11 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn catch_up(&mut self) -> io::Result<()> {
         let now = Instant::now();
         if self.core.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
-            self.core.clock.folded(now);
+            if self.core.app.transcripts.is_arriving() {
+                self.core.clock.folded_part();
+            } else {
+                self.core.clock.folded(now);
+            }
             self.mail.extend(self.core.client.events());
         }
         // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
@@ -198,7 +206,9 @@ impl<'a> Surface<'a> for Screen<'a> {
                 self.mail.push_front(rest);
             }
             self.folded += post.piece_bytes();
+            self.is_folding = true;
             self.tell(Msg::Post(post));
+            self.is_folding = false;
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
@@ -224,7 +234,10 @@ impl<'a> Surface<'a> for Screen<'a> {
     }
 
     fn look(&mut self, _: Option<&Envelope>) {
-        self.core.clock.want_frame();
+        // What a session was in the middle of long ago is not shown as what it does.
+        if !self.is_folding || !self.core.app.transcripts.is_arriving() {
+            self.core.clock.want_frame();
+        }
     }
 
     fn wants_events() -> bool {

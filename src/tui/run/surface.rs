@@ -211,7 +211,7 @@ pub(super) trait Surface<'a>: Sized {
                 });
             }
             Effect::ListPaths => core.memory.list(&core.files),
-            Effect::Match(quest) => core.memory.find(quest, &core.files),
+            Effect::Match(query) => core.memory.find(query, &core.files),
             Effect::Write { request, text } => core.files.write(request, text),
             Effect::Copy(text) => self.copy(text),
             Effect::Edit { subject, text } => self.edit(subject, &text),

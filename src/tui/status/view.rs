@@ -32,6 +32,8 @@ pub struct StatusView<'a> {
     pub status: &'a Status,
     pub facts: &'a Facts,
     pub context: Context,
+    /// Whether a session that goes on is still being read: what its agents do is long past.
+    pub is_opening: bool,
 }
 
 /// Draws the status line into one or two rows.
@@ -39,7 +41,7 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
     let theme = &view.facts.theme;
     let first = row(area, 0);
     let (mut state, style) = turn_state(view);
-    if let Some(warning) = delay(view) {
+    if let Some(warning) = delay(view).filter(|_| !view.is_opening) {
         state = format!("{state} · ! {warning}");
     }
     let second = row(area, 1);
@@ -135,6 +137,7 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
     let main = view.facts.run.agents.main();
     match &view.status.host {
         HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
+        HostState::Starting if view.is_opening => return ("○ opening the session".to_owned(), theme.dim),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
     }

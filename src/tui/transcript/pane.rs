@@ -258,13 +258,12 @@ fn answer_for_spawner(envelope: &Envelope) -> Option<Envelope> {
 impl TranscriptPane {
     /// Shows the last events of a session while the whole of it is being read; none show nothing of it yet.
     pub fn show_end(&mut self, events: &[Envelope]) {
-        if events.is_empty() {
-            return;
-        }
         for envelope in events {
             self.envelope(envelope);
         }
-        self.readers.values_mut().for_each(|reader| reader.transcript.mark_as_end());
+        if !events.is_empty() {
+            self.readers.values_mut().for_each(|reader| reader.transcript.mark_as_end());
+        }
         self.arriving = Some(main_alone());
     }
 

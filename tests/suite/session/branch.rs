@@ -93,7 +93,7 @@ fn a_branch_has_everything_before_its_message_and_nothing_else() {
     assert_eq!(lines(&mid_loop.messages).last().unwrap(), "tool#c1: x");
     let closed: Vec<&Event> = mid_loop.closing.iter().map(|closing| &closing.event).collect();
     assert!(
-        matches!(closed.last(), Some(Event::TurnEnded { message: Some(why), .. }) if why.starts_with("left:")),
+        matches!(closed.last(), Some(Event::TurnEnded { message: Some(why), .. }) if why.starts_with("left behind:")),
         "{closed:?}"
     );
     let first = branch("m1");

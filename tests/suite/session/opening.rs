@@ -13,6 +13,7 @@ use steersman::message::Message;
 use steersman::protocol::{Notice, Unfinished};
 use steersman::session::journal::{EarlierRun, Record, SessionFile, restore};
 use steersman::tui::msg::Msg;
+use steersman::tui::status::HostState;
 use tempfile::TempDir;
 
 use super::saved::Saved;
@@ -111,6 +112,22 @@ fn the_end_is_on_the_screen_until_all_is_read_and_who_reads_there_stays_there() 
     // A new conversation, and what comes now, goes to the whole.
     stage.says("", "Something new.");
     assert!(stage.screen().contains("Something new."), "{}", stage.screen());
+}
+
+#[test]
+fn what_an_agent_did_long_ago_is_not_shown_as_what_it_does_while_the_session_is_read() {
+    let mut stage = Stage::new(80, 24);
+    stage.app.status.host = HostState::Starting;
+    stage.app.transcripts.show_end(&[]);
+    assert!(stage.screen().contains("○ opening the session"), "{}", stage.screen());
+    let mut began = super::journal::event(1, Event::TurnStarted { turn: 1 });
+    began.at = "2026-11-21T07:30:00Z".parse().unwrap();
+    stage.tell(Msg::from(began));
+    let screen = stage.screen();
+    assert!(screen.contains("○ opening the session"), "{screen}");
+    assert!(!screen.contains("waiting for the model") && !screen.contains("no token for"), "{screen}");
+    stage.tell(Msg::from(Notice::Unfinished(Unfinished::default())));
+    assert!(!stage.screen().contains("opening the session"), "{}", stage.screen());
 }
 
 #[test]

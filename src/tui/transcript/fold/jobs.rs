@@ -11,7 +11,6 @@ use crate::event::{JobEnd, JobEnding, JobOwner, JobStart};
 use crate::id::{CallId, JobId};
 use crate::limits::PROGRESS_BYTES;
 use crate::message::Arguments;
-use crate::summary;
 use crate::text::{self, CommandOutput};
 use crate::tui::transcript::cell::{Body, CallCell, CallState, Level};
 use crate::tui::transcript::result::Shown;
@@ -52,8 +51,7 @@ impl Transcript {
     pub(super) fn job_ended(&mut self, end: &JobEnd) -> bool {
         let Some(cell) = self.shell_lines.remove(&end.id) else {
             let level = if end.is_success() { Level::Info } else { Level::Warning };
-            let time = summary::seconds(end.elapsed_ms);
-            self.say(level, &format!("{} ended after {time}: {}", end.id, end.words()));
+            self.say(level, &end.sentence());
             for note in &end.notes {
                 self.say(Level::Warning, &text::visible_line(note));
             }
