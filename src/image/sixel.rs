@@ -133,6 +133,7 @@ impl ColourBox {
 }
 
 /// Returns the colour of a pixel; `None` for one that can be looked through.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "an iterator of pixels lends them")]
 fn colour(&Rgba([red, green, blue, opacity]): &Rgba<u8>) -> Option<Colour> {
     let percent = |value: u8| u8::try_from((u16::from(value) * 100 + 127) / 255).unwrap_or(100);
     (opacity >= OPAQUE).then(|| [red, green, blue].map(percent))
