@@ -8,6 +8,8 @@
 mod fitting;
 #[cfg(feature = "tools")]
 mod preview;
+#[cfg(feature = "tools")]
+mod sixel;
 
 use std::fmt;
 use std::sync::Arc;

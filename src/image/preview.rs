@@ -6,11 +6,12 @@
 use std::io::Cursor;
 
 use ::image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use ::image::{RgbaImage, imageops};
+use ::image::{DynamicImage, RgbaImage, imageops};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::fitting::{measured, opened, unreadable};
+use super::sixel::SixelPalette;
 use super::{Image, ImageType};
 use crate::limits;
 
@@ -32,6 +33,8 @@ pub enum PreviewCut {
     Whole,
     /// A strip for each row of cells: the terminal forgets it as soon as it is drawn.
     Rows,
+    /// A strip for each row of cells, in sixels: the terminal does not scale them.
+    Sixels,
 }
 
 /// A picture that fills a rectangle of cells.
@@ -41,7 +44,9 @@ pub struct Preview {
     pub columns: u16,
     /// Its rows.
     pub rows: u16,
-    /// PNG files: one of the whole, or one of each row from the top.
+    /// The size of a cell that it was made for, pixels.
+    pub cell: (u16, u16),
+    /// PNG files: one of the whole, or one of each row from the top; or the data of a sixel sequence for each row.
     pub parts: Vec<Vec<u8>>,
 }
 
@@ -56,7 +61,14 @@ impl Preview {
         let media_type = ImageType::of(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         measured(media_type, &bytes)?;
         let picture = opened(media_type, &bytes)?;
-        let side = |pixels: u16| u32::from(pixels).clamp(1, limits::CELL_PIXELS);
+        let most_side = match cut {
+            PreviewCut::Whole | PreviewCut::Rows => limits::CELL_PIXELS,
+            PreviewCut::Sixels if u32::from(room.cell.0.max(room.cell.1)) > limits::SIXEL_CELL_PIXELS => {
+                return Err("the cells of the terminal are too large".to_owned());
+            }
+            PreviewCut::Sixels => limits::SIXEL_CELL_PIXELS,
+        };
+        let side = |pixels: u16| u32::from(pixels).clamp(1, most_side);
         let cell = (side(room.cell.0), side(room.cell.1));
         let most = (u32::from(room.columns) * cell.0, u32::from(room.rows) * cell.1);
         if most.0 == 0 || most.1 == 0 {
@@ -67,21 +79,41 @@ impl Preview {
         } else {
             picture
         };
+        let picture = match cut {
+            PreviewCut::Whole | PreviewCut::Rows => picture,
+            PreviewCut::Sixels => of_few_pixels(picture),
+        };
         let (columns, rows) = (picture.width().div_ceil(cell.0), picture.height().div_ceil(cell.1));
         let mut canvas = RgbaImage::new(columns * cell.0, rows * cell.1);
         imageops::overlay(&mut canvas, &picture.to_rgba8(), 0, 0);
+        let strips =
+            (0..rows).map(|row| imageops::crop_imm(&canvas, 0, row * cell.1, canvas.width(), cell.1).to_image());
         let parts = match cut {
             PreviewCut::Whole => vec![png(&canvas)?],
-            PreviewCut::Rows => (0..rows)
-                .map(|row| png(&imageops::crop_imm(&canvas, 0, row * cell.1, canvas.width(), cell.1).to_image()))
-                .collect::<Result<_, _>>()?,
+            PreviewCut::Rows => strips.map(|strip| png(&strip)).collect::<Result<_, _>>()?,
+            PreviewCut::Sixels => {
+                // One palette: a terminal may have the colours of what it drew last alone.
+                let palette = SixelPalette::new(&canvas);
+                strips.map(|strip| palette.write(&strip)).collect()
+            }
         };
         if parts.iter().map(Vec::len).sum::<usize>() > limits::PICTURE_BYTES {
             return Err("its picture is too large".to_owned());
         }
         let count = |cells: u32| u16::try_from(cells).unwrap_or(u16::MAX);
-        Ok(Self { columns: count(columns), rows: count(rows), parts })
+        Ok(Self { columns: count(columns), rows: count(rows), cell: room.cell, parts })
     }
+}
+
+/// Makes a picture smaller until it has no more pixels than one in sixels may have.
+fn of_few_pixels(picture: DynamicImage) -> DynamicImage {
+    let (width, height, most) = (picture.width().max(1), picture.height().max(1), limits::SIXEL_PIXELS);
+    if u64::from(width) * u64::from(height) <= u64::from(most) {
+        return picture;
+    }
+    let across = (u64::from(most) * u64::from(width) / u64::from(height)).isqrt().max(1);
+    let across = u32::try_from(across).unwrap_or(u32::MAX);
+    picture.resize(across, (most / across).max(1), imageops::FilterType::Triangle)
 }
 
 fn png(picture: &RgbaImage) -> Result<Vec<u8>, String> {

@@ -25,6 +25,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::tui::handover::Handover;
 use crate::tui::keymap::{self, Chord};
 use crate::tui::msg::Attention;
+use crate::tui::pictures::PictureProtocol;
 use crate::{clock, limits};
 use decode::{Decoded, Decoder};
 
@@ -57,8 +58,10 @@ pub enum Input {
     Attention(Attention),
     /// The terminal says the colour of its background: red, green, blue.
     Background([u8; 3]),
-    /// The terminal says that it shows pictures.
-    Pictures,
+    /// The terminal says that it shows pictures of this protocol.
+    Pictures(PictureProtocol),
+    /// The terminal says the width and the height of a cell, pixels.
+    CellPixels((u16, u16)),
     /// The terminal has another size.
     Resize(Size),
     /// The terminal cannot be read any more.
@@ -318,7 +321,8 @@ impl Source {
                 Decoded::Paste(text) => Input::Paste(text, now),
                 Decoded::Mouse(event) => Input::Mouse(event, now),
                 Decoded::Attention(attention) => Input::Attention(attention),
-                Decoded::Pictures => Input::Pictures,
+                Decoded::Pictures(protocol) => Input::Pictures(protocol),
+                Decoded::CellPixels(cell) => Input::CellPixels(cell),
                 Decoded::Background(colour) => match self.asked.take() {
                     Some(asked) if asked.elapsed() < limits::BACKGROUND_TIME => Input::Background(colour),
                     // Nobody asked, or so long ago that a change would startle.

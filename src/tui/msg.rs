@@ -91,8 +91,8 @@ pub enum Msg {
     },
     /// Answers [`Effect::Colour`].
     Coloured(Vec<Coloured>),
-    /// The terminal shows pictures.
-    Pictures(PictureProtocol),
+    /// The terminal shows pictures, and its cells have this width and height in pixels.
+    Pictures(PictureProtocol, (u16, u16)),
     /// Answers [`Effect::MakePicture`].
     PictureMade {
         digest: ImageDigest,

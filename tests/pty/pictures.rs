@@ -18,6 +18,12 @@ const ANSWER: &str = "\x1b_Gi=31;OK\x1b\\";
 /// Begins a picture in each protocol.
 const KITTY: &str = "\x1b_Ga=T,U=1,";
 const ITERM2: &str = "\x1b]1337;File=inline=1;";
+const SIXEL: &str = "\x1bP0;1;0q\"1;1;";
+/// The questions to terminals that may show sixels: the size of a cell, and the attributes.
+const ATTRIBUTES: &str = "\x1b[16t\x1b[c";
+/// What foot answers, and what VTE does.
+const SIXELS: &str = "\x1b[6;20;10t\x1b[?62;4;22c";
+const NO_SIXELS: &str = "\x1b[6;20;10t\x1b[?65;1;9c";
 /// Stands for a cell of a picture.
 const CELL: char = '\u{10EEEE}';
 const CTRL_L: &str = "\x0c";
@@ -170,6 +176,50 @@ fn a_terminal_of_iterm2s_protocol_gets_the_rows_of_the_picture_where_they_stand(
 }
 
 #[test]
+fn a_terminal_that_answers_that_it_shows_sixels_gets_the_rows_of_the_picture_and_keeps_none() {
+    let project = project();
+    let server = server(true, [Reply::text("I see it"), Reply::text(&"more\n\n".repeat(60))]);
+    let mut terminal = Start::against(&server).cwd(project.path()).run();
+    terminal.wait_written(0, ATTRIBUTES.as_bytes());
+    // In pieces, with a key between, and late.
+    terminal.send("\x1b[6;20");
+    terminal.send(";10t");
+    send(&mut terminal);
+    assert_eq!(written(&terminal, SIXEL), 0);
+    terminal.send("w\x1b[?62;");
+    terminal.send("4;22cx");
+    wait_count(&terminal, SIXEL, 5);
+    let screen = terminal.wait_typed("wx");
+    assert!(!has_picture(&screen) && !screen.contains("62;"), "{screen}");
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(raw.contains("\x1b8\x1bP0;1;0q\"1;1;400;20#"), "a row of forty cells: {raw:?}");
+    // A frame that changes elsewhere does not draw them again; one behind an overlay does.
+    terminal.type_text(" words");
+    assert_eq!(written(&terminal, SIXEL), 5);
+    terminal.send(keys::F1);
+    terminal.wait_for("Help: ");
+    terminal.send(keys::ESC);
+    wait_count(&terminal, SIXEL, 10);
+    // It scrolls out of view and back.
+    terminal.send(keys::ENTER);
+    terminal.wait_until("the picture out of view", |screen| screen.contains("more") && !screen.contains("I see it"));
+    let before = terminal.written();
+    terminal.send(&keys::PAGE_UP.repeat(9));
+    terminal.wait_written(before, SIXEL.as_bytes());
+    // Cells of another size: it is made again, twice as many cells in each direction.
+    let before = terminal.written();
+    terminal.send("\x1b[6;10;5t");
+    terminal.wait_written(before, b"\x1bP0;1;0q\"1;1;300;10#");
+    let before = terminal.written();
+    terminal.send(keys::CTRL_D);
+    terminal.send(keys::CTRL_D);
+    assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 0);
+    let last = String::from_utf8_lossy(&terminal.raw()[before..]).into_owned();
+    let (erased, left) = (last.rfind("\x1b[2J").unwrap(), last.find("\x1b[?1049l").unwrap());
+    assert!(erased < left && !last[erased..].contains("\x1bP"), "{last:?}");
+}
+
+#[test]
 fn no_other_terminal_is_written_a_byte_of_it() {
     let off = "screen.pictures = \"off\"";
     for (variables, answer, setting) in [
@@ -181,6 +231,16 @@ fn no_other_terminal_is_written_a_byte_of_it() {
         // It says that it cannot, or says nothing.
         (&[("TERM", "xterm-kitty")], "\x1b_Gi=31;ENOTSUPPORTED\x1b\\", ""),
         (&[("TERM", "xterm-kitty")], "", ""),
+        (&[("TERM", "xterm-256color")], "", ""),
+        (&[("TERM", "xterm-256color")], NO_SIXELS, ""),
+        // It shows them, and nobody knows the size of its cells.
+        (&[("TERM", "xterm-256color")], "\x1b[?62;4;22c", ""),
+        // Nobody asked.
+        (&[("TERM", "xterm-256color")], SIXELS, off),
+        (&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], SIXELS, ""),
+        (&[("TERM", "xterm-256color"), ("STY", "1.pts")], SIXELS, ""),
+        (&[("TERM", "xterm-kitty")], SIXELS, ""),
+        (&[("TERM", "linux")], SIXELS, ""),
     ] {
         let project = project();
         let config = project.path().join("own.toml");
@@ -196,6 +256,9 @@ fn no_other_terminal_is_written_a_byte_of_it() {
         let is_asked = variables == [("TERM", "xterm-kitty")] && setting.is_empty();
         assert_eq!(written(&terminal, "\x1b_G"), usize::from(is_asked), "{variables:?}");
         assert_eq!(written(&terminal, "1337"), 0, "{variables:?}");
+        let is_asked = variables == [("TERM", "xterm-256color")] && setting.is_empty();
+        assert_eq!(written(&terminal, ATTRIBUTES), usize::from(is_asked), "{variables:?}");
+        assert_eq!(written(&terminal, "\x1bP"), 0, "{variables:?}");
         assert!(!String::from_utf8_lossy(&terminal.raw()).contains(CELL), "{variables:?}");
     }
 }

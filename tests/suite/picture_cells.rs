@@ -51,7 +51,7 @@ fn says(stage: &mut Stage, text: &str, images: &[&Image]) {
 /// Lets the terminal show pictures.
 fn stage(width: u16, height: u16) -> Stage {
     let mut stage = Stage::new(width, height);
-    stage.tell(Msg::Pictures(PictureProtocol::Kitty));
+    stage.tell(Msg::Pictures(PictureProtocol::Kitty, CELL));
     stage
 }
 
@@ -62,7 +62,6 @@ fn make(stage: &mut Stage) -> usize {
     let mut made = 0;
     for effect in effects {
         if let Effect::MakePicture(PictureJob { digest, image, room, cut }) = effect {
-            let room = CellArea { columns: room.columns, rows: room.rows, cell: CELL };
             made += 1;
             stage.tell(Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) });
         }
@@ -227,6 +226,52 @@ fn a_picture_is_bounded_never_enlarged_and_refused_under_the_limits_of_every_ima
     assert!(Preview::new(&image("p.png", 4, 4, 1), CellArea { rows: 0, ..room }, PreviewCut::Whole).is_err());
 }
 
+#[test]
+fn a_picture_in_sixels_fits_its_cells_exactly_and_is_bounded_whatever_it_shows() {
+    let room = |cell| CellArea { columns: 60, rows: 12, cell };
+    let text = |part: &[u8]| String::from_utf8(part.to_vec()).unwrap();
+    let small = Preview::new(&image("p.png", 95, 41, 1), room((9, 19)), PreviewCut::Sixels).unwrap();
+    assert_eq!((small.columns, small.rows, small.parts.len()), (11, 3, 3));
+    assert!(small.parts.iter().all(|part| text(part).starts_with("\"1;1;99;19#")), "{}", text(&small.parts[0]));
+    // Noise costs the most.
+    let mut seed = 1_u32;
+    let noise = RgbImage::from_fn(1_000, 1_000, |_, _| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let [_, red, green, blue] = seed.to_le_bytes();
+        Rgb([red, green, blue])
+    });
+    let mut bytes = Vec::new();
+    noise.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
+    let noise = Preview::new(&Image::new("noise.png", &bytes).unwrap(), room((39, 80)), PreviewCut::Sixels).unwrap();
+    let size: usize = noise.parts.iter().map(Vec::len).sum();
+    assert!(noise.columns > 10 && size < limits::PICTURE_BYTES, "{} columns, {size} bytes", noise.columns);
+    // Cells of which a terminal lies.
+    assert!(Preview::new(&image("p.png", 4, 4, 1), room((10, 60_000)), PreviewCut::Sixels).is_err());
+}
+
+#[test]
+fn pictures_in_sixels_are_made_again_for_cells_of_another_size() {
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::Pictures(PictureProtocol::Sixel, CELL));
+    says(&mut stage, "see", &[&image("p.png", 100, 40, 1)]);
+    assert_eq!(make(&mut stage), 1);
+    assert_eq!(cells(&stage.draw()), 10 * 2);
+    stage.tell(Msg::Pictures(PictureProtocol::Sixel, CELL));
+    assert_eq!((cells(&stage.draw()), make(&mut stage)), (10 * 2, 0), "nothing is new");
+    // The picture is gone until there is one for these cells; one that was made meanwhile comes too late.
+    stage.tell(Msg::Pictures(PictureProtocol::Sixel, (5, 10)));
+    assert_eq!(cells(&stage.draw()), 0);
+    stage.tell(Msg::Pictures(PictureProtocol::Sixel, (20, 40)));
+    assert_eq!(make(&mut stage), 2, "the one for the cells between comes too late, the other is for the last cells");
+    assert_eq!(cells(&stage.draw()), 5);
+    // A terminal that scales them keeps them.
+    let mut stage = self::stage(80, 24);
+    says(&mut stage, "see", &[&image("p.png", 100, 40, 1)]);
+    assert_eq!(make(&mut stage), 1);
+    stage.tell(Msg::Pictures(PictureProtocol::Kitty, (5, 10)));
+    assert_eq!((cells(&stage.draw()), make(&mut stage)), (10 * 2, 0));
+}
+
 // --- what the terminal is written
 
 /// Draws frames through the painter.
@@ -283,6 +328,23 @@ fn rows_are_drawn_where_they_are_whole_and_blank_where_something_lies_over_them(
     painted.0.backend_mut().forget();
     painted.0.resize(Rect::new(0, 0, 20, 8)).unwrap();
     assert_eq!(painted.counts(Some(6), None), (2, 0));
+}
+
+#[test]
+fn sixels_are_drawn_over_blank_cells_and_never_in_the_last_row_of_the_screen() {
+    let begin = "\x1b7      \x1b8\x1bP0;1;0q\"1;1;60;20#";
+    let mut painted = Painted::new(PictureProtocol::Sixel);
+    let first = painted.frame(Some(1), None);
+    for row in ["\x1b[2;3H", "\x1b[3;3H", "\x1b[4;3H"] {
+        assert!(first.contains(&format!("{row}{begin}")), "{first:?}");
+    }
+    assert!(!first.contains(PLACEHOLDER));
+    assert_eq!(painted.frame(Some(1), None), "", "nothing changed");
+    let covered = painted.frame(Some(1), Some((4, 2)));
+    assert!(!covered.contains("\x1bP") && covered.contains("over"), "{covered:?}");
+    assert_eq!(painted.frame(Some(1), None).matches(begin).count(), 1, "the row that was covered");
+    assert_eq!(painted.frame(Some(5), None).matches(begin).count(), 2, "the third would be in the last row");
+    assert_eq!(painted.frame(None, None).matches(begin).count(), 0);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use memchr::memmem;
 use super::{mouse, sequence};
 use crate::limits;
 use crate::tui::msg::Attention;
-use crate::tui::pictures::protocol::KITTY_ANSWER;
+use crate::tui::pictures::PictureProtocol;
+use crate::tui::pictures::protocol::{KITTY_ANSWER, has_sixels};
 
 /// Longest control sequence; what is longer is none.
 const SEQUENCE_BYTES: usize = 64;
@@ -23,6 +24,8 @@ const COLOUR_BYTES: usize = 32;
 /// Longest rest of an answer about pictures; what is longer is none.
 const ANSWER_BYTES: usize = 128;
 const ESC: u8 = 0x1B;
+const KITTY: Decoded = Decoded::Pictures(PictureProtocol::Kitty);
+const SIXELS: Decoded = Decoded::Pictures(PictureProtocol::Sixel);
 
 /// One thing that the bytes meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +37,10 @@ pub enum Decoded {
     Attention(Attention),
     /// The terminal says the colour of its background: red, green, blue.
     Background([u8; 3]),
-    /// The terminal says that it shows pictures.
-    Pictures,
+    /// The terminal says that it shows pictures of this protocol.
+    Pictures(PictureProtocol),
+    /// The terminal says the width and the height of a cell, pixels.
+    CellPixels((u16, u16)),
 }
 
 /// What has not come in full yet.
@@ -63,7 +68,7 @@ impl Decoder {
         let mut rest = bytes;
         let cut = std::mem::take(&mut self.decided);
         let joined = [cut, bytes].concat();
-        if !cut.is_empty() && (joined.starts_with(BACKGROUND) || joined.starts_with(KITTY_ANSWER)) {
+        if !cut.is_empty() && is_answer(&joined) {
             // Nobody types that: the rest of an answer is none of the user's keys.
             self.pending = cut.to_vec();
         }
@@ -111,7 +116,7 @@ impl Decoder {
 
     /// Tells whether the last bytes may be the beginning of an answer of the terminal.
     pub fn may_be_answer(&self) -> bool {
-        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b']' | b'_'])
+        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b'[' | b']' | b'_'])
     }
 
     /// Takes what is undecided for keys: nothing followed.
@@ -121,6 +126,7 @@ impl Decoder {
         }
         self.decided = match self.pending.as_slice() {
             [ESC] => b"\x1b",
+            [ESC, b'['] => b"\x1b[",
             [ESC, b']'] => b"\x1b]",
             [ESC, b'_'] => b"\x1b_",
             _ => b"",
@@ -164,6 +170,22 @@ impl Decoder {
         out.push(Decoded::Paste(String::from_utf8_lossy(&text).into_owned()));
         behind
     }
+}
+
+/// Tells whether bytes begin with an answer of the terminal that nobody types.
+fn is_answer(bytes: &[u8]) -> bool {
+    // What follows the parameters says what is answered: the attributes, the number of colours, the size of a cell.
+    let report = || {
+        let body = bytes.strip_prefix(b"\x1b[")?;
+        let end = body.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b'?'))?;
+        let (parameters, last) = (body.get(..end)?, *body.get(end)?);
+        Some(match last {
+            b'c' | b'S' => parameters.starts_with(b"?"),
+            b't' => parameters.starts_with(b"6;"),
+            _ => false,
+        })
+    };
+    bytes.starts_with(BACKGROUND) || bytes.starts_with(KITTY_ANSWER) || report() == Some(true)
 }
 
 /// Reads what stands first.
@@ -278,6 +300,8 @@ fn bracket(bytes: &[u8]) -> Step {
             let report = text.strip_prefix('<').and_then(|text| mouse::report(text, last));
             Step::Done(used, report.map(Decoded::Mouse))
         }
+        (_, b'c') if text.starts_with('?') => Step::Done(used, has_sixels(text).then_some(SIXELS)),
+        (_, b't') if end > 0 => Step::Done(used, cell_pixels(text).map(Decoded::CellPixels)),
         (_, b'~') if sequence::number(text) == Some(PASTE) => Step::Paste(used),
         _ => match sequence::key(text, last) {
             // No terminal sends that: it is the Esc key, and then a bracket and a letter that were typed at once.
@@ -285,6 +309,13 @@ fn bracket(bytes: &[u8]) -> Step {
             key => Step::Done(used, key.map(Decoded::Key)),
         },
     }
+}
+
+/// Reads the size of a cell: 6, its height, its width.
+fn cell_pixels(text: &str) -> Option<(u16, u16)> {
+    let mut sides = text.strip_prefix("6;")?.split(';').map(|side| side.parse().ok().filter(|side| *side > 0));
+    let (height, width) = (sides.next()??, sides.next()??);
+    sides.next().is_none().then_some((width, height))
 }
 
 /// Reads what a terminal says of its background: `ESC ] 11 ; rgb : RRRR / GGGG / BBBB`, then a bell or `ESC \`.
@@ -320,7 +351,7 @@ fn pictures(bytes: &[u8]) -> Step {
     match body.get(end..).unwrap_or_default() {
         _ if end > ANSWER_BYTES => Step::Done(used, None),
         [] | [ESC] => Step::More,
-        [ESC, b'\\', ..] => Step::Done(used + 2, (body.get(..end) == Some(b"OK")).then_some(Decoded::Pictures)),
+        [ESC, b'\\', ..] => Step::Done(used + 2, (body.get(..end) == Some(b"OK")).then_some(KITTY)),
         // It broke off; what follows is read for itself.
         _ => Step::Done(used, None),
     }

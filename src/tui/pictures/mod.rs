@@ -3,13 +3,13 @@
 //!
 //! A picture is rows of cells like any other, so it scrolls, is covered and goes away as text does. What is written besides is
 //! made here alone, of pixels that were drawn anew; nothing of an image's own bytes reaches the terminal. Always holds: a
-//! terminal of which the environment does not say that it shows pictures gets not one byte of all this.
+//! terminal that shows no pictures, by the environment or by its answer, gets no picture.
 //!
 //! # Where things are
 //!
 //! - which terminal can, and its sequences: `protocol.rs`; the marks: `placeholder.rs`; which images have a picture: `state.rs`
 //! - what the terminal holds of them, and when it is sent: `src/tui/terminal/pictures.rs`
-//! - small pictures out of images: `src/image/preview.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
+//! - small pictures out of images: `src/image/preview.rs`, `src/image/sixel.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
 
 pub mod placeholder;
 pub mod protocol;

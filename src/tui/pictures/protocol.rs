@@ -1,8 +1,10 @@
 //! Which protocol for pictures a terminal has, and the sequences of each. Pure: the environment and PNG files in, bytes out.
 //!
 //! kitty's is at `sw.kovidgoyal.net/kitty/graphics-protocol`, iTerm2's at `iterm2.com/documentation-images.html`; `WezTerm`
-//! has the second too, and the first without the placeholders that scrolling needs. Always holds: a sequence is of digits,
-//! letters of this file and base64.
+//! has the second too, and the first without the placeholders that scrolling needs. Sixels are DEC's ("VT330/VT340 Programmer
+//! Reference Manual", volume 2, chapter 14); that a terminal has them it says in its attributes (`DA1` in xterm's
+//! `ctlseqs`), how large its cells are in pixels when it is asked (`CSI 16 t`), and the number of its colours is set as
+//! `XTSMGRAPHICS` says there. Always holds: a sequence is of digits, letters of this file, base64 and `image/sixel.rs`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,6 +18,15 @@ use crate::limits;
 pub const ASK_KITTY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// How the answer begins.
 pub const KITTY_ANSWER: &[u8] = b"\x1b_Gi=31;";
+/// Asks how large a cell is in pixels.
+pub const ASK_CELL: &[u8] = b"\x1b[16t";
+/// Asks for the attributes of the terminal: where 4 is one, it shows sixels.
+pub const ASK_ATTRIBUTES: &[u8] = b"\x1b[c";
+/// Has a terminal of sixels keep as many colours as a picture has, which for xterm as a VT340 would be sixteen. It stays so:
+/// the answer to a request at the end would be for the shell.
+pub const SIXEL_COLOURS: &[u8] = b"\x1b[?1;3;256S";
+/// The attribute of a terminal that shows sixels.
+const SIXEL_ATTRIBUTE: &str = "4";
 /// Most base64 of one sequence, bytes.
 const CHUNK: usize = 4096;
 
@@ -26,11 +37,14 @@ pub enum PictureProtocol {
     Kitty,
     /// It draws them, and then they are cells: iTerm2, `WezTerm`.
     Iterm2,
+    /// It draws sixels over its cells, which erase them again: foot, xterm, Konsole, Windows Terminal and many others.
+    Sixel,
 }
 
 impl PictureProtocol {
-    /// Chooses by what the environment says of the terminal; `None` where it is not known to show pictures, where a
-    /// multiplexer stands before it, which would not hand them on, and without colours.
+    /// Chooses by what the environment says of the terminal; for one of which it says nothing, what it is to be asked about.
+    /// `None` where there is nothing to ask, where a multiplexer stands before it, which would not hand pictures on, and
+    /// without colours.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is_set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
         // On another machine the name of the terminal alone tells of a multiplexer.
@@ -48,8 +62,11 @@ impl PictureProtocol {
         {
             return Some(Self::Kitty);
         }
+        if !is_set(&"TERM") || is("TERM", &["dumb", "linux"]) {
+            return None;
+        }
         let is_iterm2 = is("TERM_PROGRAM", &["iTerm.app", "WezTerm"]) || is("LC_TERMINAL", &["iTerm2"]);
-        (is_iterm2 && !is("TERM", &["dumb", "linux"])).then_some(Self::Iterm2)
+        Some(if is_iterm2 { Self::Iterm2 } else { Self::Sixel })
     }
 
     /// Returns what a picture is cut into for it.
@@ -57,8 +74,14 @@ impl PictureProtocol {
         match self {
             Self::Kitty => PreviewCut::Whole,
             Self::Iterm2 => PreviewCut::Rows,
+            Self::Sixel => PreviewCut::Sixels,
         }
     }
+}
+
+/// Tells whether a terminal with these attributes, `62;4;22`, shows sixels. The first says what kind of terminal it is.
+pub fn has_sixels(attributes: &str) -> bool {
+    attributes.split(';').skip(1).any(|attribute| attribute == SIXEL_ATTRIBUTE)
 }
 
 /// Returns what gives a terminal of kitty's protocol a picture, to be shown where its placeholders stand.
@@ -96,6 +119,13 @@ pub fn iterm2(columns: u16, png: &[u8]) -> Vec<u8> {
     format!("\x1b]1337;File={head};size={size};width={columns};height=1:{data}\x07").into_bytes()
 }
 
+/// Returns what draws one row of a picture at the cursor in a terminal of sixels, over cells that are blanked first: what was
+/// there would be seen through it. The cursor is somewhere in the row then.
+pub fn sixel(columns: u16, data: &[u8]) -> Vec<u8> {
+    let blanks = " ".repeat(columns.into());
+    [b"\x1b7", blanks.as_bytes(), b"\x1b8\x1bP0;1;0q", data, b"\x1b\\"].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_terminal_that_is_known_to_show_pictures_is_one() {
+    fn only_a_terminal_that_is_known_to_show_pictures_is_one_and_others_are_asked() {
         for (variables, protocol) in [
             (&[("TERM", "xterm-kitty")][..], Some(PictureProtocol::Kitty)),
             (&[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1")], Some(PictureProtocol::Kitty)),
@@ -115,14 +145,25 @@ mod tests {
             (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], Some(PictureProtocol::Iterm2)),
             (&[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")], Some(PictureProtocol::Iterm2)),
             (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], Some(PictureProtocol::Iterm2)),
-            (&[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1"), ("XTERM_VERSION", "XTerm(390)")], None),
-            (&[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1"), ("TERM_PROGRAM", "vscode")], None),
+            (
+                &[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1"), ("XTERM_VERSION", "XTerm(390)")],
+                Some(PictureProtocol::Sixel),
+            ),
+            (
+                &[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1"), ("TERM_PROGRAM", "vscode")],
+                Some(PictureProtocol::Sixel),
+            ),
+            (&[("TERM", "xterm-256color")], Some(PictureProtocol::Sixel)),
+            (&[("TERM", "foot")], Some(PictureProtocol::Sixel)),
             (&[("TERM", "tmux-256color"), ("TMUX", "/tmp/t,1,0"), ("LC_TERMINAL", "iTerm2")], None),
             (&[("TERM", "screen-256color"), ("LC_TERMINAL", "iTerm2")], None),
             (&[("TERM", "xterm-kitty"), ("STY", "1.pts")], None),
             (&[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], None),
             (&[("TERM", "dumb"), ("LC_TERMINAL", "iTerm2")], None),
-            (&[("TERM", "xterm-256color")], None),
+            (&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], None),
+            (&[("TERM", "xterm-256color"), ("ZELLIJ", "0")], None),
+            (&[("TERM", "linux")], None),
+            (&[("TERM", "")], None),
             (&[], None),
         ] {
             assert_eq!(detected(variables), protocol, "{variables:?}");
@@ -130,8 +171,27 @@ mod tests {
     }
 
     #[test]
+    fn terminals_are_known_by_their_attributes() {
+        for (terminal, attributes, expected) in [
+            ("foot", "62;4;22", true),
+            ("xterm -ti vt340", "63;1;2;4;6;9;15;22", true),
+            ("Konsole", "62;1;4", true),
+            ("Windows Terminal 1.22", "61;4;6;7;14;21;22;23;24;28;32;42", true),
+            ("mlterm", "63;1;2;3;4;7;29", true),
+            ("VTE without sixels", "65;1;9", false),
+            ("Alacritty", "6", false),
+            ("Terminal.app", "1;2", false),
+            ("a VT132", "4;6", false),
+            ("nothing of the kind", "62;14;44", false),
+            ("nothing", "", false),
+        ] {
+            assert_eq!(has_sixels(attributes), expected, "{terminal}");
+        }
+    }
+
+    #[test]
     fn a_picture_goes_out_in_pieces_and_nothing_but_base64_stands_in_them() {
-        let picture = Preview { columns: 4, rows: 2, parts: vec![vec![0x1b; 7_000]] };
+        let picture = Preview { columns: 4, rows: 2, cell: (10, 20), parts: vec![vec![0x1b; 7_000]] };
         let text = String::from_utf8(kitty(PictureSlot(3), &picture)).unwrap();
         let pieces: Vec<&str> = text.split_terminator("\x1b\\").collect();
         assert_eq!(pieces.len(), 3);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::PictureProtocol;
-use crate::image::{Image, ImageDigest, Preview, PreviewCut};
+use crate::image::{CellArea, Image, ImageDigest, Preview, PreviewCut};
 use crate::limits;
 
 /// The place of a picture among those that the terminal has.
@@ -42,7 +42,7 @@ pub struct PictureJob {
     /// The image.
     pub image: Image,
     /// The room for it.
-    pub room: PictureRoom,
+    pub room: CellArea,
     /// What it is cut into.
     pub cut: PreviewCut,
 }
@@ -67,6 +67,8 @@ pub struct Placements(Arc<BTreeMap<ImageDigest, Placement>>);
 pub struct Pictures {
     /// How the terminal is given pictures; `None` as long as it is not known to show any.
     protocol: Option<PictureProtocol>,
+    /// The size of a cell, pixels.
+    cell: (u16, u16),
     placements: Placements,
     /// The images with a picture, in the order in which they got it.
     order: Vec<ImageDigest>,
@@ -86,9 +88,22 @@ impl Placements {
 }
 
 impl Pictures {
-    /// Notes that the terminal shows pictures.
-    pub fn support(&mut self, protocol: PictureProtocol) {
-        self.protocol = Some(protocol);
+    /// Notes that the terminal shows pictures, and the size of its cells in pixels. Pictures that were made for cells of
+    /// another size are made again where the terminal does not scale them.
+    pub fn support(&mut self, protocol: PictureProtocol, cell: (u16, u16)) {
+        if (self.protocol, self.cell) != (Some(protocol), cell) {
+            match protocol {
+                PictureProtocol::Kitty | PictureProtocol::Iterm2 => {}
+                PictureProtocol::Sixel => {
+                    self.placements = Placements::default();
+                    self.order.clear();
+                }
+            }
+            self.asked.clear();
+            self.refused.clear();
+            self.protocol = Some(protocol);
+            self.cell = cell;
+        }
     }
 
     /// Returns whether the terminal shows pictures.
@@ -119,19 +134,24 @@ impl Pictures {
 
     /// Takes an image that was asked for; returns the picture that is to be made of it.
     pub fn read(&mut self, digest: ImageDigest, image: Option<Image>) -> Option<PictureJob> {
-        match (image, self.protocol) {
-            (Some(image), Some(protocol)) if self.asked.contains(&digest) => {
-                Some(PictureJob { digest, image, room: self.room, cut: protocol.cut() })
-            }
-            _ => {
-                self.refuse(digest);
-                None
-            }
+        if !self.asked.contains(&digest) {
+            return None;
         }
+        if let (Some(image), Some(protocol)) = (image, self.protocol) {
+            let PictureRoom { columns, rows } = self.room;
+            let room = CellArea { columns, rows, cell: self.cell };
+            return Some(PictureJob { digest, image, room, cut: protocol.cut() });
+        }
+        self.refuse(digest);
+        None
     }
 
     /// Takes the picture of an image; returns it for the terminal, where there is room for one more.
     pub fn made(&mut self, digest: ImageDigest, outcome: Result<Preview, String>) -> Option<NewPicture> {
+        // One for cells of another size comes too late: it was asked for again.
+        if !self.asked.contains(&digest) || outcome.as_ref().is_ok_and(|picture| picture.cell != self.cell) {
+            return None;
+        }
         let picture = match outcome {
             Ok(picture) => picture,
             Err(reason) => {

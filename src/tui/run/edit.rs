@@ -105,6 +105,7 @@ impl Screen<'_> {
         self.terminal.take_back()?;
         self.reader.go_on();
         self.tell(Msg::Resize(self.terminal.size()));
+        self.show_pictures();
         Ok(())
     }
 }

@@ -244,10 +244,6 @@ impl<'a> Surface<'a> for Lines<'a> {
         self.ring();
     }
 
-    fn cell_pixels() -> (u16, u16) {
-        terminal::cell_pixels()
-    }
-
     fn keep_picture(&mut self, _: &NewPicture) {}
 
     fn edit(&mut self, subject: EditorSubject, _: &str) {
@@ -269,7 +265,7 @@ impl Lines<'_> {
             Input::Resize(size) => self.resize(size),
             Input::Attention(attention) => self.tell(Msg::Attention(attention)),
             // Nothing lies anywhere, nothing has a colour.
-            Input::Mouse(..) | Input::Background(_) | Input::Pictures => {}
+            Input::Mouse(..) | Input::Background(_) | Input::Pictures(_) | Input::CellPixels(_) => {}
             Input::Lost => self.core.ending = Some(Ending::Signal(watchdog::HANG_UP)),
         }
         self.print();

@@ -18,7 +18,7 @@ use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
-use crate::tui::pictures::protocol::ASK_KITTY;
+use crate::tui::pictures::protocol::{ASK_ATTRIBUTES, ASK_CELL, ASK_KITTY, SIXEL_COLOURS};
 use crate::tui::pictures::{NewPicture, PictureProtocol};
 use crate::tui::state::{Medium, Report};
 use crate::tui::terminal::alert::{AlertMethod, alert};
@@ -51,6 +51,10 @@ pub(super) struct Screen<'a> {
     kind: TerminalKind,
     /// How the terminal is given pictures, as far as the environment knows.
     pictures: Option<PictureProtocol>,
+    /// Whether it is known to show them.
+    shows_pictures: bool,
+    /// The width and the height of a cell, pixels, as the terminal answered.
+    cell: Option<(u16, u16)>,
     /// The question of the frame that was drawn last.
     question: Option<ShownQuestion>,
 }
@@ -85,6 +89,8 @@ impl<'a> Surface<'a> for Screen<'a> {
             way: options.way,
             kind: options.terminal,
             pictures: options.pictures,
+            shows_pictures: false,
+            cell: None,
             question: None,
         })
     }
@@ -105,7 +111,14 @@ impl<'a> Surface<'a> for Screen<'a> {
                 self.reader.expect_answer();
                 self.terminal.say(ASK_KITTY);
             }
-            Some(protocol @ PictureProtocol::Iterm2) => self.tell(Msg::Pictures(protocol)),
+            Some(PictureProtocol::Sixel) => {
+                self.reader.expect_answer();
+                self.terminal.say(&[ASK_CELL, ASK_ATTRIBUTES].concat());
+            }
+            Some(PictureProtocol::Iterm2) => {
+                self.shows_pictures = true;
+                self.show_pictures();
+            }
             None => {}
         }
         // The Linux console does not know the question and prints it.
@@ -159,6 +172,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             SignalAction::Resume => {
                 self.terminal.reclaim()?;
                 self.tell(Msg::Resize(self.terminal.size()));
+                self.show_pictures();
             }
         }
         Ok(())
@@ -279,10 +293,6 @@ impl<'a> Surface<'a> for Screen<'a> {
         self.core.files.colour(jobs);
     }
 
-    fn cell_pixels() -> (u16, u16) {
-        terminal::cell_pixels()
-    }
-
     fn keep_picture(&mut self, picture: &NewPicture) {
         self.terminal.keep_picture(picture);
     }
@@ -309,13 +319,43 @@ impl Screen<'_> {
             Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at)),
             Input::Attention(attention) => self.tell(Msg::Attention(attention)),
             Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour))),
-            // Nobody else was asked.
-            Input::Pictures => self.pictures.into_iter().for_each(|protocol| self.tell(Msg::Pictures(protocol))),
+            Input::Pictures(protocol) => {
+                // Nobody else was asked, and once is enough.
+                if self.pictures == Some(protocol) && !self.shows_pictures {
+                    self.shows_pictures = true;
+                    if protocol == PictureProtocol::Sixel {
+                        self.terminal.say(SIXEL_COLOURS);
+                    }
+                    self.show_pictures();
+                }
+            }
+            Input::CellPixels(cell) => {
+                self.cell = Some(cell);
+                self.show_pictures();
+            }
             Input::Resize(size) => {
                 self.terminal.resize(size);
                 self.tell(Msg::Resize(self.terminal.size()));
+                self.show_pictures();
+                // Its cells may have another size than it answered.
+                if self.pictures == Some(PictureProtocol::Sixel) && self.cell.is_some() {
+                    self.terminal.say(ASK_CELL);
+                }
             }
             Input::Lost => self.core.ending = Some(Ending::Signal(watchdog::HANG_UP)),
+        }
+    }
+
+    /// Tells how the terminal is given pictures, and the size of its cells, which may have changed. One of sixels that does
+    /// not say that size shows none: they would not fit.
+    pub(super) fn show_pictures(&mut self) {
+        let Some(protocol) = self.pictures.filter(|_| self.shows_pictures) else { return };
+        let usual = match protocol {
+            PictureProtocol::Kitty | PictureProtocol::Iterm2 => Some((10, 20)),
+            PictureProtocol::Sixel => None,
+        };
+        if let Some(cell) = terminal::cell_pixels().or(self.cell).or(usual) {
+            self.tell(Msg::Pictures(protocol, cell));
         }
     }
 

@@ -14,7 +14,7 @@ use super::memory::Memory;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy, images};
 use crate::event::{Envelope, Event};
-use crate::image::{CellArea, Preview};
+use crate::image::Preview;
 use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
@@ -138,9 +138,6 @@ pub(super) trait Surface<'a>: Sized {
     /// Finds out the colours of code.
     fn colour(&mut self, jobs: Vec<Job>);
 
-    /// Returns the width and the height of a cell, pixels.
-    fn cell_pixels() -> (u16, u16);
-
     /// Keeps a picture for the frames that show it.
     fn keep_picture(&mut self, picture: &NewPicture);
 
@@ -223,11 +220,7 @@ pub(super) trait Surface<'a>: Sized {
             Effect::Mouse(mode) => self.set_mouse(mode),
             Effect::Colour(jobs) => self.colour(jobs),
             Effect::MakePicture(PictureJob { digest, image, room, cut }) => {
-                let cell = Self::cell_pixels();
-                core.files.aside(move || {
-                    let room = CellArea { columns: room.columns, rows: room.rows, cell };
-                    vec![Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) }]
-                });
+                core.files.aside(move || vec![Msg::PictureMade { digest, outcome: Preview::new(&image, room, cut) }]);
             }
             Effect::KeepPicture(picture) => self.keep_picture(&picture),
             Effect::Redraw => self.redraw(),

@@ -42,6 +42,8 @@ use writer::{Writer, Written};
 pub const PLAIN_PASTES: &[u8] = b"\x1b[?2004l";
 /// Asks for the colour of the background; a terminal that does not know the question passes over it.
 pub const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
+/// Erases the screen, also out of the middle of a picture.
+const END_SIXELS: &[u8] = b"\x1b\\\x1b[0m\x1b[2J";
 /// Longest wait for a terminal that does not read, when leaving.
 const FAREWELL: Duration = Duration::from_millis(300);
 
@@ -55,6 +57,8 @@ static LINE_MODES: AtomicBool = AtomicBool::new(false);
 static TITLED: AtomicBool = AtomicBool::new(false);
 /// True once the terminal was given pictures that it keeps: they are taken away with the modes.
 static PICTURED: AtomicBool = AtomicBool::new(false);
+/// True once pictures were drawn over the cells of the terminal: they are erased with them at the end.
+static DRAWN_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Owns the screen of the terminal until it is closed or dropped.
 #[derive(Debug)]
@@ -209,8 +213,10 @@ impl Terminal {
 
     /// Keeps a picture for the frames that show it.
     pub fn keep_picture(&mut self, picture: &NewPicture) {
-        if picture.protocol == PictureProtocol::Kitty {
-            PICTURED.store(true, Ordering::SeqCst);
+        match picture.protocol {
+            PictureProtocol::Kitty => PICTURED.store(true, Ordering::SeqCst),
+            PictureProtocol::Sixel => DRAWN_OVER.store(true, Ordering::SeqCst),
+            PictureProtocol::Iterm2 => {}
         }
         self.inner.backend_mut().keep_picture(picture);
     }
@@ -297,24 +303,22 @@ pub fn measure() -> io::Result<Size> {
     Ok(Size { width: or(size.ws_col, 80), height: or(size.ws_row, 24) })
 }
 
-/// Returns the width and the height of a cell, pixels; usual ones where the terminal says none.
-pub fn cell_pixels() -> (u16, u16) {
-    let side =
-        |pixels: u16, cells: u16, usual: u16| pixels.checked_div(cells).filter(|side| *side > 0).unwrap_or(usual);
-    match tcgetwinsize(io::stdout()) {
-        Ok(size) => (side(size.ws_xpixel, size.ws_col, 10), side(size.ws_ypixel, size.ws_row, 20)),
-        Err(_) => (10, 20),
-    }
+/// Returns the width and the height of a cell, pixels, where the terminal says them.
+pub fn cell_pixels() -> Option<(u16, u16)> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| *side > 0);
+    side(size.ws_xpixel, size.ws_col).zip(side(size.ws_ypixel, size.ws_row))
 }
 
 /// Returns what gives the terminal its modes and its title back, and takes the pictures away.
 fn farewell() -> Vec<u8> {
     // They may be sent again when the terminal is taken back: then they are taken away again.
     let pictures = if PICTURED.load(Ordering::SeqCst) { forget_kitty() } else { Vec::new() };
+    let drawn_over: &[u8] = if DRAWN_OVER.load(Ordering::SeqCst) { END_SIXELS } else { b"" };
     let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
     let is_console = ON_CONSOLE.load(Ordering::SeqCst);
     let kind = if is_console { TerminalKind::LinuxConsole } else { TerminalKind::Emulator };
-    [&pictures, kind.leave(), title].concat()
+    [&pictures, drawn_over, kind.leave(), title].concat()
 }
 
 /// Keeps a size that no terminal has from costing memory.

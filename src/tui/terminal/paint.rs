@@ -93,6 +93,7 @@ impl Painter {
         // Few changes are no scrolling; keys take this way out.
         let handed = std::mem::take(&mut self.handed);
         if handed > usize::from(self.scrolling.width) * 2
+            && (self.pictures.is_empty() || !self.pictures.stand_still(&self.front))
             && let Some(rows) = shift(&mut self.front, &self.back, self.scrolling)
         {
             let (top, bottom) = (self.scrolling.top() + 1, self.scrolling.bottom());

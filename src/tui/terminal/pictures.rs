@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use ratatui::buffer::Buffer;
 
 use crate::tui::pictures::placeholder::{self, PictureCell};
-use crate::tui::pictures::protocol::{iterm2, kitty};
+use crate::tui::pictures::protocol::{iterm2, kitty, sixel};
 use crate::tui::pictures::{NewPicture, PictureProtocol, PictureSlot};
 
 /// The pictures by their places.
@@ -20,8 +20,20 @@ pub(super) struct PictureStore(BTreeMap<PictureSlot, KeptPicture>);
 enum KeptPicture {
     /// One that the terminal keeps.
     Kitty { sequence: Vec<u8>, is_sent: bool },
-    /// One that is drawn row by row.
+    /// One that is drawn row by row, and then is cells.
     Iterm2 { columns: u16, rows: Vec<Vec<u8>> },
+    /// One that is drawn row by row over cells.
+    Sixel { columns: u16, rows: Vec<Vec<u8>> },
+}
+
+impl KeptPicture {
+    /// Returns its columns and what draws each of its rows; `None` for one that the terminal keeps.
+    fn strips(&self) -> Option<(u16, &[Vec<u8>])> {
+        match self {
+            Self::Iterm2 { columns, rows } | Self::Sixel { columns, rows } => Some((*columns, rows)),
+            Self::Kitty { .. } => None,
+        }
+    }
 }
 
 /// A row of a picture on the screen.
@@ -52,6 +64,11 @@ impl PictureStore {
                 let rows = picture.parts.iter().map(|png| iterm2(columns, png)).collect();
                 KeptPicture::Iterm2 { columns, rows }
             }
+            PictureProtocol::Sixel => {
+                let columns = picture.columns;
+                let rows = picture.parts.iter().map(|data| sixel(columns, data)).collect();
+                KeptPicture::Sixel { columns, rows }
+            }
         };
         self.0.insert(*slot, kept);
     }
@@ -61,7 +78,7 @@ impl PictureStore {
         for kept in self.0.values_mut() {
             match kept {
                 KeptPicture::Kitty { is_sent, .. } => *is_sent = false,
-                KeptPicture::Iterm2 { .. } => {}
+                KeptPicture::Iterm2 { .. } | KeptPicture::Sixel { .. } => {}
             }
         }
     }
@@ -79,10 +96,20 @@ impl PictureStore {
                     *is_sent = true;
                     bytes.extend_from_slice(sequence);
                 }
-                Some(KeptPicture::Kitty { is_sent: true, .. } | KeptPicture::Iterm2 { .. }) | None => {}
+                Some(
+                    KeptPicture::Kitty { is_sent: true, .. } | KeptPicture::Iterm2 { .. } | KeptPicture::Sixel { .. },
+                )
+                | None => {}
             }
         }
         bytes
+    }
+
+    /// Tells whether a frame shows what does not move with the text when the terminal scrolls: xterm moves every sixel
+    /// picture of the screen, wherever the rows are that scroll.
+    pub(super) fn stand_still(&self, frame: &Buffer) -> bool {
+        let is_sixel = |cell: PictureCell| matches!(self.0.get(&cell.slot), Some(KeptPicture::Sixel { .. }));
+        frame.content().iter().filter_map(placeholder::read).any(is_sixel)
     }
 
     /// Finds the rows of pictures that are to be drawn in a frame, and blanks what is left of those that are covered in part.
@@ -96,17 +123,20 @@ impl PictureStore {
                     x += 1;
                     continue;
                 };
-                let Some(KeptPicture::Iterm2 { columns, .. }) = self.0.get(&cell.slot) else {
+                let Some((kept, (columns, _))) = self.0.get(&cell.slot).and_then(|kept| Some((kept, kept.strips()?)))
+                else {
                     x += 1;
                     continue;
                 };
+                // Sixels in the last row of the screen scroll it: terminals set the cursor beneath them.
+                let is_room = y + 1 < area.bottom() || !matches!(kept, KeptPicture::Sixel { .. });
                 let is_next = |place: &u16| {
                     let expected = PictureCell { column: cell.column + (place - x), ..cell };
                     frame.cell((*place, y)).and_then(placeholder::read) == Some(expected)
                 };
                 let end = (x..area.right()).take_while(is_next).last().map_or(x + 1, |last| last + 1);
-                if cell.column == 0 && end - x == *columns {
-                    found.push(PictureRow { x, y, columns: *columns, slot: cell.slot, row: cell.row });
+                if cell.column == 0 && end - x == columns && is_room {
+                    found.push(PictureRow { x, y, columns, slot: cell.slot, row: cell.row });
                 } else {
                     (x..end).for_each(|x| {
                         if let Some(cell) = frame.cell_mut((x, y)) {
@@ -122,9 +152,7 @@ impl PictureStore {
 
     /// Returns what draws a row at the cursor.
     pub(super) fn sequence(&self, row: &PictureRow) -> &[u8] {
-        match self.0.get(&row.slot) {
-            Some(KeptPicture::Iterm2 { rows, .. }) => rows.get(usize::from(row.row)).map_or(&[], Vec::as_slice),
-            Some(KeptPicture::Kitty { .. }) | None => &[],
-        }
+        let strips = self.0.get(&row.slot).and_then(KeptPicture::strips);
+        strips.and_then(|(_, rows)| rows.get(usize::from(row.row))).map_or(&[], Vec::as_slice)
     }
 }

@@ -141,8 +141,8 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.questions.drawn(question);
             return effects;
         }
-        Msg::Pictures(protocol) => {
-            app.transcripts.pictures.support(protocol);
+        Msg::Pictures(protocol, cell) => {
+            app.transcripts.pictures.support(protocol, cell);
             return effects;
         }
         Msg::PictureMade { digest, outcome } => {

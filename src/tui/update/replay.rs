@@ -98,7 +98,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Paths(_)
         | Msg::Matched(_)
         | Msg::Written { .. }
-        | Msg::Pictures(_)
+        | Msg::Pictures(..)
         | Msg::PictureMade { .. }
         | Msg::Attention(_) => return replay.live.as_mut().map(|live| fold(live, msg)).unwrap_or_default(),
         Msg::Coloured(_) | Msg::Resize(_) | Msg::Background(_) | Msg::Tick(_) => {

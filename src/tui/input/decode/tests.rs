@@ -39,8 +39,7 @@ fn typed(c: char) -> Decoded {
 
 #[test]
 fn an_answer_about_pictures_is_never_a_key_however_it_is_cut() {
-    for (answer, decoded) in
-        [(&b"\x1b_Gi=31;OK\x1b\\"[..], &[Decoded::Pictures][..]), (b"\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\", &[])]
+    for (answer, decoded) in [(&b"\x1b_Gi=31;OK\x1b\\"[..], &[KITTY][..]), (b"\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\", &[])]
     {
         assert_eq!(whole(answer), decoded);
         assert_eq!(by_bytes(answer), decoded);
@@ -56,9 +55,56 @@ fn an_answer_about_pictures_is_never_a_key_however_it_is_cut() {
         }
     }
     let endless = [b"\x1b_Gi=31;", vec![b'x'; 1_000].as_slice()].concat();
-    assert!(!whole(&endless).contains(&Decoded::Pictures));
+    assert!(!whole(&endless).contains(&KITTY));
     assert_eq!(whole(b"\x1b_"), [key(KeyCode::Char('_'), ALT)]);
     assert_eq!(whole(b"\x1b_x"), [key(KeyCode::Char('_'), ALT), typed('x')]);
+}
+
+#[test]
+fn the_attributes_and_the_size_of_a_cell_are_never_keys_however_they_are_cut() {
+    for (answer, decoded) in [
+        // foot, xterm as a VT340, Konsole, Windows Terminal.
+        (&b"\x1b[?62;4;22c"[..], &[SIXELS][..]),
+        (b"\x1b[?63;1;2;4;6;9;15;22c", &[SIXELS]),
+        (b"\x1b[?62;1;4c", &[SIXELS]),
+        (b"\x1b[?61;4;6;7;14;21;22;23;24;28;32;42c", &[SIXELS]),
+        // VTE, Alacritty, Terminal.app.
+        (b"\x1b[?65;1;9c", &[]),
+        (b"\x1b[?6c", &[]),
+        (b"\x1b[?1;2c", &[]),
+        (b"\x1b[6;20;10t", &[Decoded::CellPixels((10, 20))]),
+        (b"\x1b[6;0;0t", &[]),
+        (b"\x1b[6;20;10;5t", &[]),
+        (b"\x1b[6;99999;10t", &[]),
+        (b"\x1b[4;720;1200t", &[]),
+        (b"\x1b[6;20;10t\x1b[?62;4;22c", &[Decoded::CellPixels((10, 20)), SIXELS]),
+        // How many colours there are now.
+        (b"\x1b[?1;0;256S", &[]),
+    ] {
+        assert_eq!(whole(answer), decoded, "{}", String::from_utf8_lossy(answer));
+        assert_eq!(by_bytes(answer), decoded);
+        assert_eq!(whole(&[b"a", answer, b"b"].concat()), [&[typed('a')], decoded, &[typed('b')]].concat());
+        for cut in 1..answer.len() {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            decoder.feed(&answer[..cut], &mut out);
+            decoder.feed(&answer[cut..], &mut out);
+            assert_eq!(out, decoded, "cut at {cut}");
+        }
+    }
+    // So late that its beginning was taken for keys: no byte of the rest is typed.
+    for answer in [&b"\x1b[?62;4;22c"[..], b"\x1b[?65;1;9c", b"\x1b[6;20;10t", b"\x1b[?1;0;256S"] {
+        for cut in 1..=2 {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            decoder.feed(&answer[..cut], &mut out);
+            decoder.decide(&mut out);
+            assert_eq!(out.len(), 1);
+            decoder.feed(&answer[cut..], &mut out);
+            assert!(!out[1..].iter().any(|one| matches!(one, Decoded::Key(_))), "{answer:?}: {out:?}");
+        }
+    }
+    assert_eq!(whole(b"\x1b[cd"), [key(KeyCode::Esc, NONE), typed('['), typed('c'), typed('d')]);
 }
 
 #[test]
