@@ -283,6 +283,21 @@ fn an_image_of_a_resumed_session_is_a_picture_again() {
 }
 
 #[test]
+fn an_attached_screen_gets_the_picture_from_the_session_as_well() {
+    let project = project();
+    let server = server(true, [Reply::text("I see it")]);
+    let mut first = Start::against(&server).cwd(project.path()).run();
+    send(&mut first);
+    let home = first.home().to_str().unwrap();
+    let mut second = Start::new(["attach"]).env("HOME", home).env("TERM", "xterm-kitty").run();
+    second.wait_written(0, QUESTION.as_bytes());
+    second.send(ANSWER);
+    let screen = second.wait_until("the picture", has_picture);
+    assert_eq!(screen.matches(CELL).count(), 40 * 5, "{screen}");
+    assert_eq!((written(&second, KITTY), written(&first, KITTY)), (1, 0));
+}
+
+#[test]
 fn a_branch_sends_the_images_of_its_message_again_and_those_before_it() {
     let project = project();
     let server = server(true, [Reply::text("I see it"), Reply::text("and that"), Reply::text("once more")]);

@@ -69,6 +69,8 @@ fn point(hook: &HookStatus) -> String {
 fn about(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     match last {
         Some(last) => format!("{} · {}", last.run.outcome.words(), hook.state.words()),
+        // What one in the background did is known at the next boundary.
+        None if hook.state.runs() && hook.in_background => format!("no result yet · {}", hook.state.words()),
         None if hook.state.runs() => format!("has not run · {}", hook.state.words()),
         None => hook.state.words().to_owned(),
     }
