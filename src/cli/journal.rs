@@ -238,8 +238,10 @@ fn take_up(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
     let mut tail = file.tail(limits::JOURNAL_TAIL).map_err(unreadable)?;
     let records: Vec<Record> = tail.by_ref().collect::<io::Result<_>>().map_err(unreadable)?;
     let is_whole = matches!(records.first(), Some(Record::Session(_)));
-    let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
-    start.session_end = Some(if is_whole { Vec::new() } else { records.into_iter().filter_map(event).collect() });
+    if !is_whole {
+        let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
+        start.session_end = records.into_iter().filter_map(event).collect();
+    }
     start.resumed = Some(Box::new(EarlierRun::of(file).map_err(unreadable)?));
     match tail.last_number() {
         // Nothing of the end can be read.

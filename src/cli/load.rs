@@ -55,8 +55,8 @@ pub struct Start {
     pub journal: Option<Journal>,
     /// What the session goes on with, when it is resumed.
     pub resumed: Option<Box<dyn Earlier>>,
-    /// Its last events, to be shown while the whole is read: empty of a short session, `None` where nothing goes on.
-    pub session_end: Option<Vec<Envelope>>,
+    /// Its last events, to be shown while the rest is read; none of a short session.
+    pub session_end: Vec<Envelope>,
     /// The session that is shown and not gone on with, and why: another program writes it.
     pub read_only: Option<(SessionId, String)>,
 }
@@ -127,7 +127,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         flags: flags.layer(),
         journal: None,
         resumed: None,
-        session_end: None,
+        session_end: Vec::new(),
         read_only: None,
     })
 }

@@ -105,7 +105,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
     let written = start.journal.as_ref().map(Journal::session);
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
     let choose_session = flags.session.resume.as_deref() == Some("");
-    let session_end = start.session_end.take();
+    let session_end = start.resumed.as_ref().map(|_| std::mem::take(&mut start.session_end));
     let tour = if prompt.is_none() { tour_start(&start) } else { TourStart::OnRequest };
     let options = ScreenOptions {
         keymap,

@@ -33,7 +33,7 @@ pub enum PreviewCut {
     Whole,
     /// A strip for each row of cells: the terminal forgets it as soon as it is drawn.
     Rows,
-    /// A strip for each row of cells, in sixels: the terminal does not scale them.
+    /// A sixel strip for each row of cells: the terminal does not scale it.
     Sixels,
 }
 
@@ -105,7 +105,7 @@ impl Preview {
     }
 }
 
-/// Makes a picture smaller until it has no more pixels than one in sixels may have.
+/// Makes a picture smaller until it has no more pixels than a sixel picture may have.
 fn of_few_pixels(picture: DynamicImage) -> DynamicImage {
     let (width, height, most) = (picture.width().max(1), picture.height().max(1), limits::SIXEL_PIXELS);
     if u64::from(width) * u64::from(height) <= u64::from(most) {

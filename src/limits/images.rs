@@ -30,11 +30,11 @@ pub const PICTURE_COLUMNS: u16 = 60;
 pub const PICTURE_ROWS: u16 = 12;
 /// Most pixels of a cell's side; a terminal that says more gets coarser pictures.
 pub const CELL_PIXELS: u32 = 48;
-/// Most pixels of a cell's side in a terminal of sixels, which are never scaled; one that says more gets no pictures.
+/// Most pixels of a cell's side of a sixel terminal, which never scales pictures; one that says more gets no pictures.
 pub const SIXEL_CELL_PIXELS: u32 = 128;
-/// Most pixels of a picture in sixels; with six bytes for each it is within [`PICTURE_BYTES`], whatever it shows.
+/// Most pixels of a sixel picture; with six bytes for each it is within [`PICTURE_BYTES`], whatever it shows.
 pub const SIXEL_PIXELS: u32 = 300_000;
-/// Most colours of a picture in sixels: what terminals have at least.
+/// Most colours of a sixel picture: what terminals have at least.
 pub const SIXEL_COLOURS: usize = 256;
 /// Images of which the screen knows that they have no picture.
 pub const PICTURELESS: usize = 1_000;

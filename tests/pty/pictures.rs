@@ -19,7 +19,7 @@ const ANSWER: &str = "\x1b_Gi=31;OK\x1b\\";
 const KITTY: &str = "\x1b_Ga=T,U=1,";
 const ITERM2: &str = "\x1b]1337;File=inline=1;";
 const SIXEL: &str = "\x1bP0;1;0q\"1;1;";
-/// The questions to terminals that may show sixels: the size of a cell, and the attributes.
+/// The questions to terminals that may support sixel: the size of a cell, and the attributes.
 const ATTRIBUTES: &str = "\x1b[16t\x1b[c";
 /// What foot answers, and what VTE does.
 const SIXELS: &str = "\x1b[6;20;10t\x1b[?62;4;22c";

@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use steersman::event::Event;
 use steersman::session::journal::{Record, SessionFiles};
 
+use crate::support::long_session::{LAST_WORDS, recorded, write};
 use crate::support::server::Server;
 use crate::support::terminal::{Start, Terminal, keys};
 
@@ -47,6 +48,26 @@ fn a_draft_is_back_after_a_resume_and_nothing_was_sent() {
     second.send(" ended\r");
     second.wait_for("The second answer.");
     assert_eq!(server.chats()[1].texts("user"), ["find the parser", "half a thought ended"]);
+}
+
+#[test]
+fn what_an_agent_did_long_ago_is_never_shown_as_what_it_does() {
+    let (server, home) = (Server::start([]), tempfile::tempdir().unwrap());
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let work = work.canonicalize().unwrap();
+    // Many more events than are folded between two frames, all of one turn.
+    write(&home.path().join(".local/state/steersman"), &work, 20_000, recorded);
+    let start = Start::against(&server).env("HOME", home.path().to_str().unwrap()).cwd(&work);
+    let terminal = start.arg("--continue").spawn();
+    terminal.wait_for(LAST_WORDS);
+    // The question about it comes when everything is there.
+    terminal.wait_for("1 pending");
+    let written = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(written.contains("opening the session"), "{written}");
+    for then in ["waiting for the model", "running read", "no token for"] {
+        assert!(!written.contains(then), "{then}: {written}");
+    }
 }
 
 #[test]

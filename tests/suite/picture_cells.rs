@@ -8,7 +8,7 @@ use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
 use steersman::details::{Details, ResultPictures};
 use steersman::event::{Event, Outcome};
-use steersman::image::{CellArea, Image, Preview, PreviewCut};
+use steersman::image::{CellArea, Image, ImageFacts, Preview, PreviewCut};
 use steersman::limits;
 use steersman::message::Arguments;
 use steersman::protocol::Request;
@@ -31,7 +31,10 @@ fn image(name: &str, width: u32, height: u32, colour: u8) -> Image {
 
 fn says(stage: &mut Stage, text: &str, images: &[&Image]) {
     stage.handle.context().keep_images(images.iter().copied());
-    let images = images.iter().map(|image| image.facts()).collect();
+    user_turn(stage, text, images.iter().map(|image| image.facts()).collect());
+}
+
+fn user_turn(stage: &mut Stage, text: &str, images: Vec<ImageFacts>) {
     let (content, kind) = (text.to_owned(), TextKind::default());
     let (mid_loop, step) = (false, 0);
     let event = Event::UserTurn {
@@ -151,27 +154,10 @@ fn the_image_of_a_call_is_folded_away_with_it() {
 fn an_image_that_is_gone_or_cannot_be_opened_is_asked_for_once_and_stays_a_name() {
     let mut stage = stage(80, 24);
     let lost = image("lost.png", 10, 10, 1);
-    let facts = lost.facts();
     // A header alone: it is an image by its first bytes.
     let torn = Image::new("torn.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
     says(&mut stage, "both", &[&torn]);
-    let content = "lost".to_owned();
-    let kind = TextKind::default();
-    let (mid_loop, step, images) = (false, 0, vec![facts]);
-    stage.event(
-        "",
-        Event::UserTurn {
-            content,
-            mid_loop,
-            injection: None,
-            step,
-            after: None,
-            sender: None,
-            kind,
-            met: None,
-            images,
-        },
-    );
+    user_turn(&mut stage, "lost", vec![lost.facts()]);
     assert_eq!(make(&mut stage), 1, "the one is not there, the other is tried");
     stage.draw();
     stage.draw();

@@ -20,12 +20,12 @@ pub const ASK_KITTY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 pub const KITTY_ANSWER: &[u8] = b"\x1b_Gi=31;";
 /// Asks how large a cell is in pixels.
 pub const ASK_CELL: &[u8] = b"\x1b[16t";
-/// Asks for the attributes of the terminal: where 4 is one, it shows sixels.
+/// Asks for the attributes of the terminal: where 4 is one, it supports sixel.
 pub const ASK_ATTRIBUTES: &[u8] = b"\x1b[c";
-/// Has a terminal of sixels keep as many colours as a picture has, which for xterm as a VT340 would be sixteen. It stays so:
-/// the answer to a request at the end would be for the shell.
+/// Has a sixel terminal keep as many colours as a picture has; xterm as a VT340 would keep sixteen. It is not undone
+/// at the end: the answer to that would go to the shell.
 pub const SIXEL_COLOURS: &[u8] = b"\x1b[?1;3;256S";
-/// The attribute of a terminal that shows sixels.
+/// The attribute of a terminal that supports sixel.
 const SIXEL_ATTRIBUTE: &str = "4";
 /// Most base64 of one sequence, bytes.
 const CHUNK: usize = 4096;
@@ -79,7 +79,7 @@ impl PictureProtocol {
     }
 }
 
-/// Tells whether a terminal with these attributes, `62;4;22`, shows sixels. The first says what kind of terminal it is.
+/// Tells whether a terminal with these attributes, `62;4;22`, supports sixel. The first says what kind of terminal it is.
 pub fn has_sixels(attributes: &str) -> bool {
     attributes.split(';').skip(1).any(|attribute| attribute == SIXEL_ATTRIBUTE)
 }
@@ -119,7 +119,7 @@ pub fn iterm2(columns: u16, png: &[u8]) -> Vec<u8> {
     format!("\x1b]1337;File={head};size={size};width={columns};height=1:{data}\x07").into_bytes()
 }
 
-/// Returns what draws one row of a picture at the cursor in a terminal of sixels, over cells that are blanked first: what was
+/// Returns what draws one row of a picture at the cursor of a sixel terminal, over cells that are blanked first: what was
 /// there would be seen through it. The cursor is somewhere in the row then.
 pub fn sixel(columns: u16, data: &[u8]) -> Vec<u8> {
     let blanks = " ".repeat(columns.into());
@@ -178,7 +178,7 @@ mod tests {
             ("Konsole", "62;1;4", true),
             ("Windows Terminal 1.22", "61;4;6;7;14;21;22;23;24;28;32;42", true),
             ("mlterm", "63;1;2;3;4;7;29", true),
-            ("VTE without sixels", "65;1;9", false),
+            ("VTE without sixel", "65;1;9", false),
             ("Alacritty", "6", false),
             ("Terminal.app", "1;2", false),
             ("a VT132", "4;6", false),

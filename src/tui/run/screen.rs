@@ -41,7 +41,8 @@ pub(super) struct Screen<'a> {
     mail: VecDeque<Post>,
     /// Bytes of text that were folded since the last frame.
     folded: usize,
-    is_folding: bool,
+    /// Whether what is folded now happened long ago, in a session that goes on and is still being read.
+    is_retelling: bool,
     /// The editor that has the terminal.
     pub loan: Option<Loan>,
     /// What came in while somebody else had the terminal already.
@@ -83,7 +84,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             cache: ViewCache::default(),
             mail: VecDeque::new(),
             folded: 0,
-            is_folding: false,
+            is_retelling: false,
             loan: None,
             held: Vec::new(),
             way: options.way,
@@ -206,9 +207,9 @@ impl<'a> Surface<'a> for Screen<'a> {
                 self.mail.push_front(rest);
             }
             self.folded += post.piece_bytes();
-            self.is_folding = true;
+            self.is_retelling = self.core.app.transcripts.is_arriving() && matches!(post, Post::Envelope(_));
             self.tell(Msg::Post(post));
-            self.is_folding = false;
+            self.is_retelling = false;
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
@@ -234,8 +235,8 @@ impl<'a> Surface<'a> for Screen<'a> {
     }
 
     fn look(&mut self, _: Option<&Envelope>) {
-        // What a session was in the middle of long ago is not shown as what it does.
-        if !self.is_folding || !self.core.app.transcripts.is_arriving() {
+        // What agents did long ago is not shown as what they do.
+        if !self.is_retelling {
             self.core.clock.want_frame();
         }
     }
@@ -346,7 +347,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Tells how the terminal is given pictures, and the size of its cells, which may have changed. One of sixels that does
+    /// Tells how the terminal is given pictures, and the size of its cells, which may have changed. A sixel terminal that does
     /// not say that size shows none: they would not fit.
     pub(super) fn show_pictures(&mut self) {
         let Some(protocol) = self.pictures.filter(|_| self.shows_pictures) else { return };

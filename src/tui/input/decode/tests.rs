@@ -29,6 +29,17 @@ fn by_bytes(bytes: &[u8]) -> Vec<Decoded> {
     out
 }
 
+/// The same of an answer whose rest comes so late that its beginning was taken for a key; without that key.
+fn late(answer: &[u8], cut: usize) -> Vec<Decoded> {
+    let mut decoder = Decoder::default();
+    let mut out = Vec::new();
+    decoder.feed(&answer[..cut], &mut out);
+    decoder.decide(&mut out);
+    assert_eq!(out.len(), 1);
+    decoder.feed(&answer[cut..], &mut out);
+    out.split_off(1)
+}
+
 fn key(code: KeyCode, modifiers: KeyModifiers) -> Decoded {
     Decoded::Key(KeyEvent::new(code, modifiers))
 }
@@ -45,13 +56,7 @@ fn an_answer_about_pictures_is_never_a_key_however_it_is_cut() {
         assert_eq!(by_bytes(answer), decoded);
         assert_eq!(whole(&[b"a", answer, b"b"].concat()), [&[typed('a')], decoded, &[typed('b')]].concat());
         for cut in 1..=2 {
-            let mut decoder = Decoder::default();
-            let mut out = Vec::new();
-            decoder.feed(&answer[..cut], &mut out);
-            decoder.decide(&mut out);
-            assert_eq!(out.len(), 1);
-            decoder.feed(&answer[cut..], &mut out);
-            assert_eq!(&out[1..], decoded);
+            assert_eq!(late(answer, cut), decoded);
         }
     }
     let endless = [b"\x1b_Gi=31;", vec![b'x'; 1_000].as_slice()].concat();
@@ -95,13 +100,8 @@ fn the_attributes_and_the_size_of_a_cell_are_never_keys_however_they_are_cut() {
     // So late that its beginning was taken for keys: no byte of the rest is typed.
     for answer in [&b"\x1b[?62;4;22c"[..], b"\x1b[?65;1;9c", b"\x1b[6;20;10t", b"\x1b[?1;0;256S"] {
         for cut in 1..=2 {
-            let mut decoder = Decoder::default();
-            let mut out = Vec::new();
-            decoder.feed(&answer[..cut], &mut out);
-            decoder.decide(&mut out);
-            assert_eq!(out.len(), 1);
-            decoder.feed(&answer[cut..], &mut out);
-            assert!(!out[1..].iter().any(|one| matches!(one, Decoded::Key(_))), "{answer:?}: {out:?}");
+            let out = late(answer, cut);
+            assert!(!out.iter().any(|one| matches!(one, Decoded::Key(_))), "{answer:?}: {out:?}");
         }
     }
     assert_eq!(whole(b"\x1b[cd"), [key(KeyCode::Esc, NONE), typed('['), typed('c'), typed('d')]);
@@ -119,13 +119,7 @@ fn an_answer_about_the_background_is_never_a_key_however_it_is_cut() {
         assert_eq!(whole(&[b"a", answer, b"b"].concat()), [typed('a'), Decoded::Background(colour), typed('b')]);
         // So late that its beginning was taken for keys: no byte of the rest is typed.
         for cut in 1..=2 {
-            let mut decoder = Decoder::default();
-            let mut out = Vec::new();
-            decoder.feed(&answer[..cut], &mut out);
-            decoder.decide(&mut out);
-            assert_eq!(out.len(), 1);
-            decoder.feed(&answer[cut..], &mut out);
-            assert_eq!(out[1..], [Decoded::Background(colour)]);
+            assert_eq!(late(answer, cut), [Decoded::Background(colour)]);
         }
     }
     assert_eq!(whole(b"\x1b]"), [key(KeyCode::Char(']'), ALT)]);
