@@ -121,6 +121,7 @@ mod pending_list;
 mod pending_lives;
 mod personas;
 mod picture_cells;
+mod picture_lives;
 mod pictures;
 mod plain_output;
 mod plan;
