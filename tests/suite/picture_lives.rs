@@ -108,7 +108,9 @@ impl Life {
                 let line = top + y;
                 match placeholder::rows(PICTURE).nth(usize::from(line.wrapping_sub(LINE))) {
                     Some(row) => row.draw(buffer, LEFT, y, SCREEN.width - LEFT),
-                    None => drop(buffer.set_string(0, y, format!("line {line} of a long text"), Style::new())),
+                    None => {
+                        buffer.set_string(0, y, format!("line {line} of a long text"), Style::new());
+                    }
                 }
             }
             buffer.set_string(0, SCREEN.height - 1, "the last row", Style::new());
