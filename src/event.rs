@@ -133,12 +133,14 @@ pub enum Event {
         entries: Vec<Pending>,
     },
     /// The agent is paused and waits for the user, at a boundary or before a call.
-    Parked {
+    #[serde(rename = "parked")]
+    Paused {
         /// The call that would run next; null at a boundary.
         call: Option<ToolCall>,
     },
     /// The agent continues after a pause.
-    Unparked {
+    #[serde(rename = "unparked")]
+    Resumed {
         /// What the user decided.
         decision: Decided,
     },

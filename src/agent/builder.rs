@@ -19,7 +19,7 @@ use crate::agent::{
 };
 use crate::approval::Approvals;
 use crate::assets;
-use crate::control::{Budget, Cancellable, ContextBook, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -97,7 +97,7 @@ impl AgentBuilder {
     }
 
     /// Sets the gate with which a host pauses the agent at its boundaries and before each call.
-    pub fn gate(mut self, gate: Arc<Gate>) -> Self {
+    pub fn gate(mut self, gate: Arc<PauseGate>) -> Self {
         self.handles.gate = Some(gate);
         self
     }
@@ -461,7 +461,7 @@ impl Configurator {
     }
 
     /// Returns the gate.
-    pub fn gate(&self) -> Option<&Arc<Gate>> {
+    pub fn gate(&self) -> Option<&Arc<PauseGate>> {
         self.inputs.handles.gate.as_ref()
     }
 

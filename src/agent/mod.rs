@@ -77,7 +77,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Crew, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -269,7 +269,7 @@ impl Agent {
     }
 
     /// Returns the gate with which a host pauses this agent.
-    pub fn gate(&self) -> Option<&Arc<Gate>> {
+    pub fn gate(&self) -> Option<&Arc<PauseGate>> {
         self.handles.gate.as_ref()
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{AgentNotes, Budget, Cancellable, ContextBook, Crew, Gate, Interloper, Plans, Rules, StepLimit};
+use crate::control::{
+    AgentNotes, Budget, Cancellable, ContextBook, Crew, Interloper, PauseGate, Plans, Rules, StepLimit,
+};
 use crate::limits;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::steering::Framing;
@@ -67,7 +69,7 @@ pub(crate) struct Handles {
     /// False when another agent owns the cancel flag (D9).
     pub(crate) resets_cancel: bool,
     pub(crate) interloper: Option<Arc<Interloper>>,
-    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) gate: Option<Arc<PauseGate>>,
     /// The crew that its sub-agents become members of; its main controls are the handles above.
     pub(crate) crew: Option<Arc<Crew>>,
     pub(crate) model_choice: Option<Arc<ModelChoice>>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::agent::reply::stopped;
-use crate::control::{Decision, Interloper, Parked};
+use crate::control::{Decision, Interloper, PausePoint};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Decided, Event};
 use crate::listener::ListenerList;
@@ -41,18 +41,18 @@ impl Agent {
     }
 
     async fn pause(&self, call: Option<&ToolCall>) -> Result<Resume, RunError> {
-        let Some(gate) = self.handles.gate.as_ref().filter(|gate| gate.is_held()) else { return Ok(Resume::Open) };
-        let place = call.map_or(Parked::Boundary, |call| Parked::Call(call.clone()));
-        let Some(parking) = gate.park(place) else { return Ok(Resume::Open) };
-        self.listeners.emit(Event::Parked { call: call.cloned() });
+        let Some(gate) = self.handles.gate.as_ref().filter(|gate| gate.is_paused()) else { return Ok(Resume::Open) };
+        let point = call.map_or(PausePoint::Boundary, |call| PausePoint::Call(call.clone()));
+        let Some(paused) = gate.wait_at(point) else { return Ok(Resume::Open) };
+        self.listeners.emit(Event::Paused { call: call.cloned() });
         let mut end = PauseEnd { listeners: &self.listeners, decision: Decided::Cancelled };
         // Dropped before `end`, so that the event is emitted only when the gate no longer shows the agent as paused.
-        let parking = parking;
+        let paused = paused;
         let resume = tokio::select! {
             biased;
             () = stopped(self.handles.cancellable.as_ref()) => Err(Cancelled),
             () = urged(self.handles.interloper.as_deref()) => Ok(Resume::Message),
-            decision = parking.decided() => Ok(match (decision, call) {
+            decision = paused.decided() => Ok(match (decision, call) {
                 (Decision::Edited(arguments), Some(call)) if arguments != call.arguments => Resume::Edited(arguments),
                 (Decision::Skip(reason), Some(_)) => Resume::Skip(skipped(&reason)),
                 (Decision::Run | Decision::Edited(_) | Decision::Skip(_), _) => Resume::Run,
@@ -77,7 +77,7 @@ struct PauseEnd<'a> {
 
 impl Drop for PauseEnd<'_> {
     fn drop(&mut self) {
-        self.listeners.emit(Event::Unparked { decision: self.decision });
+        self.listeners.emit(Event::Resumed { decision: self.decision });
     }
 }
 

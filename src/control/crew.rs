@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::control::interloper::Watcher;
-use crate::control::{Cancellable, Gate, Injection, Interloper};
+use crate::control::{Cancellable, Injection, Interloper, PauseGate};
 use crate::error::Refused;
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
@@ -21,12 +21,12 @@ pub struct Controls {
     /// Its cancel flag; also set by that of whoever spawned it.
     pub cancellable: Cancellable,
     /// Its gate.
-    pub gate: Arc<Gate>,
+    pub gate: Arc<PauseGate>,
 }
 
 impl Default for Controls {
     fn default() -> Self {
-        Self { interloper: Arc::default(), cancellable: Cancellable::new(), gate: Arc::new(Gate::new()) }
+        Self { interloper: Arc::default(), cancellable: Cancellable::new(), gate: Arc::new(PauseGate::new()) }
     }
 }
 
@@ -67,8 +67,8 @@ struct Inner {
     main: Controls,
     members: Vec<Member>,
     watchers: Vec<Watcher>,
-    /// True while the whole tree is held: who comes later is held too.
-    held: bool,
+    /// True while the whole tree is paused: who comes later is paused too.
+    paused: bool,
 }
 
 struct Member {
@@ -86,7 +86,7 @@ impl Default for Crew {
 impl Crew {
     /// Makes a crew of the main agent alone.
     pub fn new(main: Controls) -> Self {
-        Self { inner: Mutex::new(Inner { main, members: Vec::new(), watchers: Vec::new(), held: false }) }
+        Self { inner: Mutex::new(Inner { main, members: Vec::new(), watchers: Vec::new(), paused: false }) }
     }
 
     /// Sends a message to one agent, as [`Controls::send`] does.
@@ -135,9 +135,9 @@ impl Crew {
         for watcher in &inner.watchers {
             interloper.watch(Arc::clone(watcher));
         }
-        let controls = Controls { interloper, cancellable: cancellable.child(), gate: Arc::new(Gate::new()) };
-        if inner.held {
-            controls.gate.hold();
+        let controls = Controls { interloper, cancellable: cancellable.child(), gate: Arc::new(PauseGate::new()) };
+        if inner.paused {
+            controls.gate.pause();
         }
         inner.members.push(Member { id: id.clone(), controls: controls.clone() });
         controls
@@ -153,17 +153,17 @@ impl Crew {
         member.map_or_else(Vec::new, |member| member.controls.interloper.close())
     }
 
-    /// Holds every agent, also those that come later.
-    pub fn hold_all(&self) {
+    /// Pauses every agent, also those that come later.
+    pub fn pause_all(&self) {
         for controls in self.all(true) {
-            controls.gate.hold();
+            controls.gate.pause();
         }
     }
 
     /// Lets every agent go on.
-    pub fn open_all(&self) {
+    pub fn resume_all(&self) {
         for controls in self.all(false) {
-            controls.gate.open();
+            controls.gate.resume();
         }
     }
 
@@ -188,9 +188,9 @@ impl Crew {
         inner.watchers.push(Arc::clone(watcher));
     }
 
-    fn all(&self, held: bool) -> Vec<Controls> {
+    fn all(&self, paused: bool) -> Vec<Controls> {
         let mut inner = lock(&self.inner);
-        inner.held = held;
+        inner.paused = paused;
         let members = inner.members.iter().map(|member| member.controls.clone());
         std::iter::once(inner.main.clone()).chain(members).collect()
     }

@@ -1,7 +1,7 @@
-//! Hold and step: a gate that the agent passes at each boundary and before each tool call.
+//! Pause and step: a gate that the agent passes at each boundary and before each tool call.
 //!
-//! A host closes it with [`Gate::hold`]; the agent then parks where it next comes by, shows what it would do, and waits
-//! for a [`Decision`]. Nothing is open on the wire while it waits. The lock is held for a few lines.
+//! A host closes it with [`PauseGate::pause`]; the agent then waits where it next comes by, shows what it would do, and goes
+//! on after a [`Decision`]. Nothing is open on the wire while it waits. The lock is held for a few lines.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -12,54 +12,54 @@ use crate::message::ToolCall;
 use crate::protocol::Decision;
 use crate::sync::lock;
 
-/// The gate of one agent: closed, it pauses the agent at its next boundary or before its next call.
+/// The gate at which one agent can be paused: at its next boundary or before its next call.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct PauseGate {
     inner: Mutex<Inner>,
     wake: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    held: bool,
-    parked: Option<Parked>,
+    paused: bool,
+    waiting: Option<PausePoint>,
     decision: Option<Decision>,
 }
 
-/// Where an agent waits.
+/// Where a paused agent waits.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Parked {
+pub enum PausePoint {
     /// Behind the results of a batch, before the next request.
     Boundary,
     /// Before this call.
     Call(ToolCall),
 }
 
-impl Gate {
+impl PauseGate {
     /// Makes an open gate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Closes the gate: the agent parks where it next comes by.
-    pub fn hold(&self) {
-        self.lock().held = true;
+    /// Pauses the agent where it next comes by.
+    pub fn pause(&self) {
+        self.lock().paused = true;
     }
 
-    /// Opens the gate: a parked agent goes on and does not park again.
-    pub fn open(&self) {
-        self.lock().held = false;
+    /// Lets the agent go on; it does not wait again.
+    pub fn resume(&self) {
+        self.lock().paused = false;
         self.wake.notify_waiters();
     }
 
-    /// Tells whether the gate is closed.
-    pub fn is_held(&self) -> bool {
-        self.lock().held
+    /// Tells whether the agent is paused, or will be where it next comes by.
+    pub fn is_paused(&self) -> bool {
+        self.lock().paused
     }
 
     /// Returns where the agent waits; `None` while it runs.
-    pub fn parked(&self) -> Option<Parked> {
-        self.lock().parked.clone()
+    pub fn paused_at(&self) -> Option<PausePoint> {
+        self.lock().waiting.clone()
     }
 
     /// Decides for the agent that waits before this call (`None`: at a boundary); false when it does not wait there any
@@ -67,10 +67,10 @@ impl Gate {
     pub fn decide(&self, call: Option<&CallId>, decision: Decision) -> bool {
         let decided = {
             let mut inner = self.lock();
-            let here = match (&inner.parked, call) {
-                (Some(Parked::Boundary), None) => true,
-                (Some(Parked::Call(parked)), Some(call)) => parked.id == *call,
-                (Some(Parked::Boundary), Some(_)) | (Some(Parked::Call(_)), None) | (None, _) => false,
+            let here = match (&inner.waiting, call) {
+                (Some(PausePoint::Boundary), None) => true,
+                (Some(PausePoint::Call(next)), Some(call)) => next.id == *call,
+                (Some(PausePoint::Boundary), Some(_)) | (Some(PausePoint::Call(_)), None) | (None, _) => false,
             };
             let decided = here && inner.decision.is_none();
             if decided {
@@ -84,16 +84,16 @@ impl Gate {
         decided
     }
 
-    /// Parks at the gate; `None` when it is open. Whoever looks at the gate sees the place from here on, so that a
-    /// decision that comes at once counts. For the agent.
-    pub fn park(&self, place: Parked) -> Option<Parking<'_>> {
+    /// Pauses the agent at this point; `None` when the gate is open. Whoever looks at the gate sees the point from here
+    /// on, so that a decision that comes at once counts. For the agent.
+    pub fn wait_at(&self, point: PausePoint) -> Option<PausedAgent<'_>> {
         let mut inner = self.lock();
-        if !inner.held {
+        if !inner.paused {
             return None;
         }
-        inner.parked = Some(place);
+        inner.waiting = Some(point);
         inner.decision = None;
-        Some(Parking(self))
+        Some(PausedAgent(self))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -101,12 +101,12 @@ impl Gate {
     }
 }
 
-/// An agent that waits at the gate; dropping it leaves the gate.
+/// An agent that waits at its gate; dropping it leaves the gate.
 #[derive(Debug)]
-pub struct Parking<'a>(&'a Gate);
+pub struct PausedAgent<'a>(&'a PauseGate);
 
-impl Parking<'_> {
-    /// Waits until somebody decides or opens the gate, which means [`Decision::Run`].
+impl PausedAgent<'_> {
+    /// Waits until somebody decides or resumes the agent, which means [`Decision::Run`].
     pub async fn decided(&self) -> Decision {
         loop {
             let mut wake = std::pin::pin!(self.0.wake.notified());
@@ -116,7 +116,7 @@ impl Parking<'_> {
                 if let Some(decision) = inner.decision.take() {
                     return decision;
                 }
-                if !inner.held {
+                if !inner.paused {
                     return Decision::Run;
                 }
             }
@@ -125,10 +125,10 @@ impl Parking<'_> {
     }
 }
 
-impl Drop for Parking<'_> {
+impl Drop for PausedAgent<'_> {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
-        inner.parked = None;
+        inner.waiting = None;
         inner.decision = None;
     }
 }

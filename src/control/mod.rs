@@ -9,7 +9,7 @@
 //! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
 //! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
-//! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
+//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `pause_gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`
 //! - what fills the context windows, and wishes about single results: `context.rs`; stories: `context_pane.rs`
@@ -34,7 +34,7 @@ pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use context::ContextBook;
 pub use crew::{Controls, Crew};
-pub use gate::{Gate, Parked, Parking};
+pub use gate::{PauseGate, PausePoint, PausedAgent};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
 pub use plans::{Plans, UntoldPlan, WrittenPlan};
 pub use rules::{Rules, RulesMembership};

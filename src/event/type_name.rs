@@ -64,8 +64,8 @@ impl Event {
             Self::SessionEnded { .. } => "session_ended",
             Self::Seen { .. } => "seen",
             Self::Returned { .. } => "returned",
-            Self::Parked { .. } => "parked",
-            Self::Unparked { .. } => "unparked",
+            Self::Paused { .. } => "parked",
+            Self::Resumed { .. } => "unparked",
             Self::Unknown => "unknown",
         }
     }

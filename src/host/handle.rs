@@ -221,32 +221,32 @@ impl Handle {
         agents.iter().filter(|agent| self.cancel_agent(agent)).count()
     }
 
-    /// Holds an agent at its next boundary or call; false when it does not run.
-    pub fn hold(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).map(|controls| controls.gate.hold()).is_some()
+    /// Pauses an agent at its next boundary or call; false when it does not run.
+    pub fn pause(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).map(|controls| controls.gate.pause()).is_some()
     }
 
-    /// Lets an agent go on that is held; false when it does not run.
-    pub fn go_on(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).map(|controls| controls.gate.open()).is_some()
+    /// Lets a paused agent go on; false when it does not run.
+    pub fn resume(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).map(|controls| controls.gate.resume()).is_some()
     }
 
-    /// Holds every agent, also those that come later.
-    pub fn hold_all(&self) {
-        self.crew.hold_all();
+    /// Pauses every agent, also those that come later.
+    pub fn pause_all(&self) {
+        self.crew.pause_all();
     }
 
     /// Lets every agent go on.
-    pub fn go_on_all(&self) {
-        self.crew.open_all();
+    pub fn resume_all(&self) {
+        self.crew.resume_all();
     }
 
-    /// Tells whether an agent is held, parked already or not.
-    pub fn held(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).is_some_and(|controls| controls.gate.is_held())
+    /// Tells whether an agent is paused, or will be where it next comes by.
+    pub fn is_paused(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).is_some_and(|controls| controls.gate.is_paused())
     }
 
-    /// Decides for an agent that is parked before this call (`None`: at a boundary); false when it does not wait there
+    /// Decides for an agent that is paused before this call (`None`: at a boundary); false when it does not wait there
     /// any more.
     pub fn decide(&self, agent: &AgentId, call: Option<&CallId>, decision: Decision) -> bool {
         self.crew.get(agent).is_some_and(|controls| controls.gate.decide(call, decision))

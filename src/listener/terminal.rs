@@ -371,8 +371,8 @@ impl Listener for Terminal {
             Event::Seen { .. }
             | Event::StepLimit { .. }
             | Event::ContextSize { .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
             | Event::TurnStarted { .. }
             | Event::Cancelled {}
             | Event::Tokens(_)

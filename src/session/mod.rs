@@ -15,7 +15,7 @@
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
 //! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
 //! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
-//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `hold.rs`,
+//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `pause.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod answers;

@@ -190,14 +190,14 @@ fn ask_worker(handle: &Handle, command: Command) -> Option<Reply> {
 /// Pauses agents or lets them go on, and returns whether there was one.
 fn pause(handle: &Handle, agent: Option<&AgentId>, state: PauseState) -> bool {
     match (agent, state) {
-        (Some(agent), PauseState::Paused) => handle.hold(agent),
-        (Some(agent), PauseState::Running) => handle.go_on(agent),
+        (Some(agent), PauseState::Paused) => handle.pause(agent),
+        (Some(agent), PauseState::Running) => handle.resume(agent),
         (None, PauseState::Paused) => {
-            handle.hold_all();
+            handle.pause_all();
             true
         }
         (None, PauseState::Running) => {
-            handle.go_on_all();
+            handle.resume_all();
             true
         }
     }

@@ -143,10 +143,10 @@ fn happen(agent: &mut AgentStatus, event: &Event) {
         Event::ToolCall { name, .. } => (AgentState::Working, name.clone()),
         Event::Retrying { reason, .. } => (AgentState::Working, format!("tries again: {reason}")),
         Event::Compacting { .. } => (AgentState::Working, "summarises older rounds".to_owned()),
-        Event::Parked { call } => {
+        Event::Paused { call } => {
             (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {}", call.name)))
         }
-        Event::Unparked { .. } => (AgentState::Working, agent.doing.clone()),
+        Event::Resumed { .. } => (AgentState::Working, agent.doing.clone()),
         Event::TurnEnded { .. } => (AgentState::Idle, String::new()),
         Event::ContextCap { tokens } => {
             agent.context_window = *tokens;

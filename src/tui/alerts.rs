@@ -139,7 +139,7 @@ pub fn apply(alerts: &mut Alerts, envelope: &Envelope, facts: &AlertFacts<'_>) {
             let at = envelope.at.checked_add(limits::ALERT_PAUSE).unwrap_or(envelope.at);
             alerts.turn_ended(at, words.to_owned());
         }
-        Event::Parked { call } => {
+        Event::Paused { call } => {
             let name = if envelope.agent.is_main() { "main" } else { envelope.agent.as_str() };
             let before = call.as_ref().map_or_else(|| "the next request".to_owned(), |call| call.name.clone());
             alerts.raise(format!("{name} waits before {before}"));

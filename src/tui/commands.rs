@@ -58,7 +58,7 @@ pub enum Verb {
     /// Stops the turn.
     Cancel,
     /// Holds the shown agent or all, or lets them go on.
-    Hold,
+    Pause,
     /// Writes the transcript or the ledger into a file.
     Export,
     Agents,
@@ -254,7 +254,7 @@ pub const COMMANDS: &[Command] = &[
         "F4",
         "the ledger: every text that was sent, and what became of it",
     ),
-    row(Verb::Hold, "hold", "/hold [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
+    row(Verb::Pause, "pause", "/pause [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
     row(
         Verb::Export,
         "export",

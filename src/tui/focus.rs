@@ -29,7 +29,7 @@ impl Focus {
             (None, Pane::Transcript) => Context::Transcript,
             (None, Pane::Search) => Context::Search,
             (None, Pane::Pending) => Context::Pending,
-            (None, Pane::Gate) => Context::Gate,
+            (None, Pane::Pause) => Context::Paused,
             (None, Pane::Details) => Context::Details,
         }
     }
@@ -42,7 +42,7 @@ impl Focus {
     /// Tells whether many characters at once are one text with its line ends: where Enter would decide or change
     /// something.
     pub fn takes_lines(&self) -> bool {
-        self.is_on(Pane::Gate) || self.is_on(Pane::Pending)
+        self.is_on(Pane::Pause) || self.is_on(Pane::Pending)
     }
 
     /// Goes to a pane; overlays are closed. A zoom ends where it would hide the pane.

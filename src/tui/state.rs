@@ -108,7 +108,7 @@ pub enum Pane {
     /// The search in it, while it is typed.
     Search,
     /// The panel of a paused agent.
-    Gate,
+    Pause,
     Pending,
     Details,
 }
@@ -121,7 +121,7 @@ impl Pane {
             Self::Filter => Self::Tree,
             Self::Search => Self::Transcript,
             Self::History => Self::Composer,
-            Self::Composer | Self::Tree | Self::Transcript | Self::Gate | Self::Pending | Self::Details => self,
+            Self::Composer | Self::Tree | Self::Transcript | Self::Pause | Self::Pending | Self::Details => self,
         }
     }
 }

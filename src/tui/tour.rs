@@ -100,7 +100,7 @@ impl Tour {
                     TourStep::Address
                 }
             }
-            Event::Unparked { .. } => TourStep::Pause,
+            Event::Resumed { .. } => TourStep::Pause,
             Event::Answer { answer, .. } if answer != "withdrawn" => TourStep::Answer,
             _ => return,
         };

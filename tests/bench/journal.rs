@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::KeyCode;
 use jiff::Timestamp;
 use ratatui::layout::Size;
-use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{Earlier as _, Handle, Mailbox};
 use steersman::id::AgentId;
@@ -94,7 +94,7 @@ fn enter(state: &Path) {
         let main = Controls {
             interloper: Arc::new(Interloper::new()),
             cancellable: Cancellable::new(),
-            gate: Arc::new(Gate::new()),
+            gate: Arc::new(PauseGate::new()),
         };
         let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         handle.set_keeper(Arc::new(journal.clone()));

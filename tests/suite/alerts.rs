@@ -82,6 +82,6 @@ fn a_stop_is_the_users_own_and_a_sub_agents_end_is_no_news() {
 #[test]
 fn an_agent_that_waits_for_the_user_is_told_at_once() {
     let mut stage = away();
-    stage.turn("").event("", Event::Parked { call: None });
+    stage.turn("").event("", Event::Paused { call: None });
     assert_eq!(told(&stage), ["Steersman: main waits before the next request"]);
 }

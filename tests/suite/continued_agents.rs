@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use serde_json::json;
 use steersman::agent::Agent;
-use steersman::control::{Controls, Crew, Gate as Hold};
+use steersman::control::{Controls, Crew, PauseGate};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
@@ -35,7 +35,7 @@ impl Kept {
     pub fn new(script: impl IntoIterator<Item = Played>) -> Self {
         let rig = Rig::new(script);
         let (interloper, cancellable) = (Arc::clone(&rig.interloper), rig.cancellable.clone());
-        let crew = Arc::new(Crew::new(Controls { interloper, cancellable, gate: Arc::new(Hold::new()) }));
+        let crew = Arc::new(Crew::new(Controls { interloper, cancellable, gate: Arc::new(PauseGate::new()) }));
         Self { rig, handle: Handle::new(crew, Arc::default()), listeners: Vec::new() }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::agent::Agent;
-use steersman::control::{Controls, Crew, Decision, Gate as Hold, Parked};
+use steersman::control::{Controls, Crew, Decision, PauseGate, PausePoint};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
@@ -30,7 +30,7 @@ impl Crewed {
         let main = Controls {
             interloper: Arc::clone(&rig.interloper),
             cancellable: rig.cancellable.clone(),
-            gate: Arc::new(Hold::new()),
+            gate: Arc::new(PauseGate::new()),
         };
         let crew = Arc::new(Crew::new(main));
         let handle = Handle::new(Arc::clone(&crew), Arc::default());
@@ -254,28 +254,31 @@ async fn to_hold_all_parks_each_agent_where_it_comes_by_also_a_child_that_comes_
     let running = run(agent, "Go.");
     let main = AgentId::main();
     let [a, b] = ["a 0", "b 0"].map(AgentId::new);
-    let parked = |agent: &AgentId| deck.crew.get(agent).and_then(|controls| controls.gate.parked());
+    let paused_at = |agent: &AgentId| deck.crew.get(agent).and_then(|controls| controls.gate.paused_at());
     pause.reached().await;
-    deck.handle.hold_all();
-    assert!(deck.handle.held(&main));
-    assert!(deck.handle.go_on(&main), "one agent goes on although the rest is held");
+    deck.handle.pause_all();
+    assert!(deck.handle.is_paused(&main));
+    assert!(deck.handle.resume(&main), "one agent goes on although the rest is held");
     pause.open();
     settle().await;
-    let held = [&main, &a, &b].map(|agent| deck.handle.held(agent));
+    let held = [&main, &a, &b].map(|agent| deck.handle.is_paused(agent));
     assert_eq!(held, [false, true, true], "who came later is held too");
     for child in [&a, &b] {
-        assert!(matches!(parked(child), Some(Parked::Call(call)) if call.id.as_str() == "k"));
+        assert!(matches!(paused_at(child), Some(PausePoint::Call(call)) if call.id.as_str() == "k"));
     }
     assert!(deck.handle.decide(&a, Some(&"k".into()), Decision::Skip("not now".to_owned())));
     settle().await;
-    assert_eq!(parked(&a), Some(Parked::Boundary), "it parks again where it next comes by");
-    deck.handle.go_on_all();
+    assert_eq!(paused_at(&a), Some(PausePoint::Boundary), "it waits again where it next comes by");
+    deck.handle.resume_all();
     gate.reached().await;
     gate.open();
     running.answered().await;
     assert_eq!(deck.last_of("a")[3..], ["tool#k: Error: skipped by the user: not now"]);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: from a", "tool#c2: from b"]);
-    assert!(!deck.handle.hold(&a) && !deck.handle.go_on(&a) && !deck.handle.held(&a), "it is not running any more");
+    assert!(
+        !deck.handle.pause(&a) && !deck.handle.resume(&a) && !deck.handle.is_paused(&a),
+        "it is not running any more"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -286,12 +289,12 @@ async fn a_child_that_is_held_is_cancelled_at_once() {
     let a = AgentId::new("a 0");
     let running = {
         let handle = deck.handle.clone();
-        handle.hold_all();
-        handle.go_on(&AgentId::main());
+        handle.pause_all();
+        handle.resume(&AgentId::main());
         run(agent, "Go.")
     };
     settle().await;
-    assert!(deck.handle.held(&a));
+    assert!(deck.handle.is_paused(&a));
     assert!(deck.handle.cancel_agent(&a));
     running.answered().await;
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: Error: cancelled by the user"]);

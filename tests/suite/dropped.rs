@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use steersman::agent::Agent;
 use steersman::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
-use steersman::control::{Gate as Hold, StepLimit};
+use steersman::control::{PauseGate, StepLimit};
 use steersman::event::Event;
 use steersman::provider::{Played, Streaming};
 use steersman::tool::{FnTool, Parameters, ToolContext};
@@ -167,13 +167,13 @@ async fn a_question_is_taken_away_with_its_call() {
 
 #[tokio::test]
 async fn an_agent_that_waited_at_its_gate_says_that_it_does_so_no_more() {
-    let hold = Arc::new(Hold::new());
-    hold.hold();
+    let gate = Arc::new(PauseGate::new());
+    gate.pause();
     let rig = Rig::new([calls(&[("c1", "look")])]);
-    let mut agent = rig.build(rig.builder().gate(Arc::clone(&hold)), [tool("look", "seen")]).await;
-    dropped(&mut agent, "Go.", until(|| hold.parked().is_some())).await;
-    assert_eq!(hold.parked(), None);
-    let end = ["Unparked { decision: Cancelled }", "cancelled", "ended 1 cancelled"];
+    let mut agent = rig.build(rig.builder().gate(Arc::clone(&gate)), [tool("look", "seen")]).await;
+    dropped(&mut agent, "Go.", until(|| gate.paused_at().is_some())).await;
+    assert_eq!(gate.paused_at(), None);
+    let end = ["Resumed { decision: Cancelled }", "cancelled", "ended 1 cancelled"];
     assert_eq!(rig.story()[4..], end);
     assert_eq!(history(&agent)[2..], ["tool#c1: Error: cancelled before it ran"]);
 }

@@ -307,10 +307,10 @@ fn session() -> Vec<(Event, &'static str)> {
         ),
         (Event::Returned { entries: vec![] }, r#"{"type":"returned","entries":[]}"#),
         (
-            Event::Parked { call: Some(read_call()) },
+            Event::Paused { call: Some(read_call()) },
             r#"{"type":"parked","call":{"id":"call_1","name":"read","arguments":{"path":"README.md"}}}"#,
         ),
-        (Event::Unparked { decision: Decided::Skipped }, r#"{"type":"unparked","decision":"skipped"}"#),
+        (Event::Resumed { decision: Decided::Skipped }, r#"{"type":"unparked","decision":"skipped"}"#),
         (
             Event::SessionEnded { code: 1, message: Some("no".into()) },
             r#"{"type":"session_ended","code":1,"message":"no"}"#,

@@ -46,7 +46,7 @@ fn through_a_turn_it_says_when_the_text_enters() {
     stage.call("", "c2", "grep");
     says(&mut stage, "→ main, after bash (running 0:41) and 1 more");
     stage.result("", "c1", "done").result("", "c2", "done");
-    stage.event("", Event::Parked { call: None });
+    stage.event("", Event::Paused { call: None });
     says(&mut stage, "→ main runs one step");
     stage.keys("x");
     says(&mut stage, "→ main, paused: delivered when it goes on");
@@ -81,7 +81,7 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
     let mut stage = Stage::new(160, 40);
     stage.turn("").event(
         "",
-        Event::Parked {
+        Event::Paused {
             call: Some(ToolCall { id: "c1".into(), name: "bash".to_owned(), arguments: Arguments::parse("{}") }),
         },
     );

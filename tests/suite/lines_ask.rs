@@ -42,10 +42,10 @@ impl Call {
     }
 }
 
-fn parked(stage: &mut Stage) {
+fn wait_before_a_call(stage: &mut Stage) {
     let arguments = Arguments::parse(r#"{"command":"cargo test"}"#);
     let call = ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments };
-    stage.event("", Event::Parked { call: Some(call) });
+    stage.event("", Event::Paused { call: Some(call) });
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
     let mut stage = at_work();
     stage.line("/hold");
     assert!(stage.written().contains("paused: main waits before its next call or request"));
-    parked(&mut stage);
+    wait_before_a_call(&mut stage);
     // It was not written yet.
     stage.line("/step");
     let written = stage.written();
@@ -216,7 +216,7 @@ fn words_about_a_held_call_leave_what_is_kept_in_the_line() {
     stage.line("for later").line("/take");
     assert_eq!(stage.app.message.text(), "for later");
     stage.line("/hold");
-    parked(&mut stage);
+    wait_before_a_call(&mut stage);
     stage.written();
     stage.line("/skip not now");
     assert!(

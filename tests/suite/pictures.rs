@@ -105,8 +105,8 @@ fn a_held_agent_shows_the_call_that_it_is_about_to_make() {
         name: "grep".to_owned(),
         arguments: Arguments::parse(r#"{"pattern":"fn parse","path":"src","glob":"*.rs"}"#),
     };
-    stage.event("", Event::Parked { call: Some(call) }).wait(3_000);
-    assert_picture("hold", &stage.draw());
+    stage.event("", Event::Paused { call: Some(call) }).wait(3_000);
+    assert_picture("pause", &stage.draw());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use steersman::agent::Agent;
-use steersman::control::{Decision, Gate as Hold, Interloper, Parked, Staleness};
+use steersman::control::{Decision, Interloper, PauseGate, PausePoint, Staleness};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::id::MessageId;
 use steersman::listener::Listener;
@@ -114,7 +114,7 @@ fn slow(name: &'static str, concurrency: Concurrency) -> Arc<dyn Tool> {
 /// An agent at work with somebody who steers it.
 struct Trial {
     rig: Rig,
-    gate: Arc<Hold>,
+    gate: Arc<PauseGate>,
     idle: Arc<AtomicBool>,
     end: Arc<AtomicBool>,
     accepted: BTreeSet<MessageId>,
@@ -128,7 +128,7 @@ impl Trial {
     async fn start(script: Vec<Played>, patience: u32) -> (Self, JoinHandle<Agent>) {
         let rig = Rig::new(script);
         rig.interloper.set_staleness(Staleness { age: None, steps: Some(patience) });
-        let gate = Arc::new(Hold::new());
+        let gate = Arc::new(PauseGate::new());
         let seen = Arc::<Mutex<Vec<_>>>::default();
         let (receipts, model) = (Arc::clone(&seen), Arc::clone(&rig.model));
         let receipt: Arc<dyn Listener> = Arc::new(Spy(move |envelope: &Envelope| {
@@ -166,8 +166,8 @@ impl Trial {
             Act::Stop => self.returned.extend(queue.stop(&self.rig.cancellable).into_iter().map(|entry| entry.id)),
             Act::Cancel => self.rig.cancellable.cancel(),
             Act::Resume => queue.resume(),
-            Act::Hold => self.gate.hold(),
-            Act::Open => self.gate.open(),
+            Act::Hold => self.gate.pause(),
+            Act::Open => self.gate.resume(),
             Act::Decide(which) => self.decide(which),
             Act::Withdraw(place)
             | Act::Edit(place)
@@ -191,10 +191,10 @@ impl Trial {
     }
 
     fn decide(&self, which: u8) {
-        let call = match self.gate.parked() {
+        let call = match self.gate.paused_at() {
             None => return,
-            Some(Parked::Boundary) => None,
-            Some(Parked::Call(call)) => Some(call.id),
+            Some(PausePoint::Boundary) => None,
+            Some(PausePoint::Call(call)) => Some(call.id),
         };
         let decision = match which {
             0 => Decision::Run,
@@ -207,7 +207,7 @@ impl Trial {
 
     /// Lets everything that waits go through, and ends with a turn that was answered.
     async fn finish(&mut self) {
-        self.gate.open();
+        self.gate.resume();
         for entry in self.rig.interloper.peek() {
             self.rig.interloper.release(&entry.id);
         }

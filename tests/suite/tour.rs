@@ -23,9 +23,9 @@ fn each_step_is_over_when_the_user_has_done_it() {
     let entries = stage.handle.interloper().peek();
     stage.event("", Event::Pending { entries: entries.clone() });
     says(&mut stage, "Tour, 3 of 5: Your text waits above");
-    stage.event("", Event::Parked { call: None });
+    stage.event("", Event::Paused { call: None });
     says(&mut stage, "Tour, 3 of 5");
-    stage.event("", Event::Unparked { decision: Decided::Run });
+    stage.event("", Event::Resumed { decision: Decided::Run });
     says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
     stage.spawn("", "miner 0").turn("miner 0");
     says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent");

@@ -23,7 +23,7 @@ pub fn crew(width: u16, height: u16) -> Stage {
         stage.wait(1_000);
     }
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
-    stage.event("file_miner 1", Event::Parked { call: Some(call) });
+    stage.event("file_miner 1", Event::Paused { call: Some(call) });
     stage.spawn("", "researcher 1").turn("researcher 1").tokens("researcher 1", 2_000, 50);
     let message = Some("HTTP 401: no such key".to_owned());
     stage.event("", Event::AgentFinished { child: "researcher 1".into(), outcome: Outcome::Failed, message });
@@ -121,7 +121,7 @@ fn a_question_makes_its_agent_ask_until_it_is_answered() {
 fn an_agent_that_is_let_go_is_not_paused_any_more() {
     let mut stage = crew(120, 40);
     assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Paused);
-    stage.event("file_miner 1", Event::Unparked { decision: steersman::event::Decided::Run });
+    stage.event("file_miner 1", Event::Resumed { decision: steersman::event::Decided::Run });
     assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Waiting);
 }
 

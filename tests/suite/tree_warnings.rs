@@ -83,7 +83,7 @@ fn the_time_of_a_running_call_does_not_contain_the_wait_for_an_answer() {
 fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     let mut stage = pair(120, 40);
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
-    stage.event("a", Event::Parked { call: Some(call) });
+    stage.event("a", Event::Paused { call: Some(call) });
     stage.event(
         "b",
         Event::Question {
@@ -98,7 +98,7 @@ fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     stage.wait(100_000);
     assert_eq!(warnings(&stage, "a"), []);
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
-    stage.event("a", Event::Unparked { decision: steersman::event::Decided::Run }).wait(30_000);
+    stage.event("a", Event::Resumed { decision: steersman::event::Decided::Run }).wait(30_000);
     assert_eq!(warnings(&stage, "a"), [], "its time counts from there");
 }
 

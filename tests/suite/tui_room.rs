@@ -177,7 +177,7 @@ fn list_panel_question_and_completion_together_leave_the_message_in_view() {
         stage.keys("one<enter>two<enter><a-h><f9>");
         let call = steersman::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
         let call = steersman::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
-        stage.event("", Event::Parked { call: Some(call) });
+        stage.event("", Event::Paused { call: Some(call) });
         for keys in ["", "/", "<esc><f2>", "<esc><c-t>", "/x", "<esc><esc><f11>", "e", "<esc><f4>", "<esc><f1>"] {
             stage.keys(keys).resize(width, height);
             let screen = stage.screen();

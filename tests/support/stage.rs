@@ -13,7 +13,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
-use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
@@ -56,7 +56,7 @@ impl Stage {
         let main = Controls {
             interloper: Arc::new(Interloper::new()),
             cancellable: Cancellable::new(),
-            gate: Arc::new(Gate::new()),
+            gate: Arc::new(PauseGate::new()),
         };
         let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);

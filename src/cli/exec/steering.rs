@@ -67,7 +67,7 @@ pub(super) struct ExecRun<'a> {
     /// True when a failed or stopped turn holds the queue back.
     pub(super) is_paused: bool,
     /// The agents that wait because they are paused.
-    parked: HashSet<AgentId>,
+    paused_agents: HashSet<AgentId>,
     /// What the input paused, and did not let go on; `None` is all agents.
     pub(super) paused_by_input: HashSet<Option<AgentId>>,
     /// The questions that wait for an answer.
@@ -103,7 +103,7 @@ impl<'a> ExecRun<'a> {
         Self {
             client,
             posts: VecDeque::new(),
-            parked: HashSet::new(),
+            paused_agents: HashSet::new(),
             paused_by_input: HashSet::new(),
             open: Vec::new(),
             unanswered: 0,
@@ -368,7 +368,7 @@ impl<'a> ExecRun<'a> {
             Post::Approvals { open, .. } => self.open.clone_from(open),
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
-                self.note_parked(&envelope.agent, &envelope.event);
+                self.note_pause(&envelope.agent, &envelope.event);
                 // In plain output it is a line among the others.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
                     self.err.say(text);
@@ -449,17 +449,17 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    fn note_parked(&mut self, agent: &AgentId, event: &Event) {
+    fn note_pause(&mut self, agent: &AgentId, event: &Event) {
         match event {
-            Event::Parked { .. } => self.parked.insert(agent.clone()),
-            Event::Unparked { .. } | Event::TurnEnded { .. } => self.parked.remove(agent),
+            Event::Paused { .. } => self.paused_agents.insert(agent.clone()),
+            Event::Resumed { .. } | Event::TurnEnded { .. } => self.paused_agents.remove(agent),
             _ => false,
         };
     }
 
     /// Returns whether an agent waits for an input that has ended.
     pub(super) fn waits_in_vain(&self) -> bool {
-        self.lines.is_none() && !self.paused_by_input.is_empty() && !self.parked.is_empty()
+        self.lines.is_none() && !self.paused_by_input.is_empty() && !self.paused_agents.is_empty()
     }
 
     pub(super) fn has_requests(&self) -> bool {

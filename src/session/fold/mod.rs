@@ -13,7 +13,7 @@
 //! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/screen.rs`
 //! - the plans of the agents: `plans.rs`; stories: `plan/screen.rs`
-//! - which agents are paused, and where each waits: `pauses.rs`; stories: `hold.rs`
+//! - which agents are paused, and where each waits: `pauses.rs`; stories: `pause.rs`
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
 //!   `approval_popups.rs`, `modes.rs`
 //! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`

@@ -93,11 +93,11 @@ impl Pauses {
     /// Folds one event in.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
-            Event::Parked { call } => {
+            Event::Paused { call } => {
                 let place = call.clone().map_or(PausePlace::Boundary, PausePlace::Call);
                 self.waiting.insert(envelope.agent.clone(), place);
             }
-            Event::Unparked { .. } | Event::TurnEnded { .. } => {
+            Event::Resumed { .. } | Event::TurnEnded { .. } => {
                 self.waiting.remove(&envelope.agent);
             }
             Event::AgentFinished { child, .. } => {

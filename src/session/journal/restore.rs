@@ -242,7 +242,7 @@ fn may_close(event: &Event) -> bool {
             | Event::ToolResult { .. }
             | Event::AgentFinished { .. }
             | Event::Answer { .. }
-            | Event::Unparked { .. }
+            | Event::Resumed { .. }
             | Event::Compacted { .. }
             | Event::Notice { .. }
             | Event::JobEnded(_)
@@ -279,7 +279,7 @@ impl OpenKind {
             Some(Self::Agent(child.clone()))
         } else if let Event::Question { id, .. } = event {
             Some(Self::Question(id.clone()))
-        } else if let Event::Parked { .. } = event {
+        } else if let Event::Paused { .. } = event {
             Some(Self::Pause)
         } else if let Event::Compacting { .. } = event {
             Some(Self::Compaction)
@@ -303,7 +303,7 @@ impl OpenItem {
             }
             OpenKind::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
             OpenKind::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
-            OpenKind::Pause => same && matches!(event, Event::Unparked { .. }),
+            OpenKind::Pause => same && matches!(event, Event::Resumed { .. }),
             OpenKind::Job(id) => matches!(event, Event::JobEnded(end) if end.id == *id),
             OpenKind::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
         }
@@ -322,7 +322,7 @@ impl OpenItem {
             },
             OpenKind::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
-            OpenKind::Pause => Event::Unparked { decision: Decided::Cancelled },
+            OpenKind::Pause => Event::Resumed { decision: Decided::Cancelled },
             OpenKind::Job(id) => Event::JobEnded(Box::new(JobEnd::interrupted(id.clone(), why))),
             OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };

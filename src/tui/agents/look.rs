@@ -100,7 +100,7 @@ fn of_focus(facts: &AgentsFacts<'_>) -> Option<Divider> {
         | Pane::Filter
         | Pane::Transcript
         | Pane::Search
-        | Pane::Gate
+        | Pane::Pause
         | Pane::Pending => return None,
     };
     candidates.into_iter().find(|divider| facts.regions.area_of(&Region::Divider(*divider)).is_some())

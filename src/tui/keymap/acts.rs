@@ -258,12 +258,12 @@ named_keys! {
 named_keys! {
     /// One act on the agent that is shown: it is paused or goes on, and its next call is decided about.
     pub enum PauseKey {
-        /// Hold the agent that is shown, or let it go on.
-        PauseOrGoOn = "hold-or-go-on",
+        /// Pause the agent that is shown, or let it go on.
+        PauseOrGoOn = "pause-or-go-on",
         /// Let the agent that is shown go on.
         GoOn = "go-on",
-        /// Focus the panel of the held agent.
-        Focus = "focus-gate",
+        /// Focus the panel of the paused agent.
+        Focus = "focus-paused",
         /// Let the paused agent go on to where it next comes by.
         Step = "step",
         /// Edit the arguments of the call before which the agent waits.

@@ -20,8 +20,8 @@ pub enum Context {
     /// The pending list has the focus.
     Pending,
     Help,
-    /// The panel of a held agent has the focus.
-    Gate,
+    /// The panel of a paused agent has the focus.
+    Paused,
     Ledger,
     /// The details of the shown agent have the focus.
     Details,
@@ -51,7 +51,7 @@ impl Context {
         Self::Transcript,
         Self::Search,
         Self::Details,
-        Self::Gate,
+        Self::Paused,
         Self::Ledger,
         Self::Changes,
         Self::Plan,
@@ -86,7 +86,7 @@ impl Context {
             Self::Filter => table::agent::FILTER,
             Self::Transcript => table::reading::TRANSCRIPT,
             Self::Search => table::reading::SEARCH,
-            Self::Gate => table::agent::PAUSED,
+            Self::Paused => table::agent::PAUSED,
             Self::Ledger => table::lists::LEDGER,
             Self::Changes => table::lists::CHANGES,
             Self::Plan => table::lists::PLAN,
@@ -110,7 +110,7 @@ impl Context {
             Self::Filter => "filter",
             Self::Transcript => "transcript",
             Self::Search => "search",
-            Self::Gate => "held",
+            Self::Paused => "paused",
             Self::Ledger => "ledger",
             Self::Changes => "changes",
             Self::Plan => "plan",
@@ -135,7 +135,7 @@ impl Context {
             Self::Search => "Search in the transcript",
             Self::Pending => "Pending",
             Self::Help => "Help",
-            Self::Gate => "Paused agent",
+            Self::Paused => "Paused agent",
             Self::Ledger => "Ledger",
             Self::Changes => "Changed files",
             Self::Plan => "Plan of an agent",

@@ -103,7 +103,16 @@ fn quoted(key: &str) -> String {
     format!("\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Names that sections and actions had before, and what they are called now.
+const OLD_NAMES: [(&str, &str); 3] =
+    [("held", "paused"), ("hold-or-go-on", "pause-or-go-on"), ("focus-gate", "focus-paused")];
+
+fn current(name: &str) -> &str {
+    OLD_NAMES.iter().find(|(old, _)| *old == name).map_or(name, |(_, current)| current)
+}
+
 fn context(name: &str) -> Result<Context, String> {
+    let name = current(name);
     Context::ALL.into_iter().find(|context| context.id() == name).ok_or_else(|| {
         let known = Context::ALL.map(Context::id).join(", ");
         format!("there is no section [{}]; the sections are {known}", visible_line(name))
@@ -111,6 +120,7 @@ fn context(name: &str) -> Result<Context, String> {
 }
 
 fn entry(context: Context, name: &str, value: &Spanned<DeValue<'_>>, line: usize) -> Result<Entry, String> {
+    let name = current(name);
     // What holds everywhere can be had by another key in one section.
     let find = |rows: &[Binding]| rows.iter().map(|row| row.action).find(|action| action.id() == name);
     let action = find(context.rows()).or_else(|| find(Context::Global.rows())).ok_or_else(|| {

@@ -145,7 +145,7 @@ impl Printer {
                 let end = ending(*outcome, message.as_deref());
                 self.page.say(&agent(child), &format!("{end}{figures}"));
             }
-            Event::Parked { call } if !is_read => {
+            Event::Paused { call } if !is_read => {
                 let place = call.as_ref().map_or_else(|| "the next request".to_owned(), call_name);
                 let name = name_of(&envelope.agent);
                 self.page.say(&agent(&envelope.agent), &format!("paused before {place}; /agent {name} goes there"));

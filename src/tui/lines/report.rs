@@ -45,7 +45,7 @@ fn help(page: &mut Page) {
             Verb::Pending => "the texts that wait, with their numbers",
             Verb::Help => "this; with a topic its page of the manual, with other words what they find there",
             Verb::Details => "what is going on, and what the read agent does",
-            Verb::Hold => "pause the read agent, or all; again: let them go on",
+            Verb::Pause => "pause the read agent, or all; again: let them go on",
             Verb::New => "new conversation",
             _ => command.help,
         };

@@ -57,7 +57,7 @@ impl Palette {
             Verb::Skill => return skills(typed, known),
             Verb::When(_) => return conditions(command.name, typed, known),
             Verb::Theme => known.facts.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
-            Verb::Hold => vec![ALL.to_owned()],
+            Verb::Pause => vec![ALL.to_owned()],
             Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
             Verb::Model => self.models.clone(),

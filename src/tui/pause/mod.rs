@@ -3,7 +3,7 @@
 //! # Where things are
 //!
 //! - what it holds, the arguments as the user edits them: `mod.rs`; what its keys do: `update.rs`; how it is drawn:
-//!   `view.rs`; stories: `hold.rs`, `tests/pty/hold.rs`
+//!   `view.rs`; stories: `pause.rs`, `tests/pty/pause.rs`
 
 mod update;
 pub mod view;
@@ -92,7 +92,7 @@ impl PausePane {
 
     /// Shows the arguments of another call from their beginning.
     pub fn apply(&mut self, event: &Event) {
-        if let Event::Parked { .. } = event {
+        if let Event::Paused { .. } = event {
             self.top = 0;
         }
     }

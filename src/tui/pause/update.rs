@@ -44,7 +44,7 @@ pub fn act(pane: &mut PausePane, key: PauseKey, shown: &AgentId, facts: &Facts) 
 /// Gives the panel of the shown agent the focus while there is one.
 pub fn focus(shown: &AgentId, facts: &Facts) -> Outcome {
     Outcome::one(match panel(shown, &facts.run) {
-        Panel::Shown => PaneEffect::Focus(Pane::Gate),
+        Panel::Shown => PaneEffect::Focus(Pane::Pause),
         Panel::Hidden => PaneEffect::Say("the shown agent is not paused; Alt+H pauses it".to_owned()),
     })
 }

@@ -54,7 +54,7 @@ pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect
             cell.reset();
         }
     }
-    let focused = shown.context == Context::Gate;
+    let focused = shown.context == Context::Paused;
     let style = if focused { theme.border_focus } else { theme.notice };
     let first = row(area, 0);
     let mark = if focused { "▸‖ " } else { "‖ " };
@@ -123,7 +123,7 @@ fn head(shown: &PausedAgent<'_>, place: Option<&PausePlace>) -> String {
 
 /// Writes the longest hint that fits.
 fn hint(shown: &PausedAgent<'_>, facts: &Facts, place: Option<&PausePlace>, area: Rect, buffer: &mut Buffer) {
-    let hints: &[&str] = match (shown.writing, shown.context == Context::Gate, place) {
+    let hints: &[&str] = match (shown.writing, shown.context == Context::Paused, place) {
         (Some((_, _, what)), _, _) => match what {
             CallText::Arguments => &["Enter runs it with these · Esc leaves them", "Enter runs · Esc leaves"],
             CallText::Reason => &["Enter skips it and tells the model this · Esc leaves", "Enter skips · Esc leaves"],

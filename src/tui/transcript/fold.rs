@@ -254,8 +254,8 @@ impl Transcript {
             | Event::Rules { .. }
             | Event::Seen { .. }
             | Event::Returned { .. }
-            | Event::Parked { .. }
-            | Event::Unparked { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
             | Event::History { .. }
             | Event::SessionEnded { .. }
             | Event::Extension { .. }

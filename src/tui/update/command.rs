@@ -51,7 +51,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::New => return ask(app, QuestionSubject::New),
         Verb::Reset => return ask(app, QuestionSubject::Reset),
         Verb::Cancel => return stop(app),
-        Verb::Hold => return hold(app, argument),
+        Verb::Pause => return hold(app, argument),
         Verb::Export => wanted = export::export(app, argument),
         Verb::Pending => {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);

@@ -330,7 +330,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
     let scrolls = !matches!(to, Travel::Previous | Travel::Next);
     let pages = matches!(to, Travel::PageUp | Travel::PageDown);
     match app.focus.context() {
-        Context::Gate => pause::travel(&mut app.pause, to, &app.facts),
+        Context::Paused => pause::travel(&mut app.pause, to, &app.facts),
         Context::Composer if app.questions.is_shown() && scrolls => app.questions.page(to),
         Context::Transcript => transcripts::travel(shown(app), to),
         Context::History if !pages => history_search::travel(&mut app.message, to),

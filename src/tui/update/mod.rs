@@ -6,8 +6,8 @@
 //! # Where things are
 //!
 //! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; stories: `tui_shell.rs`
-//! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
-//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
+//! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `call_text.rs`, `question.rs`,
+//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `pause.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session/timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
@@ -15,10 +15,10 @@
 
 mod approval;
 mod budget;
+mod call_text;
 mod command;
 mod escape;
 pub mod export;
-mod hold;
 mod hooks;
 mod jobs;
 mod keys;
@@ -173,7 +173,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
     }
-    hold::settle_focus(&mut app.focus, app.tree.selected(), &app.facts);
+    call_text::settle_focus(&mut app.focus, app.tree.selected(), &app.facts);
     app.settle_panes();
     question::settle_quit(&mut app.questions, &app.facts);
     settle_history_search(app);
@@ -225,7 +225,7 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::Focus(pane) => app.focus.go(pane),
             PaneEffect::EditEntry(agent, id) => effects.extend(message::ask(app, agent, id)),
             PaneEffect::WriteAboutCall(agent, what) => {
-                let wanted = hold::write(&mut app.message, agent, what, &app.facts);
+                let wanted = call_text::write(&mut app.message, agent, what, &app.facts);
                 effects.extend(carry_out(app, wanted));
             }
             // In a replay nothing is written.
@@ -324,7 +324,7 @@ fn take_back(app: &mut App) -> Vec<Effect> {
 
 /// Decides about the call that the message is about.
 fn commit_call(app: &mut App) -> Vec<Effect> {
-    let outcome = hold::commit(&app.message);
+    let outcome = call_text::commit(&app.message);
     carry_out_outcome(app, outcome)
 }
 

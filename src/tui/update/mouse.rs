@@ -116,7 +116,7 @@ fn go(app: &mut App, pane: Pane) {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
             carry_out_outcome(app, outcome);
         }
-        Pane::Gate => {
+        Pane::Pause => {
             let outcome = pause::focus(app.tree.selected(), &app.facts);
             carry_out_outcome(app, outcome);
         }
@@ -225,7 +225,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             };
             app.pending.select(index, &app.facts.run.pending);
         }
-        Region::Pane(Pane::Gate) => by_step(&mut app.pause.top, wheel),
+        Region::Pane(Pane::Pause) => by_step(&mut app.pause.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),
         Region::Offer(_) => match wheel {
             Wheel::Up => app.palette.previous(),

@@ -1,8 +1,8 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, carry_out, command, hold, hooks, jobs, message, pending as pending_texts, plan, question, rules,
-    servers, sessions, with_alerts,
+    approval, budget, call_text, carry_out, command, hooks, jobs, message, pending as pending_texts, plan, question,
+    rules, servers, sessions, with_alerts,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
@@ -64,7 +64,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
             app.transcripts.set_receipt(&receipt.agent, &id, receipt_words(receipt));
         }
     }
-    let wanted = hold::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
+    let wanted = call_text::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
     let effects = carry_out(app, wanted);
     note_model(&mut app.status, envelope);
     app.facts.tour.apply(envelope, &app.facts.run);
@@ -124,7 +124,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Pause { agent, state, accepted } => {
             pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say).into_iter().collect()
         }
-        Reply::Decided { agent, decision, accepted } => hold::decided(message, &agent, &decision, accepted, facts),
+        Reply::Decided { agent, decision, accepted } => call_text::decided(message, &agent, &decision, accepted, facts),
         Reply::Cancelling(agents) if agents.is_empty() => {
             vec![PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned())]
         }

@@ -143,7 +143,7 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter edits · d deletes · F1 keys",
             "Enter edits · d deletes",
         ],
-        Pane::Gate => &["r runs it · e edits · s skips · g goes on", "r runs · e edits · s skips", "F1 keys"],
+        Pane::Pause => &["r runs it · e edits · s skips · g goes on", "r runs · e edits · s skips", "F1 keys"],
         Pane::Tree if app.tree.filter().is_active() => &["Up/Down select · / changes the filter", "Up/Down select"],
         Pane::Tree => &[
             "Up/Down select · Left/Right fold · / filter · ! needs attention · i details · x cancel",

@@ -179,7 +179,7 @@ impl Panes {
         match pane {
             Pane::Tree | Pane::Filter => self.tree = room,
             Pane::Pending => self.pending = room,
-            Pane::Gate => self.gate = room,
+            Pane::Pause => self.gate = room,
             Pane::Details => self.details = room,
             Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => self.transcript = room,
         }

@@ -145,7 +145,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 /// Returns the pane that is zoomed, unless there is nothing in it any more.
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
-        Pane::Gate => pause::rows(&paused_agent(app), &app.facts, width) > 0,
+        Pane::Pause => pause::rows(&paused_agent(app), &app.facts, width) > 0,
         Pane::Pending => {
             app.focus.is_on(Pane::Pending) || !app.facts.run.pending.is_empty() || pending::plan_rows(&app.facts) > 0
         }
@@ -181,7 +181,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let told = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(&app.pending, list_use(app), (&forecast, &told), &app.facts, panes.pending, &mut regions, buffer);
-    regions.add(panes.gate, Region::Pane(Pane::Gate));
+    regions.add(panes.gate, Region::Pane(Pane::Pause));
     let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);
     let cursor = match &app.replay {

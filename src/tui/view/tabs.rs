@@ -21,7 +21,7 @@ pub fn shown(app: &App) -> Pane {
         Pane::Tree | Pane::Filter => Pane::Tree,
         Pane::Pending => Pane::Pending,
         Pane::Details => Pane::Details,
-        Pane::Transcript | Pane::Search | Pane::Composer | Pane::History | Pane::Gate => Pane::Transcript,
+        Pane::Transcript | Pane::Search | Pane::Composer | Pane::History | Pane::Pause => Pane::Transcript,
     }
 }
 
@@ -98,7 +98,7 @@ pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buf
     let title = match pane {
         Pane::Tree | Pane::Filter => "Agents".to_owned(),
         Pane::Pending => "Pending".to_owned(),
-        Pane::Gate => format!("Paused: {name}"),
+        Pane::Pause => format!("Paused: {name}"),
         Pane::Details => format!("Details of {name}"),
         Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => name,
     };

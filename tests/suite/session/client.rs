@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman::event::Delivery;
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
@@ -21,7 +21,7 @@ fn run() -> Handle {
     let main = Controls {
         interloper: Arc::new(Interloper::new()),
         cancellable: Cancellable::new(),
-        gate: Arc::new(Gate::new()),
+        gate: Arc::new(PauseGate::new()),
     };
     Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
 }

@@ -260,8 +260,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         }
         Event::Compacting { messages } => node.compacting(*messages, at),
         Event::Notice { .. } => node.compacted(at),
-        Event::Parked { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
-        Event::Unparked { .. } => {
+        Event::Paused { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
+        Event::Resumed { .. } => {
             node.hear(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
         Event::Question { id, call, .. } => {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use steersman::clock;
-use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
@@ -29,7 +29,7 @@ fn handle() -> Handle {
     let main = Controls {
         interloper: Arc::new(Interloper::new()),
         cancellable: Cancellable::new(),
-        gate: Arc::new(Gate::new()),
+        gate: Arc::new(PauseGate::new()),
     };
     Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use steersman::control::{Cancellable, Controls, Crew, Gate, Injection, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Injection, Interloper, PauseGate};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::Handle;
 use steersman::id::{AgentId, MessageId};
@@ -312,6 +312,6 @@ impl World {
 
 fn process(queue: &Arc<Interloper>, cancellable: &Cancellable) -> Handle {
     let main =
-        Controls { interloper: Arc::clone(queue), cancellable: cancellable.clone(), gate: Arc::new(Gate::new()) };
+        Controls { interloper: Arc::clone(queue), cancellable: cancellable.clone(), gate: Arc::new(PauseGate::new()) };
     Handle::new(Arc::new(Crew::new(main)), Arc::default())
 }

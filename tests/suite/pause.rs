@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use steersman::control::{Cancellable, Decision, Gate, Parked, Parking};
+use steersman::control::{Cancellable, Decision, PauseGate, PausePoint, PausedAgent};
 use steersman::event::{Decided, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
@@ -21,7 +21,7 @@ fn grep() -> ToolCall {
     call("grep", r#"{"pattern": "fn main", "path": "src"}"#)
 }
 
-fn gate(stage: &Stage) -> Arc<Gate> {
+fn gate(stage: &Stage) -> Arc<PauseGate> {
     stage.handle.crew().main().gate
 }
 
@@ -36,24 +36,24 @@ fn held(width: u16, height: u16) -> Stage {
 }
 
 /// Lets the agent wait before a call, as it does itself, and draws that.
-fn park<'a>(stage: &mut Stage, gate: &'a Gate, call: Option<ToolCall>) -> Parking<'a> {
-    let place = call.clone().map_or(Parked::Boundary, Parked::Call);
-    let parking = gate.park(place).expect("the gate is closed");
-    stage.event("", Event::Parked { call }).screen();
+fn wait_at<'a>(stage: &mut Stage, gate: &'a PauseGate, call: Option<ToolCall>) -> PausedAgent<'a> {
+    let place = call.clone().map_or(PausePoint::Boundary, PausePoint::Call);
+    let parking = gate.wait_at(place).expect("the gate is closed");
+    stage.event("", Event::Paused { call }).screen();
     parking
 }
 
-fn decided(parking: &Parking<'_>) -> Option<Decision> {
+fn decided(parking: &PausedAgent<'_>) -> Option<Decision> {
     parking.decided().now_or_never()
 }
 
 #[test]
 fn one_key_holds_the_agent_and_the_same_key_lets_it_go_on() {
     let mut stage = held(80, 24);
-    assert!(gate(&stage).is_held());
+    assert!(gate(&stage).is_paused());
     assert!(stage.screen().contains("‖ main is paused: it waits at its next call or request"));
     stage.keys("<a-h>");
-    assert!(!gate(&stage).is_held());
+    assert!(!gate(&stage).is_paused());
     assert!(!stage.screen().contains('‖'));
 }
 
@@ -61,7 +61,7 @@ fn one_key_holds_the_agent_and_the_same_key_lets_it_go_on() {
 fn the_call_is_shown_with_all_its_arguments_before_it_runs() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let _parking = park(&mut stage, &gate, Some(grep()));
+    let _parking = wait_at(&mut stage, &gate, Some(grep()));
     let screen = stage.screen();
     for words in ["‖ main waits before grep", "pattern: fn main", "path: src", "Enter in an empty message runs it"] {
         assert!(screen.contains(words), "{words}:\n{screen}");
@@ -72,14 +72,14 @@ fn the_call_is_shown_with_all_its_arguments_before_it_runs() {
 fn enter_in_an_empty_message_lets_it_make_one_step_and_it_stays_held() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("<enter>");
     assert_eq!(decided(&parking), Some(Decision::Run));
-    assert!(gate.is_held());
+    assert!(gate.is_paused());
     drop(parking);
-    stage.event("", Event::Unparked { decision: Decided::Run });
+    stage.event("", Event::Resumed { decision: Decided::Run });
     assert!(stage.screen().contains("main is paused"));
-    let boundary = park(&mut stage, &gate, None);
+    let boundary = wait_at(&mut stage, &gate, None);
     assert!(stage.screen().contains("main waits before the next request"));
     stage.keys("<enter>");
     assert_eq!(decided(&boundary), Some(Decision::Run));
@@ -89,7 +89,7 @@ fn enter_in_an_empty_message_lets_it_make_one_step_and_it_stays_held() {
 fn text_is_sent_as_always_while_the_agent_waits() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("resist<enter>");
     assert_eq!(decided(&parking), None, "typing decides nothing");
     assert_eq!(stage.sent().last().unwrap().0, "resist");
@@ -100,14 +100,14 @@ fn text_is_sent_as_always_while_the_agent_waits() {
 fn the_keys_of_the_panel_work_only_when_it_has_the_focus() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("r");
     assert_eq!((decided(&parking), stage.app.message.text().as_str()), (None, "r"));
     stage.keys("<bs><f11>");
-    assert!(stage.app.focus.is_on(Pane::Gate));
+    assert!(stage.app.focus.is_on(Pane::Pause));
     stage.keys("r");
     assert_eq!(decided(&parking), Some(Decision::Run));
-    assert!(stage.app.focus.is_on(Pane::Gate), "the focus stays for the next step");
+    assert!(stage.app.focus.is_on(Pane::Pause), "the focus stays for the next step");
     stage.keys("<esc>");
     assert!(stage.app.focus.is_on(Pane::Composer));
 }
@@ -117,11 +117,11 @@ fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
     for text in ["resist this", "see the log", "even so, wait", "go on without me", "\nand that\n", "just run it"] {
         let mut stage = held(80, 24);
         let gate = gate(&stage);
-        let parking = park(&mut stage, &gate, Some(grep()));
+        let parking = wait_at(&mut stage, &gate, Some(grep()));
         let typed = Msg::Typed(text.to_owned(), stage.app.facts.now);
         stage.keys("<f11>").tell(typed).keys("<c-u>");
         stage.keys("<f11>").paste(text);
-        assert_eq!((decided(&parking), gate.is_held()), (None, true), "{text}");
+        assert_eq!((decided(&parking), gate.is_paused()), (None, true), "{text}");
         assert!(stage.app.message.about_call().is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
         assert!(stage.app.message.text().ends_with(text), "{text}");
         assert_eq!(stage.sent().len(), 1, "{text}");
@@ -132,7 +132,7 @@ fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
 fn enter_right_behind_many_characters_decides_nothing_before_the_next_frame() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     let typed = Msg::Typed("look at the tests".to_owned(), stage.app.facts.now);
     stage.tell(typed).keys("<enter><enter>");
     assert_eq!((decided(&parking), stage.sent().len()), (None, 2));
@@ -146,8 +146,8 @@ fn a_key_decides_only_about_the_call_that_was_on_the_screen() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
     stage.keys("<f11>").screen();
-    let parking = gate.park(Parked::Call(grep())).unwrap();
-    stage.event("", Event::Parked { call: Some(grep()) }).keys("r");
+    let parking = gate.wait_at(PausePoint::Call(grep())).unwrap();
+    stage.event("", Event::Paused { call: Some(grep()) }).keys("r");
     assert_eq!(decided(&parking), None, "nobody has seen that call yet");
     stage.screen();
     stage.keys("<f4>").screen();
@@ -162,7 +162,7 @@ fn a_key_decides_only_about_the_call_that_was_on_the_screen() {
 fn arguments_are_edited_as_json_and_checked_before_they_are_accepted() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("my draft<f11>e");
     assert_eq!(stage.app.message.text(), "{\n  \"pattern\": \"fn main\",\n  \"path\": \"src\"\n}");
     stage.keys("<c-u>nonsense<enter>");
@@ -179,7 +179,7 @@ fn arguments_are_edited_as_json_and_checked_before_they_are_accepted() {
 fn a_list_is_no_arguments() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("<f11>e");
     stage.app.message.load("[1, 2]");
     stage.keys("<enter>");
@@ -191,7 +191,7 @@ fn a_list_is_no_arguments() {
 fn esc_leaves_the_arguments_as_they_were_and_what_was_typed_comes_back() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("my draft<f11>e");
     stage.app.message.load("{\"path\": \"tests\"}");
     assert!(stage.screen().contains("Esc: leaves"));
@@ -207,7 +207,7 @@ fn esc_leaves_the_arguments_as_they_were_and_what_was_typed_comes_back() {
 fn a_call_is_skipped_with_a_reason_and_not_without_one() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("<f11>s<enter>");
     assert!(stage.screen().contains("write a reason"));
     stage.keys("use the index instead<enter>");
@@ -220,10 +220,10 @@ fn a_call_is_skipped_with_a_reason_and_not_without_one() {
 fn what_is_written_about_a_call_that_is_gone_is_kept() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("my draft<f11>sbecause");
     drop(parking);
-    stage.event("", Event::Unparked { decision: Decided::Cancelled }).turn_ended("", Outcome::Cancelled, None);
+    stage.event("", Event::Resumed { decision: Decided::Cancelled }).turn_ended("", Outcome::Cancelled, None);
     assert_eq!(stage.app.message.text(), "my draft");
     assert!(stage.screen().contains("does not wait before this call any more"));
     stage.keys("<c-_>");
@@ -234,11 +234,11 @@ fn what_is_written_about_a_call_that_is_gone_is_kept() {
 fn g_lets_it_go_on_and_the_keys_go_to_the_message_again() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("<f11>g");
     assert_eq!(decided(&parking), Some(Decision::Run));
-    assert!(!gate.is_held());
-    stage.event("", Event::Unparked { decision: Decided::Run });
+    assert!(!gate.is_paused());
+    stage.event("", Event::Resumed { decision: Decided::Run });
     assert!(stage.app.focus.is_on(Pane::Composer));
     assert!(!stage.screen().contains("main waits"));
 }
@@ -247,7 +247,7 @@ fn g_lets_it_go_on_and_the_keys_go_to_the_message_again() {
 fn a_decision_that_comes_too_late_says_so() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     drop(parking);
     stage.keys("<enter>");
     assert!(stage.screen().contains("main does not wait there any more: nothing was decided"));
@@ -267,11 +267,11 @@ fn all_are_held_and_go_on_together() {
     stage.keys("<a-h>");
     let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
     stage.carry_out(Effect::Request(request));
-    assert!(gate(&stage).is_held());
+    assert!(gate(&stage).is_paused());
     assert!(stage.app.facts.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
     let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
     stage.carry_out(Effect::Request(request));
-    assert!(!gate(&stage).is_held() && !stage.app.facts.run.pauses.is_paused(&AgentId::main()));
+    assert!(!gate(&stage).is_paused() && !stage.app.facts.run.pauses.is_paused(&AgentId::main()));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn long_and_hostile_arguments_are_whole_scrollable_and_harmless() {
     let gate = gate(&stage);
     let lines: Vec<String> = (0..200).map(|line| format!("line {line}\u{1b}[2J")).collect();
     let arguments = serde_json::json!({"content": lines.join("\n"), "path\u{202e}": "x"}).to_string();
-    let _parking = park(&mut stage, &gate, Some(call("write\u{1b}]0;x\u{7}", &arguments)));
+    let _parking = wait_at(&mut stage, &gate, Some(call("write\u{1b}]0;x\u{7}", &arguments)));
     let screen = stage.screen();
     assert!(screen.contains("line 0␛[2J") && screen.contains("more") && !screen.contains('\u{1b}'), "{screen}");
     stage.keys("<f11><end>");
@@ -296,7 +296,7 @@ fn the_panel_at_every_size_names_what_it_can_and_decides_nothing_by_itself() {
     for (width, height) in [(1, 1), (5, 2), (20, 5), (30, 8), (200, 3), (34, 60)] {
         let mut stage = held(width, height);
         let gate = gate(&stage);
-        let parking = park(&mut stage, &gate, Some(grep()));
+        let parking = wait_at(&mut stage, &gate, Some(grep()));
         let has_room = width >= 20 && height >= 5;
         let screen = stage.keys("<f11>").screen();
         assert!(!has_room || screen.contains("main waits befor"), "{width}x{height}:\n{screen}");
@@ -313,8 +313,8 @@ fn the_panel_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = held(width, height);
         let gate = gate(&stage);
-        let _parking = park(&mut stage, &gate, Some(grep()));
-        insta::assert_snapshot!(format!("parked_{width}x{height}"), stage.above_the_rule());
+        let _parking = wait_at(&mut stage, &gate, Some(grep()));
+        insta::assert_snapshot!(format!("waiting_{width}x{height}"), stage.above_the_rule());
         stage.keys("<f11>");
         insta::assert_snapshot!(format!("focused_{width}x{height}"), stage.above_the_rule());
         stage.keys("e");
@@ -337,7 +337,7 @@ fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
 fn the_second_of_two_enters_that_came_as_one_runs_no_call() {
     let mut stage = held(120, 40);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     stage.keys("mind the tests<enter><enter>");
     assert_eq!(decided(&parking), None, "the text was sent, nothing was approved");
     assert!(stage.screen().contains("main still waits: that Enter came right after another"));
@@ -349,12 +349,12 @@ fn the_second_of_two_enters_that_came_as_one_runs_no_call() {
 fn hold_all_lets_nobody_go_on_who_was_held_alone() {
     let mut stage = held(120, 40);
     let gate = gate(&stage);
-    let parking = park(&mut stage, &gate, Some(grep()));
+    let parking = wait_at(&mut stage, &gate, Some(grep()));
     let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
     stage.keys("/hold all<enter>");
-    assert!(gate.is_held() && child.gate.is_held() && decided(&parking).is_none());
+    assert!(gate.is_paused() && child.gate.is_paused() && decided(&parking).is_none());
     assert!(stage.screen().contains("every agent is paused; /hold all lets them go on"), "{}", stage.screen());
     stage.keys("/hold all<enter>");
-    assert!(!gate.is_held() && !child.gate.is_held());
+    assert!(!gate.is_paused() && !child.gate.is_paused());
     assert!(stage.screen().contains("every agent goes on"));
 }

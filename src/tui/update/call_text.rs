@@ -78,7 +78,7 @@ pub fn decided(
 
 /// Gives the composer the keys again when the panel of the shown agent is gone.
 pub fn settle_focus(focus: &mut Focus, shown: &AgentId, facts: &Facts) {
-    if focus.pane == Pane::Gate && pause::panel(shown, &facts.run) == pause::Panel::Hidden {
+    if focus.pane == Pane::Pause && pause::panel(shown, &facts.run) == pause::Panel::Hidden {
         focus.pane = Pane::Composer;
     }
 }
