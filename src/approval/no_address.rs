@@ -35,3 +35,22 @@ impl AddressPattern {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::approval::{Act, FetchAct, Grant, Rules};
+
+    #[test]
+    fn without_http_a_rule_about_an_address_is_refused_and_no_grant_is_for_a_host() {
+        const NONE: &[&str] = &[];
+        let about: &[&str] = &["fetch:https://docs.rs/*"];
+        for [allow, ask, deny] in [[about, NONE, NONE], [NONE, about, NONE], [NONE, NONE, about]] {
+            let refused = Rules::parse(allow, ask, deny).unwrap_err();
+            assert!(refused.to_string().contains("reads no web addresses"));
+        }
+        assert!(Rules::parse(NONE, NONE, &["fetch"]).is_ok(), "a rule about every address needs none");
+        let act = Act::Fetch(FetchAct { tool: "fetch".into(), url: "https://docs.rs/".to_owned() });
+        assert_eq!(Grant::offered(&act, None, None), None);
+        assert!(!Grant::Host("https://docs.rs".to_owned()).covers(&act, None, None));
+    }
+}
