@@ -17,6 +17,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "tools")]
 use sha2::{Digest as _, Sha256};
 
 use crate::limits;
@@ -47,25 +48,21 @@ pub struct ImageFacts {
     pub media_type: ImageType,
     /// How many bytes it has.
     pub bytes: usize,
-    /// By what a host is asked for it; empty in what an earlier version wrote.
-    #[serde(default, skip_serializing_if = "ImageDigest::is_empty")]
-    pub digest: ImageDigest,
+    /// By what a host is asked for it; absent in what an earlier version wrote, and in a library without the feature `tools`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<ImageDigest>,
 }
 
 /// The digest of an image's bytes, by which it is found again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ImageDigest(String);
 
+#[cfg(feature = "tools")]
 impl ImageDigest {
     /// Bytes of SHA-256 that are kept: enough that nobody makes two images with the same.
     const BYTES: usize = 16;
-
-    /// Returns whether nothing is known of the image's bytes.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// A kind of image that every dialect takes.
@@ -138,7 +135,11 @@ impl Image {
     /// Returns what is told of it.
     pub fn facts(&self) -> ImageFacts {
         let (name, media_type) = (self.name.clone(), self.media_type);
-        ImageFacts { name, media_type, bytes: self.bytes(), digest: self.digest() }
+        #[cfg(feature = "tools")]
+        let digest = Some(self.digest());
+        #[cfg(not(feature = "tools"))]
+        let digest = None;
+        ImageFacts { name, media_type, bytes: self.bytes(), digest }
     }
 
     /// Returns how many bytes it has.
@@ -148,6 +149,7 @@ impl Image {
     }
 
     /// Returns by what it is found again.
+    #[cfg(feature = "tools")]
     pub fn digest(&self) -> ImageDigest {
         let hash = Sha256::digest(self.data.as_bytes());
         let digits = |text: String, byte: &u8| format!("{text}{byte:02x}");

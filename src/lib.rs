@@ -182,8 +182,8 @@
 //! |---|---|
 //! | none | agent, control, listeners, events, messages, sub-agents, hosts, the interface of tools, the scripted provider |
 //! | `typed` (default) | tools whose arguments are a Rust type |
-//! | `http` | model servers in four dialects, the lists of their models |
-//! | `tools` | a workspace, the tools on files, commands, the sandbox |
+//! | `http` | model servers in four dialects, the lists of their models, rules about web addresses |
+//! | `tools` | a workspace, the tools on files, commands, the sandbox, personas and skills out of files |
 //! | `web` | searching and reading the web, cloning; with `http` and `tools` |
 //! | `mcp` | a client of MCP servers; with `http` and `tools` |
 //! | `program` (default) | the screen, the command line, sessions, the embedded model; with `web` and `mcp` |

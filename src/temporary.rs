@@ -4,10 +4,12 @@
 //! Each holds a file that its process keeps locked; the system takes the lock from a process that has ended, however it
 //! ended. Only directories of the same user with such a file are removed, and no link is followed.
 
-use std::fs::{self, DirEntry, File, OpenOptions};
+use std::collections::hash_map::RandomState;
+use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions};
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
 #[cfg(unix)]
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once};
 use std::time::Duration;
@@ -45,18 +47,14 @@ impl TemporaryDirectory {
                 .name("abandoned-files".to_owned())
                 .spawn(move || remove_abandoned(&parent, limits::ABANDONED_DIRECTORY_AGE));
         });
-        let prefix = format!("{PREFIX}{purpose}-");
-        let mut directory = tempfile::Builder::new();
-        directory.prefix(&prefix);
-        #[cfg(unix)]
-        directory.permissions(fs::Permissions::from_mode(0o700));
-        let directory = directory.tempdir_in(parent)?;
-        let lock = create_private(&directory.path().join(LOCK))?;
-        lock.try_lock()?;
-        let path = directory.path().canonicalize()?;
+        let path = create_directory(parent, purpose)?;
+        let locked = || {
+            let lock = create_private(&path.join(LOCK))?;
+            lock.try_lock()?;
+            Ok((path.canonicalize()?, lock))
+        };
+        let (path, lock) = locked().inspect_err(|_: &io::Error| remove(&path))?;
         in_use(|directories| directories.push(path.clone()));
-        // From here on it is removed by this type.
-        let _ = directory.keep();
         Ok(Self { path, _lock: lock })
     }
 
@@ -77,6 +75,25 @@ impl Drop for TemporaryDirectory {
 pub fn remove_all() {
     for path in in_use(std::mem::take) {
         remove(&path);
+    }
+}
+
+/// Creates a directory that the user alone can read, under a name that nobody has taken and nobody can foresee.
+fn create_directory(parent: &Path, purpose: &str) -> io::Result<PathBuf> {
+    #[allow(unused_mut, reason = "only Unix has modes")]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    builder.mode(0o700);
+    let mut attempts = 0;
+    loop {
+        // A random number of the standard library: its keys come from the system.
+        let number = RandomState::new().build_hasher().finish();
+        let path = parent.join(format!("{PREFIX}{purpose}-{number:016x}"));
+        attempts += 1;
+        match builder.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < limits::DIRECTORY_NAMES => {}
+            created => return created.map(|()| path),
+        }
     }
 }
 

@@ -349,7 +349,7 @@ impl Agent {
     }
 
     /// Empties the conversation except for the system prompt: tools and listeners stay, the controls are reset.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self) -> &mut Self {
         self.history = History::new(&self.system_prompt);
         self.context_size.forget();
         self.compact_from = 0;
@@ -367,6 +367,7 @@ impl Agent {
         self.listeners.emit(Event::Reset {});
         self.tell_replaced();
         self.publish_context();
+        self
     }
 
     /// Adds a listener, which gets every event of this agent and of its sub-agents from here on.

@@ -9,6 +9,26 @@ use crate::provider::{ChatTransport, Connector};
 use crate::sync::lock;
 
 /// The user's choice of a model; empty until the first one.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::agent::ModelChoice;
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let choice = Arc::new(ModelChoice::new());
+/// let model = ScriptedProvider::new([Played::text("One."), Played::text("Two.")]);
+/// let mut agent = Agent::with_provider(model.clone(), "You count.").model_choice(choice.clone()).await?;
+/// agent.ask("Begin.").await?;
+/// // From anywhere, also while a turn runs.
+/// choice.choose(agent.transport().with_model("large"));
+/// agent.ask("Go on.").await?;
+/// assert_eq!(model.requests()[1].model, "large");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct ModelChoice {
     chosen: Mutex<Option<ChosenModel>>,

@@ -22,6 +22,29 @@ pub const SENDER: &str = "output schema";
 type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 
 /// A schema that an answer must match.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::agent::output_schema::OutputSchema;
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schema = serde_json::json!({"type": "object", "properties": {"birds": {"type": "integer"}}, "required": ["birds"]});
+/// // The function is that of any checker of schemas; with the feature `program` there is `OutputSchema::read`.
+/// let schema = Arc::new(OutputSchema::new(schema, |answer| match answer["birds"].as_u64() {
+///     Some(_) => Vec::new(),
+///     None => vec!["birds must be an integer".to_owned()],
+/// }));
+/// // The first answer does not match: it is asked for again.
+/// let model = ScriptedProvider::new([Played::text("Two birds."), Played::text(r#"{"birds": 2}"#)]);
+/// let mut agent = Agent::with_provider(model, "You count.").output_schema(Some(schema.clone())).await?;
+/// let answer = agent.ask("How many?").await?;
+/// assert_eq!(schema.check(&answer)?.value["birds"], 2);
+/// # Ok(())
+/// # }
+/// ```
 pub struct OutputSchema {
     schema: Value,
     faults: Faults,

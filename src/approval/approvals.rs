@@ -20,7 +20,6 @@ use self::call_permission::CallPermissions;
 pub use self::call_permission::{CallPermission, CallPermit};
 use self::kept_rules::{aside, rule_of};
 use self::questions::fitting;
-use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
     Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
@@ -201,9 +200,9 @@ impl Approvals {
         act: A,
         tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
-        let fingerprint = digest(&act);
-        let Some(question) = self.ask(asker, act.clone().into()).await? else {
-            return Ok(Approved::new(act, fingerprint));
+        let decided = act.clone();
+        let Some(question) = self.ask(asker, decided.clone().into()).await? else {
+            return Ok(Approved::new(act, decided));
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
@@ -221,7 +220,7 @@ impl Approvals {
                 }
                 match answer {
                     Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_) => {
-                        Ok(Approved::new(act, fingerprint))
+                        Ok(Approved::new(act, decided))
                     }
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
                     Answer::No(Some(words)) => {
@@ -231,7 +230,7 @@ impl Approvals {
             }
             Ok(Reply::Allowed) => {
                 tell(ApprovalRecord::Allowed(id));
-                Ok(Approved::new(act, fingerprint))
+                Ok(Approved::new(act, decided))
             }
             Ok(Reply::Denied(why)) => {
                 tell(ApprovalRecord::Denied(id, why.clone()));

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::approval::pattern::origin_of;
+use crate::approval::address::Address;
 use crate::approval::rules::is_within;
 use crate::approval::shell::Shape;
 use crate::approval::shell::runners::{Reach, reach};
@@ -77,7 +77,7 @@ impl Grant {
         match act {
             Act::Command(act) => Some(Self::of_command(act, shape)),
             Act::Write(act) => is_within(act, root).then_some(Self::Edits),
-            Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
+            Act::Fetch(_) => act.address().as_ref().and_then(Address::origin).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
             Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
             Act::Custom(act) => Some(Self::Action { tool: act.tool.clone(), action: act.action.clone() }),
@@ -107,7 +107,9 @@ impl Grant {
                 Some(Shape::Complex { .. }) | None => false,
             },
             (Self::Command { command, cwd }, Act::Command(act)) => *command == act.command && *cwd == act.cwd,
-            (Self::Host(origin), Act::Fetch(_)) => act.url().as_ref().and_then(origin_of).as_ref() == Some(origin),
+            (Self::Host(origin), Act::Fetch(_)) => {
+                act.address().as_ref().and_then(Address::origin).as_ref() == Some(origin)
+            }
             (Self::Searches, Act::Search(_)) => true,
             (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
             (Self::Action { tool, action }, Act::Custom(act)) => *tool == act.tool && *action == act.action,

@@ -10,12 +10,14 @@
 //! - approvals: the desk, its questions and answers: `approvals.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
 //!   `approvals.rs`
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
-//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`; stories:
+//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
 //!   `rules.rs`
 //! - places that a change always asks about: `protected.rs`, `protected/names.rs`, `protected/repository.rs`;
 //!   stories: `protected.rs`
 
 mod act;
+#[cfg_attr(not(feature = "http"), path = "no_address.rs")]
+mod address;
 mod approvals;
 mod grant;
 mod kept;
@@ -32,7 +34,7 @@ pub use crate::protocol::{
     Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,
     FetchAct, FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
-pub use act::{Approved, Digest, Fields, Proposal, Tampered};
+pub use act::{Approved, Fields, Proposal, Tampered};
 pub use approvals::{Approvals, CallPermission, CallPermit};
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};

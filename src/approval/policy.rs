@@ -87,6 +87,16 @@ impl HiddenFiles {
 }
 
 /// What decides besides the mode.
+///
+/// ```
+/// use steersman::approval::{Answerer, Policy, Rules};
+///
+/// // What is allowed, what is asked about in every mode, what is denied.
+/// let rules = Rules::parse(&["bash:cargo test"], &["bash:git push"], &["read:secrets/**"])?;
+/// let policy = Policy { answerer: Answerer::Yes, rules, ..Policy::default() };
+/// assert_eq!(policy.root, None, "without a workspace no file is within it");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// Who answers.

@@ -7,9 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use url::Url;
-
-use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
+use crate::approval::address::{Address, AddressPattern};
+use crate::approval::pattern::{Glob, PathPattern, Slash};
 use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, FoundCommand, Shape};
 use crate::approval::{Act, UseAct, WriteAct};
@@ -86,7 +85,7 @@ pub(super) enum Pattern {
         /// In small letters, for rules that are read widely.
         folded: PathPattern,
     },
-    Address(Box<UrlPattern>),
+    Address(Box<AddressPattern>),
     Query(Glob),
 }
 
@@ -195,7 +194,7 @@ impl Rule {
                 folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
             },
             (Some(pattern), PatternKind::Address) => {
-                Pattern::Address(Box::new(UrlPattern::parse(pattern).map_err(fail)?))
+                Pattern::Address(Box::new(AddressPattern::parse(pattern).map_err(fail)?))
             }
             (Some(pattern), PatternKind::Query) => Pattern::Query(Glob::new(pattern, Slash::Plain)),
         };
@@ -233,7 +232,7 @@ impl Rule {
             (Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_), Pattern::Everything) => true,
             (Act::ServerTool(act), Pattern::Query(pattern)) => pattern.matches(&act.name()),
             (Act::Search(act), Pattern::Query(pattern)) => pattern.matches(&act.query),
-            (act, Pattern::Address(pattern)) => act.url().is_some_and(|url| pattern.allows(&url)),
+            (act, Pattern::Address(pattern)) => act.address().is_some_and(|address| pattern.allows(&address)),
             _ => false,
         }
     }
@@ -255,7 +254,7 @@ impl Rule {
             (pattern, Act::Use(UseAct { path: Some(path), .. })) => pattern.hides(path, seen.root),
             (Pattern::Query(pattern), Act::Use(act)) => pattern.matches(&act.shown),
             // What is no address is refused by its tool; until then it counts as denied.
-            (Pattern::Address(pattern), act) => act.url().is_none_or(|url| pattern.touches(&url)),
+            (Pattern::Address(pattern), act) => act.address().is_none_or(|address| pattern.touches(&address)),
             (Pattern::Query(pattern), Act::Search(act)) => {
                 pattern.matches(&act.query) || pattern.matches(&act.query.to_lowercase())
             }
@@ -420,11 +419,11 @@ impl Act {
         }
     }
 
-    /// Returns the address that it asks.
-    pub(super) fn url(&self) -> Option<Url> {
+    /// Returns the address that it asks, if it can be read.
+    pub(super) fn address(&self) -> Option<Address> {
         match self {
-            Self::Fetch(act) => Url::parse(&act.url).ok(),
-            Self::Clone(act) => Url::parse(&act.url).ok(),
+            Self::Fetch(act) => Address::parse(&act.url),
+            Self::Clone(act) => Address::parse(&act.url),
             Self::Command(_)
             | Self::Write(_)
             | Self::Search(_)

@@ -21,6 +21,27 @@ pub struct Spending {
 }
 
 /// Counts what a tree of agents uses.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::control::{Budget, Spending};
+/// use steersman::event::Usage;
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A limit in money is `max_cost: Some("0.50".parse()?)`.
+/// let budget = Arc::new(Budget::new(Spending { max_tokens: Some(100), ..Spending::default() }));
+/// let usage = Usage { input: Some(90), output: Some(30), ..Usage::default() };
+/// let model = ScriptedProvider::new([Played::text("One.").with_usage(usage)]);
+/// let mut agent = Agent::with_provider(model, "You count.").budget(budget.clone()).await?;
+/// assert_eq!(agent.ask("Begin.").await?, "One.");
+/// assert_eq!(budget.standing().tokens, 120);
+/// assert!(matches!(agent.ask("Go on.").await, Err(RunError::Budget(_))), "nothing is sent any more");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct Budget {
     inner: Mutex<Inner>,

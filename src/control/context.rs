@@ -6,9 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+#[cfg(feature = "tools")]
 use super::gallery::Gallery;
 use crate::id::{AgentId, CallId};
-use crate::image::{Image, ImageDigest};
+use crate::image::Image;
+#[cfg(feature = "tools")]
+use crate::image::ImageDigest;
 use crate::protocol::{ContextReport, ContextWish};
 use crate::sync::lock;
 
@@ -16,6 +19,7 @@ use crate::sync::lock;
 #[derive(Debug, Default)]
 pub struct ContextBook {
     pages: Mutex<BTreeMap<AgentId, Page>>,
+    #[cfg(feature = "tools")]
     images: Mutex<Gallery>,
 }
 
@@ -78,14 +82,16 @@ impl ContextBook {
         wishes.filter(|(_, wish)| **wish == ContextWish::Pin).map(|(call, _)| call.clone()).collect()
     }
 
-    /// Keeps images that have entered a conversation, for the screens that show it.
+    /// Keeps images that have entered a conversation, for the screens that show it; without the feature `tools` none can.
     pub fn keep_images<'a>(&self, images: impl IntoIterator<Item = &'a Image>) {
-        for image in images {
-            lock(&self.images).keep(image);
-        }
+        #[cfg(feature = "tools")]
+        images.into_iter().for_each(|image| lock(&self.images).keep(image));
+        #[cfg(not(feature = "tools"))]
+        drop(images);
     }
 
     /// Returns an image of the conversations; `None` where it is not kept any more.
+    #[cfg(feature = "tools")]
     pub fn image(&self, digest: &ImageDigest) -> Option<Image> {
         lock(&self.images).find(digest)
     }

@@ -59,6 +59,23 @@ impl From<Controls> for Arc<Crew> {
 }
 
 /// The controls of all agents that run.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let crew = Arc::new(Crew::default());
+/// let model = ScriptedProvider::new([Played::text("Hello.")]);
+/// let mut running = RunningAgent::start(Agent::with_provider(model, "You lead.").crew(crew.clone())).await?;
+/// crew.send_to(&AgentId::main(), "Hi.")?;
+/// assert_eq!(running.settled().await?, LastRun::Answered);
+/// assert_eq!(crew.send_to(&AgentId::new("scout 0"), "Hi."), Err(Refused::Ended), "nobody of this name runs");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Crew {
     inner: Mutex<Inner>,
 }

@@ -13,6 +13,37 @@ use crate::protocol::Decision;
 use crate::sync::lock;
 
 /// The gate at which one agent can be paused: at its next boundary or before its next call.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::control::{Decision, PauseGate};
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gate = Arc::new(PauseGate::new());
+/// gate.pause();
+/// let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+/// let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("I did not look.")]);
+/// let builder = Agent::with_provider(model.clone(), "You look.").tool(look).gate(gate.clone());
+/// let mut running = RunningAgent::start(builder).await?;
+/// running.send("What is there?")?;
+/// while let Some(envelope) = running.next_event().await {
+///     match envelope.event {
+///         // The agent waits before a call, and behind its result.
+///         Event::Paused { call: Some(call) } => {
+///             gate.decide(Some(&call.id), Decision::Skip("it is dark".to_owned()));
+///         }
+///         Event::Paused { call: None } => gate.resume(),
+///         Event::TurnEnded { .. } => break,
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(model.requests()[1].messages[3].content(), "Error: skipped by the user: it is dark");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct PauseGate {
     inner: Mutex<Inner>,

@@ -35,6 +35,20 @@ use crate::{clock, limits};
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// The messages that wait for delivery.
+///
+/// ```
+/// use steersman::control::Interloper;
+/// use steersman::event::Delivery;
+///
+/// let queue = Interloper::new();
+/// let first = queue.inject_user_message("Only the birds.")?;
+/// queue.inject_user_message(("A summary at the end.", Delivery::FollowUp))?;
+/// assert!(queue.replace(&first, "Only the trees.")?, "it still waits");
+/// assert_eq!(queue.peek()[0].text, "Only the trees.");
+/// assert!(queue.withdraw(&first).is_some());
+/// assert_eq!(queue.peek().len(), 1);
+/// # Ok::<(), steersman::error::Refused>(())
+/// ```
 #[derive(Default)]
 pub struct Interloper {
     queue: Mutex<Queue>,

@@ -20,6 +20,7 @@ mod budget;
 mod cancellable;
 mod context;
 mod crew;
+#[cfg(feature = "tools")]
 mod gallery;
 mod gate;
 mod interloper;

@@ -15,6 +15,32 @@ use crate::plan::{
 use crate::sync::lock;
 
 /// The plans of a tree.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use steersman::control::Plans;
+/// use steersman::plan::{PlanEdit, StepState};
+/// use steersman::prelude::*;
+/// use steersman::tool::PlanTool;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let plans = Arc::new(Plans::default());
+/// let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "Tell Ada.", "state": "pending"}]}"#;
+/// let model = ScriptedProvider::new([Played::call("plan", steps), Played::text("Planned."), Played::text("Done.")]);
+/// let builder = Agent::with_provider(model.clone(), "You plan.").tool(PlanTool::new(plans.clone()));
+/// let mut agent = builder.plans(plans.clone()).await?;
+/// agent.ask("Plan it.").await?;
+/// // The user strikes a step out; the model is told before its next request.
+/// let (main, step) = (AgentId::main(), plans.of(&AgentId::main()).steps[1].id.clone());
+/// plans.edit(&main, &PlanEdit::Mark { step, state: StepState::StruckOut }, None)?;
+/// agent.ask("Go on.").await?;
+/// let told = |message: &Message| message.role() != "assistant" && message.content().contains("Tell Ada.");
+/// assert!(model.requests()[2].messages.iter().skip(4).any(told));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Plans {
     inner: Mutex<Inner>,

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
+#[cfg(feature = "tools")]
 use sha2::{Digest as _, Sha256};
 
 use crate::event::{Envelope, Event};
@@ -28,6 +29,23 @@ const WHOLE: [&str; 2] = ["answer", "structured"];
 const CUT_NAMED: usize = 16;
 
 /// A listener that writes every event as one line of JSON.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let path = std::env::temp_dir().join(format!("events-{}.jsonl", std::process::id()));
+/// let model = ScriptedProvider::new([Played::text("Hello.")]);
+/// let lines = JsonLines::new(std::fs::File::create(&path)?);
+/// let mut agent = Agent::with_provider(model, "You are helpful.").listener(lines).await?;
+/// agent.ask("Hi.").await?;
+/// let written = std::fs::read_to_string(&path)?;
+/// assert!(written.lines().any(|line| line.contains(r#""type":"assistant""#) && line.contains("Hello.")));
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct JsonLines {
     out: Mutex<JsonOutput>,
     /// The longest line, bytes.
@@ -226,7 +244,7 @@ struct Truncation {
     room: usize,
     /// The bytes left out so far.
     bytes: usize,
-    /// The texts that were cut, each with its size and SHA-256.
+    /// The texts that were cut, each with its size and, with `tools`, its SHA-256.
     fields: Vec<Value>,
 }
 
@@ -267,8 +285,12 @@ impl Truncation {
     fn text(&mut self, field: &str, text: &mut String) {
         if text.len() > SHORT.max(self.room) {
             if self.fields.len() < CUT_NAMED {
-                let sha256 = hex(&Sha256::digest(text.as_bytes()));
-                self.fields.push(json!({"field": field, "bytes": text.len(), "sha256": sha256}));
+                #[cfg(feature = "tools")]
+                let named =
+                    json!({"field": field, "bytes": text.len(), "sha256": hex(&Sha256::digest(text.as_bytes()))});
+                #[cfg(not(feature = "tools"))]
+                let named = json!({"field": field, "bytes": text.len()});
+                self.fields.push(named);
             }
             let end = text.floor_char_boundary(self.room.max(SHORT));
             self.bytes += text.len() - end;
@@ -284,6 +306,7 @@ impl Truncation {
 }
 
 /// Returns bytes as hexadecimal digits.
+#[cfg(feature = "tools")]
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string cannot fail.

@@ -122,6 +122,34 @@ pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedPr
 pub use wire::Assemble;
 
 /// A model server, which turns one request into one reply.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// /// A model that says the last message again.
+/// struct Parrot;
+///
+/// impl ChatProvider for Parrot {
+///     fn complete<'a>(
+///         &'a self,
+///         request: ChatRequest<'a>,
+///         sink: &'a mut Sink<'a>,
+///     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
+///         Box::pin(async move {
+///             let said = request.messages().last().map_or("", Message::content);
+///             // Also where a stop ends the request.
+///             sink(Piece::text(said))?;
+///             Ok(Reply::text(said))
+///         })
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut agent = Agent::with_provider(Parrot, "You are a parrot.").await?;
+/// assert_eq!(agent.ask("Polly!").await?, "Polly!");
+/// # Ok(())
+/// # }
+/// ```
 pub trait ChatProvider: Send + Sync {
     /// Sends a request. Pieces go to `sink` as they arrive; the whole reply is returned at the end.
     ///

@@ -80,6 +80,7 @@ impl Registry {
     ///
     /// # Errors
     /// One sentence with the line.
+    #[cfg(feature = "http")]
     pub fn parse(text: &str) -> Result<Self, String> {
         let cards: BTreeMap<String, Card> = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
+#[cfg(feature = "http")]
 use url::Url;
 
 use crate::dialect::Dialect;
@@ -15,6 +16,18 @@ use crate::provider::Http;
 use crate::provider::{ChatProvider, ProviderError, Registry};
 
 /// A model and the way to its server. Immutable; cheap to clone.
+///
+/// ```
+/// use steersman::provider::{ApiKey, ChatTransport};
+///
+/// let transport = ChatTransport {
+///     model: Some("qwen3".to_owned()),
+///     api_base: Some("http://127.0.0.1:8080/v1".to_owned()),
+///     api_key: Some(ApiKey::new("secret")),
+///     ..ChatTransport::default()
+/// };
+/// assert!(!format!("{transport:?}").contains("secret"), "a key is never shown");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatTransport {
     /// The model's name; `None` is replaced by the configured default when an agent is built.
@@ -87,6 +100,7 @@ impl ChatTransport {
 
     /// Returns whether its server is on this machine. The registry's facts may not hold there: a local server has
     /// its own windows and costs nothing.
+    #[cfg(feature = "http")]
     pub fn is_loopback(&self) -> bool {
         let url = self.api_base.as_deref().and_then(|base| Url::parse(base.trim()).ok());
         url.is_some_and(|url| is_loopback(&url))
@@ -99,6 +113,7 @@ impl ChatTransport {
 }
 
 /// Returns whether an address is on this machine.
+#[cfg(feature = "http")]
 pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
@@ -177,10 +192,14 @@ pub trait Connector: Send + Sync {
         Arc::default()
     }
 
-    /// Returns the registered context window of a transport's model, tokens; `None` for a local server, which knows
-    /// its own.
+    /// Returns the registered context window of a transport's model, tokens; with `http`, `None` for a local server, which
+    /// knows its own.
     fn window_of(&self, transport: &ChatTransport) -> Option<u64> {
-        if transport.is_loopback() { None } else { self.context_window(transport.model_name()) }
+        #[cfg(feature = "http")]
+        if transport.is_loopback() {
+            return None;
+        }
+        self.context_window(transport.model_name())
     }
 
     /// Returns the registered context window of a model, tokens.

@@ -18,20 +18,24 @@
 //! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
 //!   `personas.rs`
 
+#[cfg(feature = "tools")]
 mod claude_file;
 mod continuations;
 mod extension;
 mod finished;
 mod member;
 mod persona;
+#[cfg(feature = "tools")]
 mod roster;
 mod temp_workspace;
 mod tool;
 
+#[cfg(feature = "tools")]
 pub use claude_file::ClaudeFile;
 pub use continuations::{Continuation, Continuations};
 pub use extension::{SubAgents, available_agents_snippet};
 pub use finished::{FinishedAgent, FinishedAgents};
 pub use persona::{Persona, TempWorkspace};
+#[cfg(feature = "tools")]
 pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};
 pub use tool::{DESCRIPTION, SubAgentTool};

@@ -1,17 +1,26 @@
-//! Personas, the kinds of sub-agents: plain values, written in code or read from Markdown files.
+//! Personas, the kinds of sub-agents: plain values, written in code or, with the feature `tools`, read from Markdown files.
 //!
 //! The file form is a TOML header between two `+++` lines, then the system prompt; files that begin with `---` are read in
 //! the form of Claude Code (`claude_file.rs`).
 
 use std::collections::HashSet;
 
+#[cfg(feature = "tools")]
 use serde::Deserialize;
 
 use crate::error::BuildError;
 use crate::limits;
+#[cfg(feature = "tools")]
 use crate::subagent::claude_file::ClaudeFile;
 
 /// A kind of sub-agent.
+///
+/// ```
+/// use steersman::subagent::Persona;
+///
+/// let scout = Persona::new("scout", "Looks around and reports.", "You look around.").tools(["look"]).max_steps(10);
+/// assert_eq!(scout.tool_names, ["look"]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persona {
     /// The name that the model picks; unique.
@@ -39,9 +48,11 @@ pub enum TempWorkspace {
 }
 
 /// The members that the header of a file needs.
+#[cfg(feature = "tools")]
 const HEADER: &str =
     "it needs name and description in quotes, tools as a list of names and max_steps as a whole number";
 
+#[cfg(feature = "tools")]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PersonaHeader {
@@ -82,10 +93,12 @@ impl Persona {
     ///
     /// # Errors
     /// An argument error that says what is wrong with the file.
+    #[cfg(feature = "tools")]
     pub fn parse(text: &str) -> Result<Self, BuildError> {
         if ClaudeFile::is_one(text) { ClaudeFile::parse(text).map(|file| file.persona) } else { Self::parse_own(text) }
     }
 
+    #[cfg(feature = "tools")]
     fn parse_own(text: &str) -> Result<Self, BuildError> {
         let wrong = |what: String| BuildError::argument(format!("a persona file {what}"));
         let body = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
@@ -159,6 +172,7 @@ impl Persona {
     ///
     /// # Errors
     /// A fault of the program's own files.
+    #[cfg(feature = "tools")]
     pub fn bundled() -> Result<Vec<Self>, BuildError> {
         crate::assets::PERSONAS.iter().map(|(_, text)| Self::parse(text)).collect()
     }

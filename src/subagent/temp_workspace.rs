@@ -3,14 +3,12 @@
 //! The directory is owned by a guard from the moment it exists, so it is deleted whatever fails later.
 
 use std::fmt;
-#[cfg(feature = "tools")]
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use tempfile::TempDir;
 
 use crate::agent::{AgentContext, Extension, ExtensionError};
 use crate::tool::{Tool, ToolError};
@@ -24,13 +22,19 @@ const READABLE: [&str; 2] = ["/usr", "/opt"];
 /// The directory of one child and the child's tools that work in it. The directory is deleted with the last clone.
 #[derive(Clone)]
 pub(super) struct Workshop {
-    pub(super) dir: Arc<TempDir>,
+    dir: Arc<dyn AsRef<Path> + Send + Sync>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Workshop {
+    pub(super) fn path(&self) -> &Path {
+        (*self.dir).as_ref()
+    }
 }
 
 impl fmt::Debug for Workshop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Workshop({})", self.dir.path().display())
+        write!(f, "Workshop({})", self.path().display())
     }
 }
 

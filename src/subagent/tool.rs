@@ -270,7 +270,7 @@ impl SubAgentTool {
         if let Some(tokens) = window {
             builder = builder.context_window(tokens);
         }
-        let directory = workshop.as_ref().map(|workshop| workshop.dir.path().to_owned());
+        let directory = workshop.as_ref().map(|workshop| workshop.path().to_owned());
         let guard = workshop.clone();
         let lost = kept.is_some() && is_new;
         let built = builder.build(|configurator| {
