@@ -38,8 +38,8 @@ mod tests {
     #[test]
     fn every_file_is_found_with_its_path_and_its_text() {
         let text = "Read this.\n\n<context_file path=\"a/AGENTS.md\">\nOne.\n\nTwo.\n</context_file>\n\n<context_file \
-                    path=\"b\">\n</context_file>\n\n<context_file path=\"c\">\nC\n</context_file>";
-        assert_eq!(instruction_files(text), [("a/AGENTS.md", "One.\n\nTwo."), ("c", "C")]);
+                    path=\"b\">\n\n</context_file>\n\n<context_file path=\"c\">\nC\n</context_file>";
+        assert_eq!(instruction_files(text), [("a/AGENTS.md", "One.\n\nTwo."), ("b", ""), ("c", "C")]);
         let numbered = "<context_file_3 path=\"a\">\n<context_file path=\"x\">\n</context_file_3>";
         assert_eq!(instruction_files(numbered), [("a", "<context_file path=\"x\">")]);
     }
