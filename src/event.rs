@@ -346,7 +346,7 @@ pub enum Event {
         /// What was done about each file, the newest change first.
         files: Vec<UndoneFile>,
     },
-    /// A hook of the user or of a trusted project ended.
+    /// A hook of the user or of a trusted project ended, or one in the background began.
     HookRan(HookRun),
     /// A command goes on in the background, or the user has started a shell line.
     JobStarted(JobStart),

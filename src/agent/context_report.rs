@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::agent::Agent;
 use crate::agent::context_size::{self, ConversationSize};
-use crate::agent::history::{is_kept, is_pinned, is_summary};
+use crate::agent::history::{is_pinned, is_summary};
+use crate::agent::instruction_files::instruction_files;
 use crate::event::Event;
 use crate::id::CallId;
-use crate::message::{Arguments, Message, Part, ToolCall};
+use crate::message::{Arguments, Message, Part, ToolCall, UserAbout};
 use crate::protocol::{ContextKind, ContextPart, ContextReport};
 use crate::text::{clip, visible_line};
 use crate::{limits, summary};
@@ -51,12 +52,19 @@ impl Agent {
         for (place, message) in self.history.messages().iter().enumerate() {
             match message {
                 Message::System { .. } if place == 0 => self.add_prompt(message, &mut parts),
-                Message::System { .. } => parts.add(ContextKind::Notes, "", message),
+                Message::System { content } => add_note(content, message, &mut parts),
                 Message::User { .. } if is_summary(message) || is_pinned(message) => {
                     parts.add(ContextKind::Summary, "", message);
                 }
-                Message::User { .. } if is_kept(message) => parts.add(ContextKind::Texts, "", message),
-                Message::User { .. } => parts.add(ContextKind::Texts, "", message),
+                Message::User { about, .. } => match about.as_deref() {
+                    None | Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_)) => {
+                        parts.add(ContextKind::Texts, "", message);
+                    }
+                    Some(UserAbout::Images) => parts.add(ContextKind::Result, "images", message),
+                    Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Agent(_)) => {
+                        parts.add(ContextKind::Notes, "", message);
+                    }
+                },
                 Message::Assistant(reply) => {
                     calls.extend(reply.tool_calls.iter().map(|call| (&call.id, call)));
                     let all = context_size::guess(std::slice::from_ref(message), &[]);
@@ -97,6 +105,17 @@ impl Agent {
         }
         parts.put(ContextKind::Prompt, "", rest);
     }
+}
+
+/// Adds a note of the program, apart from it the instruction files in it.
+fn add_note(content: &str, note: &Message, parts: &mut Parts) {
+    let mut rest = context_size::guess(std::slice::from_ref(note), &[]);
+    for (path, text) in instruction_files(content) {
+        let tokens = context_size::guess_text(text).min(rest);
+        rest -= tokens;
+        parts.put(ContextKind::Instructions, &visible_line(path), tokens);
+    }
+    parts.put(ContextKind::Notes, "", rest);
 }
 
 /// Returns what a result is, and its name.

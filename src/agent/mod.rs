@@ -52,6 +52,7 @@ mod fn_extension;
 pub mod frame;
 mod history;
 mod hooks;
+mod instruction_files;
 #[cfg(feature = "tools")]
 mod jobs;
 mod long_wait;
@@ -96,6 +97,7 @@ pub use history::{
     rules_told,
 };
 pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionStart};
+pub use instruction_files::INSTRUCTION_FILE;
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};

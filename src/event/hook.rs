@@ -72,6 +72,8 @@ impl fmt::Display for HookEvent {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookOutcome {
+    /// Nobody waits for it: it runs beside the agent, and what comes of it is told later.
+    Started,
     /// It ended well, with or without words for the model.
     Done,
     /// It allows the call.
@@ -93,13 +95,14 @@ impl HookOutcome {
     pub fn is_failure(self) -> bool {
         match self {
             Self::Failed | Self::TimedOut | Self::Changed => true,
-            Self::Done | Self::Allowed | Self::Asked | Self::Blocked => false,
+            Self::Started | Self::Done | Self::Allowed | Self::Asked | Self::Blocked => false,
         }
     }
 
     /// Returns it in a word or two.
     pub fn words(self) -> &'static str {
         match self {
+            Self::Started => "started",
             Self::Done => "done",
             Self::Allowed => "allows it",
             Self::Asked => "asks",
@@ -111,7 +114,7 @@ impl HookOutcome {
     }
 }
 
-/// One run of a hook.
+/// One run of a hook, or the beginning of one in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HookRun {
@@ -130,9 +133,14 @@ pub struct HookRun {
 }
 
 impl HookRun {
-    /// Tells whether it let everything go its way and said nothing: transcripts do not show it.
+    /// Tells whether it let everything go its way and said nothing, or has only begun: transcripts do not show it.
     pub fn is_silent(&self) -> bool {
-        self.outcome == HookOutcome::Done && self.words.is_none()
+        self.is_begin() || (self.outcome == HookOutcome::Done && self.words.is_none())
+    }
+
+    /// Tells whether it is the beginning of one in the background.
+    pub fn is_begin(&self) -> bool {
+        self.outcome == HookOutcome::Started
     }
 
     /// Returns it in one line, made safe to show.

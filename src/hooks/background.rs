@@ -71,7 +71,7 @@ impl BackgroundHooks {
 fn without_decision(said: &HookSaid) -> (HookOutcome, Option<String>) {
     match said.outcome {
         HookOutcome::Done if said.stop.is_none() => (HookOutcome::Done, said.words.clone()),
-        HookOutcome::Done | HookOutcome::Allowed | HookOutcome::Asked | HookOutcome::Blocked => {
+        HookOutcome::Started | HookOutcome::Done | HookOutcome::Allowed | HookOutcome::Asked | HookOutcome::Blocked => {
             let words = said.words.as_deref().unwrap_or_default();
             (HookOutcome::Failed, Some(format!("it runs in the background and decides nothing: {words}")))
         }

@@ -114,10 +114,11 @@ impl Hooks {
             let (start, trusted, input, id) = (self.start.clone(), trusted.clone(), input.clone(), id());
             let hook = trusted.hook.clone();
             let run = async move { start.run(&trusted, &input, id).await };
-            if let Err(why) = self.background.start(agent.clone(), run) {
-                let said = HookSaid::only(HookOutcome::Failed, why);
-                tell(Event::HookRan(told(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
-            }
+            let said = match self.background.start(agent.clone(), run) {
+                Ok(()) => HookSaid::only(HookOutcome::Started, ""),
+                Err(why) => HookSaid::only(HookOutcome::Failed, why),
+            };
+            tell(Event::HookRan(told(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
         }
         let runs: Vec<BoxFuture<'_, HookSaid>> = waited
             .into_iter()

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::mem;
 use std::path::{Path, PathBuf};
 
+use crate::agent::INSTRUCTION_FILE;
 use crate::limits;
 use crate::text::visible_line;
 use crate::workspace::{is_shared, project_root};
@@ -135,7 +136,10 @@ fn parts(files: &[ContextFile]) -> Option<String> {
         return None;
     }
     let tag = (0..100_000)
-        .map(|number: u32| if number == 0 { "context_file".to_owned() } else { format!("context_file_{number}") })
+        .map(|number: u32| match number {
+            0 => INSTRUCTION_FILE.to_owned(),
+            number => format!("{INSTRUCTION_FILE}_{number}"),
+        })
         .find(|tag| files.iter().all(|file| !file.text.contains(tag.as_str())))?;
     let part = |file: &ContextFile| {
         let path = file.shown.replace('"', "'");

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::limits;
+use crate::tool::WITHOUT;
 
 /// The beginning of every name.
 const PREFIX: &str = "mcp__";
@@ -72,14 +73,33 @@ fn hashed(fitted: &str, tool: &str) -> String {
     name
 }
 
+/// Tells whether the names of a persona mean a tool: one of them does, and none takes it out.
+pub fn mean(names: &[String], server: &str, tool: &str) -> bool {
+    names.iter().any(|name| means(name, server, tool)) && !taken_out(names).any(|name| means(name, server, tool))
+}
+
+/// Tells whether the names of a persona mean a server with all that it has.
+pub fn mean_whole(names: &[String], server: &str) -> bool {
+    names.iter().any(|name| means_whole(name, server)) && !taken_out(names).any(|name| means_whole(name, server))
+}
+
+/// Tells whether the names of a persona mean a tool of a server, whichever it has.
+pub fn mean_server(names: &[String], server: &str) -> bool {
+    names.iter().any(|name| means_server(name, server)) && !taken_out(names).any(|name| means_whole(name, server))
+}
+
+fn taken_out(names: &[String]) -> impl Iterator<Item = &str> {
+    names.iter().filter_map(|name| name.strip_prefix(WITHOUT))
+}
+
 /// Tells whether a name that a persona uses means this tool: by its own name, or by that of its server, with or without
 /// a star.
-pub fn means(name: &str, server: &str, tool: &str) -> bool {
+fn means(name: &str, server: &str, tool: &str) -> bool {
     name == tool || means_whole(name, server)
 }
 
 /// Tells whether a name means a server with all that it has.
-pub fn means_whole(name: &str, server: &str) -> bool {
+fn means_whole(name: &str, server: &str) -> bool {
     let rest = name.strip_prefix(PREFIX);
     rest.is_some_and(|rest| rest == server || rest.strip_suffix("__*") == Some(server))
 }
@@ -146,6 +166,20 @@ mod tests {
             assert!(!means(name, "time", "mcp__time__now"), "{name}");
         }
         assert!(!means_server("mcp__time2__now", "time"));
+    }
+
+    #[test]
+    fn a_persona_takes_a_tool_or_a_server_out_of_what_it_names() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let one_less = names(&["mcp__time", "!mcp__time__set"]);
+        assert!(mean(&one_less, "time", "mcp__time__now") && !mean(&one_less, "time", "mcp__time__set"));
+        assert!(mean_whole(&one_less, "time") && mean_server(&one_less, "time"));
+        for none in [names(&["mcp__time__now", "!mcp__time"]), names(&["mcp__time", "!mcp__time__*"])] {
+            assert!(!mean(&none, "time", "mcp__time__now") && !mean_server(&none, "time"), "{none:?}");
+            assert!(!mean_whole(&none, "time"), "{none:?}");
+        }
+        // What is taken out gives nothing.
+        assert!(!mean(&names(&["!mcp__time__set"]), "time", "mcp__time__now"));
     }
 
     #[test]

@@ -89,7 +89,9 @@ impl ResourceTool {
             context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
         }
         let result = instance.ask(ServerRequest::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
-        Ok(results::resource(&result, servers.outputs()).await)
+        let text = results::resource(&result, servers.outputs()).await;
+        results::show_images(&result, NAME, &context.images).await;
+        Ok(text)
     }
 }
 

@@ -41,13 +41,10 @@ pub async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<St
     if is_error { Err(ToolError::Failed(text)) } else { Ok(text) }
 }
 
-/// Leaves the images of a result for the model, made smaller where they are too large, away from the run. What cannot be
-/// shown stays named in the text.
+/// Leaves the images of a result for the model, those of resources too, made smaller where they are too large, away from the
+/// run. What cannot be shown stays named in the text.
 pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) {
-    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
-    let is_image = |block: &&Value| block.get("type").and_then(Value::as_str) == Some("image");
-    let data = blocks.filter(is_image).filter_map(|block| block.get("data").and_then(Value::as_str));
-    let found: Vec<(String, String)> = data
+    let found: Vec<(String, String)> = image_data(result)
         .take(limits::IMAGES)
         .enumerate()
         .map(|(place, data)| (format!("image {} of {}", place + 1, visible_line(tool)), data.to_owned()))
@@ -68,6 +65,25 @@ pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) {
     if shown.await.is_err() {
         tracing::warn!("an image of a server could not be opened");
     }
+}
+
+/// Returns the data of the images of a result: of a call, and of a resource that was read.
+fn image_data(result: &Value) -> impl Iterator<Item = &str> {
+    let list = |name: &str| result.get(name).and_then(Value::as_array).into_iter().flatten();
+    list("content").filter_map(image_of_block).chain(list("contents").filter_map(image_of_resource))
+}
+
+fn image_of_block(block: &Value) -> Option<&str> {
+    match block.get("type")?.as_str()? {
+        "image" => block.get("data")?.as_str(),
+        "resource" => image_of_resource(block.get("resource")?),
+        _ => None,
+    }
+}
+
+fn image_of_resource(resource: &Value) -> Option<&str> {
+    let is_image = resource.get("mimeType")?.as_str()?.starts_with("image/");
+    resource.get("blob")?.as_str().filter(|_| is_image)
 }
 
 /// Makes the text of a resource that was read.

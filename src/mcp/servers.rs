@@ -15,7 +15,7 @@ use crate::limits;
 use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
 use crate::mcp::instance::{Instance, ServerRequest};
-use crate::mcp::names::{means, means_server, means_whole};
+use crate::mcp::names::{mean, mean_server, mean_whole, means_server};
 use crate::mcp::resource::ResourceTool;
 use crate::mcp::results;
 use crate::mcp::search::ToolSearch;
@@ -54,6 +54,8 @@ pub(super) struct Agent {
     pub scope: ToolScope,
     pub directory: PathBuf,
     additions: WeakAdditions,
+    /// Tokens that definitions may take in each of its requests.
+    room: u64,
     state: Mutex<AgentState>,
 }
 
@@ -61,6 +63,10 @@ pub(super) struct Agent {
 struct AgentState {
     /// Whether its tools are searched for instead of being in every request.
     searches: bool,
+    /// Whether it has the tool that searches.
+    has_search: bool,
+    /// Whether it has the tool that reads resources.
+    has_resources: bool,
     /// What it was told of each tool that it has.
     has: BTreeMap<String, String>,
     loaded: BTreeSet<String>,
@@ -140,7 +146,7 @@ impl Servers {
     pub(super) fn in_scope<'a>(&'a self, scope: &'a ToolScope) -> impl Iterator<Item = &'a Arc<Server>> {
         self.all.iter().filter(move |server| match scope {
             ToolScope::Main => server.definition().on_main_agent,
-            ToolScope::Named(names) => names.iter().any(|name| means_server(name, &server.definition().name)),
+            ToolScope::Named(names) => mean_server(names, &server.definition().name),
         })
     }
 
@@ -148,7 +154,7 @@ impl Servers {
     pub(super) fn whole_in_scope<'a>(&'a self, scope: &'a ToolScope) -> impl Iterator<Item = &'a Arc<Server>> {
         self.in_scope(scope).filter(move |server| match scope {
             ToolScope::Main => true,
-            ToolScope::Named(names) => names.iter().any(|name| means_whole(name, &server.definition().name)),
+            ToolScope::Named(names) => mean_whole(names, &server.definition().name),
         })
     }
 
@@ -160,7 +166,7 @@ impl Servers {
         });
         let is_meant = |(server, tool): &(String, OfferedTool)| match scope {
             ToolScope::Main => true,
-            ToolScope::Named(names) => names.iter().any(|name| means(name, server, &tool.name)),
+            ToolScope::Named(names) => mean(names, server, &tool.name),
         };
         tools.filter(is_meant).collect()
     }
@@ -265,7 +271,10 @@ impl Servers {
     fn bring_up_to_date(&self, agent: &Arc<Agent>) {
         let Some(additions) = agent.additions.upgrade() else { return };
         let offered = self.offered(&agent.scope);
+        let needed: u64 = offered.iter().map(|(server, tool)| tokens(server, tool)).sum();
         let mut state = lock(&agent.state);
+        // What a server has added is searched for where all of it would take too much; what the agent has stays.
+        state.searches |= needed > agent.room;
         let wanted: Vec<&(String, OfferedTool)> = offered
             .iter()
             .filter(|(_, tool)| {
@@ -295,6 +304,27 @@ impl Servers {
             }
             state.has.insert(tool.name.clone(), hash);
         }
+        self.add_own_tools(agent, &mut state, &additions);
+    }
+
+    /// Adds the tools that search and that read resources, once an agent has a use for them.
+    fn add_own_tools(&self, agent: &Arc<Agent>, state: &mut AgentState, additions: &Additions) {
+        let Some(own) = self.own.upgrade() else { return };
+        let has_resources = self
+            .whole_in_scope(&agent.scope)
+            .any(|server| !server.is_known() || !server.catalog().resources.is_empty());
+        let mut more: Vec<Arc<dyn RawTool>> = Vec::new();
+        if state.searches && !std::mem::replace(&mut state.has_search, true) {
+            more.push(Arc::new(ToolSearch::new(&own, Arc::clone(agent))));
+        }
+        if has_resources && !std::mem::replace(&mut state.has_resources, true) {
+            more.push(Arc::new(ResourceTool::new(&own, Arc::clone(agent))));
+        }
+        for tool in more {
+            if let Err(error) = additions.add(tool) {
+                tracing::warn!(%error, "a tool for servers is left out");
+            }
+        }
     }
 
     fn instance_of(&self, server: &Arc<Server>, agent: &Agent) -> Arc<Instance> {
@@ -307,7 +337,8 @@ impl ToolSource for Servers {
         self.all.iter().any(|server| {
             let of_server = means_server(name, &server.definition().name);
             // Of one that is not known yet any name may be right.
-            let is_tool = || server.tools().iter().any(|tool| means(name, &server.definition().name, &tool.name));
+            let one = [name.to_owned()];
+            let is_tool = || server.tools().iter().any(|tool| mean(&one, &server.definition().name, &tool.name));
             of_server && (!server.is_known() || is_tool())
         })
     }
@@ -323,15 +354,13 @@ impl ToolSource for Servers {
     }
 
     fn attach(&self, scope: ToolScope, directory: Option<&Path>, window: Option<u64>, additions: &Additions) {
-        let Some(own) = self.own.upgrade() else { return };
         if self.in_scope(&scope).next().is_none() {
             return;
         }
         let offered = self.offered(&scope);
         let needed: u64 = offered.iter().map(|(server, tool)| tokens(server, tool)).sum();
         let room = window.unwrap_or(limits::MCP_WINDOW) / 100 * u64::from(self.percent);
-        let is_unknown = self.in_scope(&scope).any(|server| !server.is_known());
-        let searches = needed > room || is_unknown;
+        let searches = self.in_scope(&scope).any(|server| !server.is_known());
         let mut state = AgentState { searches, ..AgentState::default() };
         if needed <= room {
             state.loaded = offered.into_iter().map(|(_, tool)| tool.name).collect();
@@ -340,25 +369,11 @@ impl ToolSource for Servers {
             scope,
             directory: directory.unwrap_or(&self.directory).to_owned(),
             additions: additions.downgrade(),
+            room,
             state: Mutex::new(state),
         });
         lock(&self.agents).push(Arc::clone(&agent));
         self.bring_up_to_date(&agent);
-        let has_resources = self
-            .whole_in_scope(&agent.scope)
-            .any(|server| !server.is_known() || !server.catalog().resources.is_empty());
-        let mut more: Vec<Arc<dyn RawTool>> = Vec::new();
-        if searches {
-            more.push(Arc::new(ToolSearch::new(&own, Arc::clone(&agent))));
-        }
-        if has_resources {
-            more.push(Arc::new(ResourceTool::new(&own, agent)));
-        }
-        for tool in more {
-            if let Err(error) = additions.add(tool) {
-                tracing::warn!(%error, "a tool for servers is left out");
-            }
-        }
     }
 }
 

@@ -44,7 +44,7 @@ pub struct ContextPart {
 pub enum ContextKind {
     /// The system prompt without the instruction files.
     Prompt,
-    /// An instruction file in the system prompt.
+    /// An instruction file, in the system prompt or of a directory that work came to later.
     Instructions,
     /// The tools of the program, or of one server.
     Tools,

@@ -5,8 +5,6 @@
 //! those of Claude Code, see <https://code.claude.com/docs/en/slash-commands> and
 //! <https://code.claude.com/docs/en/skills>.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
@@ -42,18 +40,17 @@ pub enum TemplateKind {
 const SKILL: &str = "skill";
 
 impl PromptTemplate {
-    /// Finds the template that a draft calls at its very start; returns it with the words behind the command.
+    /// Finds the template that a draft calls at its very start; returns it with the words behind the command. As in Claude
+    /// Code, a skill is called by its bare name too, unless a custom command has that.
     pub fn called<'a, 'b>(templates: &'a [Self], draft: &'b str) -> Option<(&'a Self, &'b str)> {
+        let find = |kind, name: &str| templates.iter().find(|template| template.kind == kind && template.name == name);
         let (name, words) = first_word(draft.strip_prefix('/')?);
-        let (kind, name, words) = match name {
-            SKILL => {
-                let (name, words) = first_word(words);
-                (TemplateKind::Skill, name, words)
-            }
-            name => (TemplateKind::Command, name, words),
-        };
-        let found = templates.iter().find(|template| template.kind == kind && template.name == name)?;
-        Some((found, words))
+        if name == SKILL {
+            let (name, words) = first_word(words);
+            return Some((find(TemplateKind::Skill, name)?, words));
+        }
+        let found = find(TemplateKind::Command, name).or_else(|| find(TemplateKind::Skill, name));
+        Some((found?, words))
     }
 
     /// Returns the command that calls it.
@@ -67,11 +64,15 @@ impl PromptTemplate {
     /// Returns the text to send, filled in with the words behind the command.
     pub fn fill(&self, words: &str) -> String {
         match self.kind {
-            TemplateKind::Command => filled(&self.text, words),
+            TemplateKind::Command => {
+                let (text, has_place) = filled(&self.text, words, Places::FromOne);
+                if has_place || words.is_empty() { text } else { format!("{text}\n\nARGUMENTS: {words}") }
+            }
             TemplateKind::Skill => {
                 let name = &self.name;
                 let task = if words.is_empty() { "Use this skill." } else { words };
-                format!("{task}\n\n<skill name=\"{name}\">\n{}\n</skill>", filled(&self.text, ""))
+                let (text, _) = filled(&self.text, words, Places::FromZero);
+                format!("{task}\n\n<skill name=\"{name}\">\n{text}\n</skill>")
             }
         }
     }
@@ -82,12 +83,33 @@ fn first_word(text: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-/// Puts the words in place of `$ARGUMENTS`, `$ARGUMENTS[0]`… and `$1`…`$9`. Words for which the text has no place are
-/// appended.
-fn filled(text: &str, words: &str) -> String {
+/// How the words behind a command are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Places {
+    /// `$1` is the first of a custom command; without a word it is empty.
+    FromOne,
+    /// `$0` is the first of a skill; without a word it stays, as it may be anything.
+    FromZero,
+}
+
+impl Places {
+    /// Returns what stands in place of a digit; `None` where it is no place.
+    fn word(self, digit: usize, list: &[String]) -> Option<&str> {
+        match self {
+            Self::FromOne => (1..=limits::COMMAND_PLACES)
+                .contains(&digit)
+                .then(|| digit.checked_sub(1).and_then(|place| list.get(place)).map_or("", String::as_str)),
+            Self::FromZero => list.get(digit).map(String::as_str),
+        }
+    }
+}
+
+/// Puts the words in place of `$ARGUMENTS`, `$ARGUMENTS[0]`… and of single digits. Returns also whether the text has a place
+/// for any.
+fn filled(text: &str, words: &str, places: Places) -> (String, bool) {
     let list = separate(words);
     let mut out = String::new();
-    let mut has_place = words.is_empty();
+    let mut has_place = false;
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
         out.push_str(before);
@@ -104,11 +126,11 @@ fn filled(text: &str, words: &str) -> String {
             continue;
         }
         let mut chars = behind.chars();
-        let place = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
-        let is_place = |place: &usize| (1..=limits::COMMAND_PLACES).contains(place) && !goes_on(chars.as_str());
-        if let Some(place) = place.filter(is_place) {
+        let digit = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
+        let word = digit.filter(|_| !goes_on(chars.as_str())).and_then(|digit| places.word(digit, &list));
+        if let Some(word) = word {
             has_place = true;
-            out.push_str(list.get(place - 1).map_or("", String::as_str));
+            out.push_str(word);
             rest = chars.as_str();
         } else {
             out.push('$');
@@ -116,11 +138,7 @@ fn filled(text: &str, words: &str) -> String {
         }
     }
     out.push_str(rest);
-    let mut out = requested(&out);
-    if !has_place {
-        let _ = write!(out, "\n\nARGUMENTS: {words}");
-    }
-    out.trim().to_owned()
+    (requested(&out).trim().to_owned(), has_place)
 }
 
 /// Tells whether a number goes on behind its first digit: `$100` and `$1.50` are prices.

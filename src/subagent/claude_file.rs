@@ -9,6 +9,7 @@ use crate::error::BuildError;
 use crate::front_matter::Document;
 use crate::limits;
 use crate::subagent::{Persona, TempWorkspace};
+use crate::tool::WITHOUT;
 
 /// An agent file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,10 @@ pub struct ClaudeFile {
 
 /// The tools of an agent whose file names none.
 const USUAL: [&str; 3] = ["read", "grep", "glob"];
+/// The beginning of the names of servers' tools.
+const SERVERS: &str = "mcp__";
+/// The name that denies the tools of all servers.
+const EVERY_SERVER: &str = "mcp__*";
 /// Tools that reach the network.
 const NETWORK: [&str; 4] = ["fetch", "web_scrape", "web_search", "git_clone"];
 
@@ -82,11 +87,18 @@ fn tools(document: &Document) -> (Vec<String>, Vec<String>) {
     let denied: Vec<String> =
         document.list("disallowedTools").iter().flatten().filter_map(|name| here(name)).flatten().collect();
     tools.retain(|tool| !denied.contains(tool));
+    if denied.iter().any(|name| name == EVERY_SERVER) {
+        tools.retain(|tool| !tool.starts_with(SERVERS));
+    }
     let is_network = |tool: &String| NETWORK.contains(&tool.as_str());
-    if tools.iter().any(|tool| !is_network(tool) && !tool.starts_with("mcp__")) {
+    if tools.iter().any(|tool| !is_network(tool) && !tool.starts_with(SERVERS)) {
         let named = named.iter().flatten().filter(|name| here(name).is_some_and(|names| names.iter().any(is_network)));
         without.extend(named.cloned());
         tools.retain(|tool| !is_network(tool));
+    }
+    // A denied tool may be one of a server that is named as a whole, and the other way round.
+    if tools.iter().any(|tool| tool.starts_with(SERVERS)) {
+        tools.extend(denied.iter().filter(|name| name.starts_with(SERVERS)).map(|name| format!("{WITHOUT}{name}")));
     }
     let mut seen = std::collections::HashSet::new();
     tools.retain(|tool| seen.insert(tool.clone()));
@@ -109,7 +121,7 @@ fn here(name: &str) -> Option<Vec<String>> {
         "WebFetch" => &["web_scrape", "fetch"],
         "WebSearch" => &["web_search"],
         "Skill" => &["skill"],
-        server if server.starts_with("mcp__") => &[server],
+        server if server.starts_with(SERVERS) => &[server],
         _ => return None,
     };
     Some(names.iter().map(|name| (*name).to_owned()).collect())

@@ -12,6 +12,7 @@ use crate::error::BuildError;
 use crate::limits;
 #[cfg(feature = "tools")]
 use crate::subagent::claude_file::ClaudeFile;
+use crate::tool::WITHOUT;
 
 /// A kind of sub-agent.
 ///
@@ -27,7 +28,7 @@ pub struct Persona {
     pub name: String,
     /// The tasks it is for; the spawning model sees it, the child does not.
     pub description: String,
-    /// The tools it may use; their order is the parent's.
+    /// The tools it may use; their order is the parent's. A name behind [`WITHOUT`] takes tools of servers out.
     pub tool_names: Vec<String>,
     /// The child's whole system prompt; nothing is inherited.
     pub system_prompt: String,
@@ -179,6 +180,7 @@ impl Persona {
 
     /// Returns the tools it names that are not among `available`.
     pub fn missing_tools<'a>(&'a self, available: &[&str]) -> Vec<&'a str> {
-        self.tool_names.iter().map(String::as_str).filter(|name| !available.contains(name)).collect()
+        let wanted = self.tool_names.iter().map(String::as_str).filter(|name| !name.starts_with(WITHOUT));
+        wanted.filter(|name| !available.contains(name)).collect()
     }
 }

@@ -131,7 +131,7 @@ pub use params::{Choices, Parameters, ParametersBuilder};
 pub use plan::{PLAN_TOOL, PlanTool};
 #[cfg(feature = "tools")]
 pub use read::ReadTool;
-pub use source::{ToolScope, ToolSource};
+pub use source::{ToolScope, ToolSource, WITHOUT};
 pub use spec::ToolSpec;
 pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
 #[cfg(feature = "typed")]

@@ -7,12 +7,15 @@ use std::path::Path;
 
 use crate::tool::{Additions, Traits};
 
+/// Stands before a name that takes tools out of those that other names stand for.
+pub const WITHOUT: char = '!';
+
 /// Which tools of a source an agent may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolScope {
     /// All that are for the main agent.
     Main,
-    /// Those that these names stand for.
+    /// Those that these names stand for, without those of the names behind [`WITHOUT`].
     Named(Vec<String>),
 }
 

@@ -44,6 +44,22 @@ fn without_a_list_of_tools_an_agent_reads_and_searches_and_an_empty_list_is_none
 }
 
 #[test]
+fn a_denied_tool_of_a_server_is_taken_out_of_what_the_file_names() {
+    let named = "tools: Read, mcp__hub, mcp__db__query\ndisallowedTools:";
+    assert_eq!(
+        tools(&format!("{named} mcp__hub__delete, mcp__db")),
+        ["read", "mcp__hub", "mcp__db__query", "!mcp__hub__delete", "!mcp__db"]
+    );
+    assert_eq!(tools(&format!("{named} mcp__*")), ["read"]);
+    assert_eq!(tools("tools: Read\ndisallowedTools: mcp__hub"), ["read"]);
+    // It is no tool that reads: the network stays.
+    assert_eq!(
+        tools("tools: WebSearch, mcp__hub\ndisallowedTools: mcp__hub__delete"),
+        ["web_search", "mcp__hub", "!mcp__hub__delete"]
+    );
+}
+
+#[test]
 fn no_agent_reads_files_and_reaches_the_network() {
     assert_eq!(tools("tools: WebSearch, WebFetch"), ["web_search", "web_scrape", "fetch"]);
     for head in ["tools: Read, WebSearch, WebFetch", "tools: WebFetch, Bash, WebSearch"] {

@@ -325,10 +325,16 @@ fn the_users_own_files_import_from_the_home_directory() {
 
 /// Runs a turn that reads these paths, one call after another, and returns the notes of each request.
 fn notes(files: &[(&str, &str)], reads: &[&str]) -> Vec<Vec<String>> {
-    let calls = reads.iter().enumerate().map(|(n, path)| {
-        let arguments = serde_json::json!({"path": path}).to_string();
-        Reply::calls(&[(&format!("c{n}"), "read", &arguments)])
-    });
+    let calls: Vec<_> = reads.iter().map(|path| ("read", serde_json::json!({"path": path}))).collect();
+    notes_of(files, &calls)
+}
+
+/// As [`notes`], of any calls.
+fn notes_of(files: &[(&str, &str)], calls: &[(&str, serde_json::Value)]) -> Vec<Vec<String>> {
+    let calls = calls
+        .iter()
+        .enumerate()
+        .map(|(n, (tool, arguments))| Reply::calls(&[(&format!("c{n}"), tool, &arguments.to_string())]));
     let server = Server::start(calls.chain([Reply::text("done")]));
     let mut program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m", "go"]);
     program = program.file("work/.git/HEAD", "");
@@ -369,6 +375,29 @@ fn the_instructions_of_a_directory_enter_once_when_work_gets_there() {
         assert!(note.contains(part), "{part} is missing in {note}");
     }
     assert!(!note.contains("Root.") && !note.contains("strangers"), "{note}");
+}
+
+#[test]
+fn the_instructions_of_a_directory_enter_when_a_command_goes_there() {
+    let bash = |command: &str| ("bash", serde_json::json!({"command": command}));
+    let files = [
+        ("work/lib/AGENTS.md", "Of lib."),
+        ("work/lib/deep/CLAUDE.md", "Of deep."),
+        ("work/lib/deep/a.rs", "a"),
+        ("work/test/AGENTS.md", "Of test."),
+        ("work/docs/AGENTS.md", "Of docs."),
+    ];
+    let calls = [
+        // No path: the word has another meaning, or nothing is there.
+        bash("cargo test --all && echo lib/none/x.rs ../../etc"),
+        bash("cat 'lib/deep/a.rs' | head"),
+        bash("cd docs && ls"),
+    ];
+    let notes = notes_of(&files, &calls);
+    let counts: Vec<usize> = notes.iter().map(Vec::len).collect();
+    assert_eq!(counts, [0, 0, 1, 2], "{notes:#?}");
+    assert!(notes[3][0].contains("Of lib.") && notes[3][0].contains("Of deep."), "{notes:#?}");
+    assert!(notes[3][1].contains("Of docs.") && !notes[3].concat().contains("Of test."), "{notes:#?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What fills the context window: `/context`, results that are taken out of it or pinned.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
-use steersman::agent::{Agent, CompactionRequest};
+use steersman::agent::{Agent, BoundaryNote, CompactionRequest, FnExtension};
 use steersman::control::ContextBook;
 use steersman::event::Event;
 use steersman::id::AgentId;
@@ -161,6 +161,35 @@ async fn an_agent_says_what_fills_its_window_the_largest_first() {
     let sum: u64 = report.parts.iter().map(|part| part.tokens).sum();
     assert!(sum <= report.tokens && sum * 10 >= report.tokens * 9, "{sum} of {}", report.tokens);
     drop(agent);
+}
+
+#[tokio::test]
+async fn instructions_of_a_directory_that_work_came_to_stand_there_by_their_names() {
+    let rig = Rig::new(script());
+    let book = Arc::new(ContextBook::default());
+    let file = |path: &str, text: &str| format!("<context_file path=\"{path}\">\n{text}\n</context_file>");
+    let (long, short) =
+        (file("lib/AGENTS.md", &"Of lib. ".repeat(50)), file("lib/deep/CLAUDE.md", "Of deep: be brief."));
+    let note = Arc::new(Mutex::new(Some(format!("The files below say how work is done.\n\n{long}\n\n{short}"))));
+    let nested = FnExtension::new("nested").at_boundary(move || {
+        let text = note.lock().unwrap().take();
+        async move { text.map(|text| BoundaryNote { text, said: "instructions read".to_owned() }) }
+    });
+    let read = FnTool::new("read", "Reads.", Parameters::default(), |_, _| async { Ok("a".to_owned()) }.boxed());
+    let builder = rig.builder().context_book(Arc::clone(&book));
+    let mut agent = rig
+        .try_build(builder, |c| {
+            c.add_tools([Arc::new(read) as Arc<dyn Tool>, tool("look", "b")])?;
+            c.add_extension(Arc::new(nested))
+        })
+        .await
+        .unwrap();
+    agent.run_loop("Look at it.").await.unwrap();
+    let report = book.reports().remove(0);
+    let tokens = |name: &str| part_of(&report, ContextKind::Instructions, name).map(|part| part.tokens);
+    assert!(tokens("lib/AGENTS.md") > tokens("lib/deep/CLAUDE.md"), "{report:?}");
+    assert!(tokens("lib/deep/CLAUDE.md") > Some(0), "{report:?}");
+    assert!(part_of(&report, ContextKind::Notes, "").is_some(), "the words around them: {report:?}");
 }
 
 #[tokio::test]

@@ -96,6 +96,10 @@ fn a_skill_is_sent_behind_the_words_and_an_unknown_one_is_said() {
     assert!(stage.screen().contains("/skill pdf"), "{}", stage.screen());
     stage.keys("<tab>page 3<enter>");
     assert_eq!(texts(&stage), ["page 3\n\n<skill name=\"pdf\">\nRead it.\n</skill>"]);
+    stage.keys("/pd");
+    assert!(stage.screen().contains("/skill pdf"), "its name alone is offered too: {}", stage.screen());
+    stage.keys("<esc><home><c-k>/pdf page 4<enter>");
+    assert_eq!(texts(&stage)[1..], ["page 4\n\n<skill name=\"pdf\">\nRead it.\n</skill>"]);
     stage.keys("/skill nothing<enter>");
     assert!(stage.screen().contains("there is no skill nothing; /skill lists all"), "{}", stage.screen());
     stage.keys("/skill<enter>");

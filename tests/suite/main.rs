@@ -131,6 +131,7 @@ mod process_trees;
 mod profiles;
 mod protected;
 mod proxies;
+mod public_set_ups;
 mod questions;
 mod queue_model;
 mod quirks;

@@ -63,14 +63,29 @@ fn a_command_is_called_at_the_very_start_and_a_skill_by_its_name() {
     assert_eq!(called("/review\nc"), Some(("review", "c")));
     assert_eq!(called("/front:end x"), Some(("front:end", "x")));
     assert_eq!(called("/skill pdf page 3"), Some(("pdf", "page 3")));
-    for draft in ["review", " /review", "/reviews", "/pdf", "/skill review", "/skill", "//review", "/"] {
+    assert_eq!(called("/pdf page 3"), Some(("pdf", "page 3")), "as people know it from Claude Code");
+    for draft in ["review", " /review", "/reviews", "/pdfs", "/skill review", "/skill", "//review", "/"] {
         assert_eq!(called(draft), None, "{draft}");
     }
+    let both = [template(TemplateKind::Skill, "pdf", "Read it."), template(TemplateKind::Command, "pdf", "Print it.")];
+    assert_eq!(PromptTemplate::called(&both, "/pdf").map(|(template, _)| template.kind), Some(TemplateKind::Command));
 }
 
 #[test]
 fn a_skill_comes_behind_the_words_in_a_frame() {
-    let skill = template(TemplateKind::Skill, "pdf", "Read $ARGUMENTS it.");
-    assert_eq!(skill.fill("page 3"), "page 3\n\n<skill name=\"pdf\">\nRead  it.\n</skill>");
-    assert_eq!(skill.fill(""), "Use this skill.\n\n<skill name=\"pdf\">\nRead  it.\n</skill>");
+    let skill = template(TemplateKind::Skill, "pdf", "Read it.");
+    assert_eq!(skill.fill("page 3"), "page 3\n\n<skill name=\"pdf\">\nRead it.\n</skill>");
+    assert_eq!(skill.fill(""), "Use this skill.\n\n<skill name=\"pdf\">\nRead it.\n</skill>");
+}
+
+#[test]
+fn the_words_have_their_places_in_a_skill_too() {
+    let skill = template(TemplateKind::Skill, "fix", "Fix issue $ARGUMENTS of $0 in $1, for $2 and $100.");
+    let inside = |words: &str| {
+        let text = skill.fill(words);
+        text.split_once("<skill name=\"fix\">\n").unwrap().1.trim_end_matches("\n</skill>").to_owned()
+    };
+    assert_eq!(inside("123 \"two words\""), "Fix issue 123 \"two words\" of 123 in two words, for $2 and $100.");
+    // Without words only the place for all of them is empty: a digit may be a price.
+    assert_eq!(inside(""), "Fix issue  of $0 in $1, for $2 and $100.");
 }

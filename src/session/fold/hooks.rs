@@ -18,11 +18,11 @@ pub struct HookList {
 /// What a hook did last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LastHookRun {
-    /// When it ended.
+    /// When it ended, or began in the background.
     pub at: Timestamp,
     /// What came of it.
     pub run: HookRun,
-    /// How often it has run.
+    /// How often it has run to its end.
     pub count: usize,
 }
 
@@ -36,7 +36,8 @@ impl HookList {
     pub fn apply(&mut self, envelope: &Envelope) {
         if let Event::HookRan(run) = &envelope.event {
             let key = (run.hook, run.command.clone());
-            let count = self.runs.get(&key).map_or(1, |last| last.count + 1);
+            let before = self.runs.get(&key).map_or(0, |last| last.count);
+            let count = before + usize::from(!run.is_begin());
             self.runs.insert(key, LastHookRun { at: envelope.at, run: run.clone(), count });
         }
     }

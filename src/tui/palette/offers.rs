@@ -190,10 +190,14 @@ fn command_names(text: &str) -> Vec<Offer> {
         .collect()
 }
 
-/// Offers the custom commands of the user and of the project.
+/// Offers the custom commands of the user and of the project, and their skills, which go by their names too.
 fn custom_commands(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
-    templates(TemplateKind::Command, typed, known)
+    let mut offers = templates(TemplateKind::Command, typed, known);
+    if !typed.is_empty() {
+        offers.extend(templates(TemplateKind::Skill, typed, known));
+    }
+    offers
 }
 
 fn skills(typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {

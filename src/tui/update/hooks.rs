@@ -69,8 +69,6 @@ fn point(hook: &HookStatus) -> String {
 fn about(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     match last {
         Some(last) => format!("{} · {}", last.run.outcome.words(), hook.state.words()),
-        // What one in the background did is known at the next boundary.
-        None if hook.state.runs() && hook.in_background => format!("no result yet · {}", hook.state.words()),
         None if hook.state.runs() => format!("has not run · {}", hook.state.words()),
         None => hook.state.words().to_owned(),
     }
@@ -81,7 +79,11 @@ fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
         if hook.in_background { "\nin the background: nobody waits for it, and it decides nothing" } else { "" };
     let HookStatus { file, command, state, .. } = hook;
     let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
-    if let Some(LastHookRun { run, count: runs, .. }) = last {
+    if let Some(LastHookRun { run, count: runs, .. }) = last.filter(|last| last.run.is_begin()) {
+        let before = if *runs == 0 { String::new() } else { format!("; ran {} before", count(*runs, "time")) };
+        // What came of it is told at the next boundary.
+        let _ = writeln!(text, "{}, no result yet{before}", run.outcome.words());
+    } else if let Some(LastHookRun { run, count: runs, .. }) = last {
         let (runs, time) = (count(*runs, "time"), seconds(run.elapsed_ms));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "ran {runs}; last: {}, {time}", run.outcome.words());

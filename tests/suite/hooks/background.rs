@@ -38,7 +38,9 @@ async fn nobody_waits_for_it_and_what_it_says_comes_later_and_once() {
     let yard = yard("PostToolUse", &format!("until [ -e go ]; do sleep 0.01; done; echo '{output}'"));
     let bash = call("bash", &json!({}));
     let (answer, ran) = yard.at("coder 1", HookPoint::AfterCall(&bash, "done")).await;
-    assert_eq!((answer, ran), (HookAnswer::default(), Vec::new()), "it still runs");
+    assert_eq!(answer, HookAnswer::default(), "it still runs");
+    let began: Vec<_> = ran.iter().map(|run| (run.outcome, run.call.clone(), run.is_silent())).collect();
+    assert_eq!(began, [(HookOutcome::Started, Some("c1".into()), true)]);
     assert_eq!(yard.hooks.ended(&AgentId::new("coder 1")), []);
     std::fs::write(yard.root().join("go"), "").unwrap();
     let EndedHook { run, context } = ended(&yard, "coder 1").await;
@@ -106,7 +108,7 @@ async fn what_cannot_wait_any_more_is_not_run_and_that_is_told() {
     let yard = yard("Stop", "sleep 600");
     let point = HookPoint::Answered { answer: "", again: false };
     for _ in 0..limits::WAITING_HOOKS {
-        assert_eq!(yard.at("", point).await.1, []);
+        assert_eq!(yard.at("", point).await.1[0].outcome, HookOutcome::Started);
     }
     let (answer, ran) = yard.at("", point).await;
     assert_eq!(answer, HookAnswer::default());
@@ -156,7 +158,9 @@ fn the_model_reads_what_it_said_with_the_next_request_behind_its_end_and_the_lis
     let last = chats.last().unwrap().messages();
     let place = last.iter().position(|message| message.to_string().contains("2 tests fail")).unwrap();
     assert_ne!(last[place - 1]["role"], "assistant", "never between a call and its result");
-    assert!(stdout(&output).contains(r#""type":"hook_ran""#));
+    let told = stdout(&output);
+    let begin = told.find(r#""outcome":"started""#).unwrap();
+    assert!(begin < told.find(r#""outcome":"done""#).unwrap(), "its begin is told before its end: {told}");
     let (output, _home) = Program::within(home).args(["hooks"]).output_with_home();
     assert!(stdout(&output).ends_with("(runs, in the background)\n"), "{}", stdout(&output));
 }

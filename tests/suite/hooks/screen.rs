@@ -76,6 +76,19 @@ fn the_list_shows_every_hook_and_what_it_did_last() {
 }
 
 #[test]
+fn a_hook_in_the_background_has_started_until_its_end_is_told() {
+    let mut stage = stage(120, 36);
+    let command = "cargo check --quiet";
+    stage.event("", ran(HookEvent::PostToolUse, command, HookOutcome::Started, ""));
+    stage.keys("/hooks<enter><down>");
+    assert!(stage.screen().contains("started, no result yet"), "{}", stage.screen());
+    stage.event("", ran(HookEvent::PostToolUse, command, HookOutcome::Done, ""));
+    assert!(stage.screen().contains("ran 1 time; last: done, 1.3 s"), "{}", stage.screen());
+    stage.event("", ran(HookEvent::PostToolUse, command, HookOutcome::Started, ""));
+    assert!(stage.screen().contains("started, no result yet; ran 1 time before"), "{}", stage.screen());
+}
+
+#[test]
 fn in_lines_the_list_is_told() {
     let mut stage = Stage::in_lines();
     stage.tell(Msg::from(Notice::Hooks(hooks()))).line("/hooks");

@@ -72,6 +72,43 @@ async fn a_list_that_changes_takes_effect_at_the_next_boundary() {
     assert!(results[3].starts_with("Error: unknown tool 'mcp__one__b'"), "{results:?}");
 }
 
+/// Takes the resources out of what is known of servers.
+fn forget_resources(yard: &Yard) {
+    for entry in std::fs::read_dir(yard.path("state/mcp")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut known: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        known["resources"] = json!([]);
+        std::fs::write(path, known.to_string()).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_adds_later_is_searched_for_where_all_of_it_would_take_too_much() {
+    let Some(yard) = Yard::new("a list that grows") else { return };
+    write(&yard, &[tool("a", "first")]);
+    let list = format!("@{}", yard.path("tools.json").display());
+    let one = yard.server("one", &["--tools", &list]);
+    known(&yard, &one).await;
+    forget_resources(&yard);
+    let more = (0..9).map(|n| tool(&format!("more{n}"), &"words ".repeat(60)));
+    write(&yard, &std::iter::once(tool("a", "first")).chain(more).collect::<Vec<_>>());
+    let rig = Rig::new([
+        Played::calls(&[("c1", "mcp__one__a", "{}")]),
+        Played::calls(&[("c2", "tool_search", r#"{"query": "mcp__one__more3"}"#)]),
+        Played::calls(&[("c3", "mcp__one__more3", "{}")]),
+        Played::text("done"),
+    ]);
+    let servers = yard.servers(vec![one]);
+    agent(&yard, &rig, &servers, 4_000).await.run_loop("go").await.unwrap();
+    let names: Vec<Vec<String>> =
+        rig.requests().iter().map(|r| r.tool_names().iter().map(|name| (*name).to_owned()).collect()).collect();
+    assert_eq!(names[0], ["mcp__one__a"]);
+    // The start of the server has told of more than there is room for, and of a resource.
+    assert_eq!(names[1], ["mcp__one__a", "tool_search", "mcp_resource"]);
+    assert_eq!(names[2], ["mcp__one__a", "tool_search", "mcp_resource", "mcp__one__more3"]);
+    assert_eq!(results(&rig)[2], "called more3 with {}");
+}
+
 #[tokio::test]
 async fn a_changed_definition_is_shown_as_a_difference_before_the_next_call_and_until_then_nobody_is_told_of_it() {
     let Some(yard) = Yard::with("a definition that changes", Mode::AutoWithoutSandbox) else { return };

@@ -111,6 +111,30 @@ async fn no_tool_of_a_server_reaches_a_sub_agent_whose_persona_does_not_name_it(
 }
 
 #[tokio::test]
+async fn no_tool_that_a_persona_takes_out_reaches_its_sub_agent() {
+    let Some(yard) = Yard::new("what a persona takes out") else { return };
+    let definitions = vec![yard.server("one", &[]), yard.server("two", &[])];
+    for definition in &definitions {
+        known(&yard, definition).await;
+    }
+    let servers = yard.servers(definitions);
+    let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
+    let personas = vec![persona("careful", &["mcp__one", "!mcp__one__die", "mcp__two__echo", "!mcp__two"])];
+    let rig = Rig::new([spawns(&[("c1", "careful", "a task")]), Played::text("done")]);
+    rig.model.route(&child("careful"), [Played::calls(&[("d", "mcp__one__die", "{}")]), Played::text("done")]);
+    let builder = rig.builder().approvals(Arc::clone(&yard.approvals)).context_window(100_000);
+    let agents = SubAgents::new(personas).unwrap().source(Some(source));
+    let mut agent = rig.try_build(builder, |c| c.add_extension(Arc::new(agents))).await.unwrap();
+    agent.run_loop("go").await.unwrap();
+    let requests = rig.model.requests_of(&child("careful"));
+    let names = requests[0].tool_names();
+    assert!(names.contains(&"mcp__one__echo") && names.contains(&"mcp_resource"), "{names:?}");
+    assert!(names.iter().all(|name| *name != "mcp__one__die" && !name.starts_with("mcp__two")), "{names:?}");
+    let refused = requests[1].lines().pop().unwrap();
+    assert!(refused.contains("unknown tool 'mcp__one__die'"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_persona_with_a_directory_of_its_own_has_a_process_there_which_goes_with_it() {
     let Some(yard) = Yard::new("a process in a directory of its own") else { return };
     let one = yard.server("one", &[]);

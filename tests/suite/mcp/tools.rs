@@ -147,6 +147,28 @@ async fn long_results_are_cut_and_images_are_kept_as_files_of_the_session() {
 }
 
 #[tokio::test]
+async fn an_image_in_a_resource_reaches_the_model_like_any_other() {
+    let Some(yard) = Yard::new("images in resources") else { return };
+    let one = yard.server("one", &[]);
+    known(&yard, &one).await;
+    let rig = Rig::new([
+        Played::calls(&[("c1", "mcp__one__image", r#"{"embedded": true}"#)]),
+        Played::calls(&[("c2", "mcp_resource", r#"{"server": "one", "uri": "picture://one"}"#)]),
+        Played::text("done"),
+    ]);
+    let servers = yard.servers(vec![one]);
+    agent(&yard, &rig, &servers, 100_000).await.run_loop("go").await.unwrap();
+    let requests = rig.requests();
+    for (request, name) in [(&requests[1], "image 1 of mcp__one__image"), (&requests[2], "image 1 of mcp_resource")] {
+        let Some(Message::User { content, images, .. }) = request.messages.last() else { panic!("{request:?}") };
+        assert!(content.contains(name) && images.len() == 1, "{content}");
+    }
+    for (text, _) in results(&rig) {
+        assert!(text.starts_with("[resource picture://one]\n[file image/png, 70 B, kept as "), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_stopped_has_shown_its_progress_and_is_cancelled_at_the_server_which_goes_on() {
     let Some(yard) = Yard::new("a call that is stopped") else { return };
     let one = yard.server("one", &[]);
