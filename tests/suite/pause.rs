@@ -326,7 +326,7 @@ fn the_panel_at_four_sizes() {
 fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
-    stage.keys("/hold all<enter>").keys("<c-t><down>");
+    stage.keys("/pause all<enter>").keys("<c-t><down>");
     assert!(stage.screen().contains("‖ paused"), "while it runs it is");
     stage.finished("", "file_miner 0", Outcome::Completed);
     let screen = stage.screen();
@@ -351,9 +351,9 @@ fn hold_all_lets_nobody_go_on_who_was_held_alone() {
     let gate = gate(&stage);
     let parking = wait_at(&mut stage, &gate, Some(grep()));
     let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
-    stage.keys("/hold all<enter>");
+    stage.keys("/pause all<enter>");
     assert!(gate.is_paused() && child.gate.is_paused() && decided(&parking).is_none());
-    assert!(stage.screen().contains("every agent is paused; /hold all lets them go on"), "{}", stage.screen());
+    assert!(stage.screen().contains("every agent is paused; /pause all lets them go on"), "{}", stage.screen());
     stage.keys("/hold all<enter>");
     assert!(!gate.is_paused() && !child.gate.is_paused());
     assert!(stage.screen().contains("every agent goes on"));

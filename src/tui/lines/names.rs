@@ -9,7 +9,7 @@ const NAMES: &[(&str, &str)] = &[
     ("PageDown", "/more"),
     ("F5 sends what you type at once; F2 chooses a pending text", "/now TEXT sends at once, /deliver N a pending text"),
     ("F6", "/model"),
-    ("the shown agent is not paused; Alt+H pauses it", "the agent that you read is not paused; /hold pauses it"),
+    ("the shown agent is not paused; Alt+H pauses it", "the agent that you read is not paused; /pause pauses it"),
     ("Esc goes back to the question", "Esc goes back"),
     ("it was not on the screen", "it was not written yet"),
     ("where main waits was not on the screen", "where main waits was not written yet"),

@@ -124,7 +124,7 @@ pub fn paused(agent: Option<&AgentId>, state: PauseState, accepted: Accepted) ->
     match (agent, state, accepted) {
         (Some(_), _, Accepted::Yes) => None,
         (None, PauseState::Paused, Accepted::Yes) => {
-            Some("every agent is paused; /hold all lets them go on".to_owned())
+            Some("every agent is paused; /pause all lets them go on".to_owned())
         }
         (None, PauseState::Running, Accepted::Yes) => Some("every agent goes on".to_owned()),
         (agent, _, Accepted::No) => Some(format!("{} is not running any more", agent.map(name_of).unwrap_or_default())),

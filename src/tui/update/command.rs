@@ -51,7 +51,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::New => return ask(app, QuestionSubject::New),
         Verb::Reset => return ask(app, QuestionSubject::Reset),
         Verb::Cancel => return stop(app),
-        Verb::Pause => return hold(app, argument),
+        Verb::Pause => return pause_agents(app, argument),
         Verb::Export => wanted = export::export(app, argument),
         Verb::Pending => {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
@@ -252,12 +252,12 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
     vec![Effect::Mouse(mode)]
 }
 
-fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
+fn pause_agents(app: &mut App, whom: &str) -> Vec<Effect> {
     match whom {
         "" => with_pause(app, PauseKey::PauseOrGoOn),
         ALL => vec![Effect::Request(pause::all(&app.facts.run.pauses))],
         other => {
-            app.reply(&format!("/hold takes nothing or {ALL}, not {other}"));
+            app.reply(&format!("/pause takes nothing or {ALL}, not {other}"));
             Vec::new()
         }
     }
