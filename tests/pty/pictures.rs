@@ -147,8 +147,8 @@ fn a_terminal_of_kittys_protocol_gets_the_picture_once_and_it_goes_with_the_prog
     // A terminal that is emptied may have forgotten it.
     terminal.send(CTRL_L);
     wait_count(&terminal, KITTY, 2);
+    terminal.wait_for("· idle");
     let before = terminal.written();
-    terminal.send(keys::CTRL_D);
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 0);
     let last = String::from_utf8_lossy(&terminal.raw()[before..]).into_owned();
@@ -210,8 +210,8 @@ fn a_terminal_that_answers_that_it_shows_sixels_gets_the_rows_of_the_picture_and
     let before = terminal.written();
     terminal.send("\x1b[6;10;5t");
     terminal.wait_written(before, b"\x1bP0;1;0q\"1;1;300;10#");
+    terminal.wait_for("· idle");
     let before = terminal.written();
-    terminal.send(keys::CTRL_D);
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 0);
     let last = String::from_utf8_lossy(&terminal.raw()[before..]).into_owned();
@@ -270,7 +270,6 @@ fn an_image_of_a_resumed_session_is_a_picture_again() {
     let mut terminal = Start::against(&server).cwd(project.path()).run();
     send(&mut terminal);
     terminal.wait_for("· idle");
-    terminal.send(keys::CTRL_D);
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 0);
     let home = terminal.home().to_str().unwrap();

@@ -83,6 +83,14 @@ impl Earlier for EarlierRun {
     }
 }
 
+/// A text whose delivery was recorded, and its message not yet: a program that is killed between the two has not lost it.
+struct Delivering {
+    to: AgentId,
+    id: MessageId,
+    /// The record of a text can come behind the event of its delivery.
+    entry: Option<Pending>,
+}
+
 #[derive(Default)]
 struct Fold {
     messages: Vec<Message>,
@@ -90,6 +98,7 @@ struct Fold {
     /// What has begun and not ended, in order.
     open: Vec<OpenItem>,
     waiting: Vec<(AgentId, Pending)>,
+    delivering: Vec<Delivering>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
     /// What the user was writing, and has not sent since.
@@ -110,12 +119,16 @@ impl Fold {
     fn add(&mut self, record: Record) -> Option<Envelope> {
         match record {
             Record::History { replaced, messages } => {
+                self.deliver(&AgentId::main(), replaced, &messages);
                 if replaced {
                     self.messages.clear();
                 }
                 self.messages.extend(messages);
             }
-            Record::AgentHistory { agent, replaced, messages } => self.agents.say(&agent, replaced, messages),
+            Record::AgentHistory { agent, replaced, messages } => {
+                self.deliver(&agent, replaced, &messages);
+                self.agents.say(&agent, replaced, messages);
+            }
             Record::Accepted { to, entry } => self.accept(to, entry),
             Record::Event(envelope) => return self.hear(envelope),
             Record::Drafts { texts } => {
@@ -132,7 +145,8 @@ impl Fold {
     fn resumed(mut self, why: &str) -> Resumed {
         let interrupted = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
         let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
-        let mut pending: Vec<Pending> = self.waiting.into_iter().map(|(_, entry)| entry).collect();
+        let mut pending: Vec<Pending> = self.delivering.into_iter().filter_map(|text| text.entry).collect();
+        pending.extend(self.waiting.into_iter().map(|(_, entry)| entry));
         pending.append(&mut self.returned);
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
@@ -147,6 +161,10 @@ impl Fold {
         self.returned.retain(|returned| returned.text != entry.text);
         // It was sent out of the message, perhaps behind the name of an agent or a command.
         self.drafts.retain(|draft| !draft.text.trim_end().ends_with(entry.text.trim_end()));
+        if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
+            delivering.entry = Some(entry);
+            return;
+        }
         let is_known = self.waiting.iter().any(|(_, waiting)| waiting.id == entry.id);
         if !is_known && !self.settled.contains(&entry.id) {
             self.waiting.push((to, entry));
@@ -182,8 +200,12 @@ impl Fold {
                 self.undone.clear();
             }
             if let Some(id) = injection {
+                // A rule holds from here on: the agent tells its model again where the conversation does not say it.
                 if *kind == TextKind::Rule {
                     self.set_rule(agent, id, content);
+                } else {
+                    let entry = self.waiting.iter().find(|(_, entry)| entry.id == *id).map(|(_, entry)| entry.clone());
+                    self.delivering.push(Delivering { to: agent.clone(), id: id.clone(), entry });
                 }
                 self.settle(id);
             }
@@ -210,6 +232,13 @@ impl Fold {
         let scope = waiting.map(|entry| entry.scope).unwrap_or_default();
         let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
         self.rules.get_or_insert_default().push(rule);
+    }
+
+    /// Takes messages of an agent: with a user message, the text that it was being given is in its conversation.
+    fn deliver(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
+        if replaced || messages.iter().any(|message| matches!(message, Message::User { .. })) {
+            self.delivering.retain(|text| text.to != *agent);
+        }
     }
 
     fn settle(&mut self, id: &MessageId) {

@@ -8,7 +8,7 @@ use steersman::agent::Agent;
 use steersman::event::{Event, Outcome, Usage};
 use steersman::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
 use steersman::id::AgentId;
-use steersman::listener::Listener;
+use steersman::listener::{HistoryChange, Listener};
 use steersman::message::Message;
 use steersman::protocol::DraftText;
 use steersman::provider::Played;
@@ -115,12 +115,8 @@ async fn a_call_that_was_cut_off_is_an_interrupted_one_and_the_journal_goes_on_w
     assert_eq!(restored(&both).messages, agent.history().messages());
 }
 
-#[test]
-fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
-    let disk = Disk::default();
-    let journal = journal(&disk);
-    let main = AgentId::main();
-    let user = |id: &str, text: &str| Event::UserTurn {
+fn user(id: &str, text: &str) -> Event {
+    Event::UserTurn {
         content: text.to_owned(),
         mid_loop: false,
         injection: Some(id.into()),
@@ -130,12 +126,48 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         kind: steersman::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn a_text_that_was_being_delivered_when_the_program_was_killed_waits_again() {
+    let (main, child) = (AgentId::main(), AgentId::new("miner 0"));
+    for is_recorded_late in [false, true] {
+        let disk = Disk::default();
+        let journal = journal(&disk);
+        journal.accepted(&main, entry("m1", "in the conversation"));
+        journal.on_event(&event(1, user("m1", "in the conversation")));
+        journal.on_history(&main, HistoryChange::Appended(&Message::user("in the conversation")));
+        journal.accepted(&main, entry("m2", "waits behind it"));
+        if !is_recorded_late {
+            journal.accepted(&main, entry("m3", "not yet"));
+        }
+        journal.on_event(&event(2, user("m3", "not yet")));
+        if is_recorded_late {
+            journal.accepted(&main, entry("m3", "not yet"));
+        }
+        // Of another agent, or no text of a user: neither is its message.
+        journal.on_history(&child, HistoryChange::Appended(&Message::user("task")));
+        journal.on_history(&main, HistoryChange::Appended(&Message::assistant("Hello.")));
+        journal.close();
+        let resumed = restored(&disk.bytes());
+        let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["not yet", "waits behind it"]);
+    }
+}
+
+#[test]
+fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let main = AgentId::main();
     journal.accepted(&main, entry("m1", "delivered"));
     journal.on_event(&event(1, user("m1", "delivered")));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("delivered")));
     // The event may be heard before the sender has recorded the text.
     journal.on_event(&event(2, user("m2", "fast")));
     journal.accepted(&main, entry("m2", "fast"));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("fast")));
     journal.accepted(&main, entry("m3", "withdrawn"));
     journal.on_event(&event(3, Event::Pending { entries: vec![entry("m3", "withdrawn")] }));
     journal.on_event(&event(4, Event::Pending { entries: vec![] }));
@@ -149,6 +181,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         .on_event(&event(7, Event::Returned { entries: vec![entry("m7", "given back"), entry("m8", "sent again")] }));
     journal.accepted(&main, entry("m9", "sent again"));
     journal.on_event(&event(8, user("m9", "sent again")));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("sent again")));
     journal.close();
     let resumed = restored(&disk.bytes());
     let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
