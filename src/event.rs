@@ -133,7 +133,7 @@ pub enum Event {
         entries: Vec<Pending>,
     },
     /// The agent is paused and waits for the user, at a boundary or before a call.
-    #[serde(rename = "parked")]
+    #[serde(rename = "parked")] // The name that readers of the lines know, as below.
     Paused {
         /// The call that would run next; null at a boundary.
         call: Option<ToolCall>,

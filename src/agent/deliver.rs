@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 
@@ -12,6 +13,7 @@ use crate::agent::frame::{FramedText, SentWhen, frame, images_note};
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
 use crate::clock;
+use crate::control::Interloper;
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending};
 use crate::id::{ClientId, MessageId};
@@ -64,7 +66,8 @@ impl Agent {
     /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5). What a hook
     /// forbids, and what is left when the turn is stopped meanwhile, goes back to the user.
     pub(super) async fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
-        let mut waiting = Undelivered { inputs: inputs.into(), listeners: self.listeners.clone() };
+        let (listeners, interloper) = (self.listeners.clone(), self.handles.interloper.clone());
+        let mut waiting = Undelivered { inputs: inputs.into(), listeners, interloper };
         // The hooks hear of the session before they hear of its first text.
         if let DeliveryPoint::TurnStart = point {
             self.ask_about_session().await?;
@@ -109,6 +112,9 @@ impl Agent {
         let images = facts;
         self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind, met, images });
         self.tell_history();
+        if let (Some(id), Some(interloper)) = (&id, &self.handles.interloper) {
+            interloper.delivered(id);
+        }
         if let (TextKind::Rule, Some(id)) = (kind, id) {
             let agent = self.id.clone();
             self.tree.rules.set(Rule { id, agent, scope, text: text.clone(), version: 0 });
@@ -204,6 +210,7 @@ impl Agent {
 struct Undelivered {
     inputs: VecDeque<TurnInput>,
     listeners: ListenerList,
+    interloper: Option<Arc<Interloper>>,
 }
 
 impl Undelivered {
@@ -212,7 +219,10 @@ impl Undelivered {
         let back = self.inputs.drain(..number.min(self.inputs.len()));
         let entries: Vec<Pending> = back.filter_map(TurnInput::into_pending).collect();
         if !entries.is_empty() {
-            self.listeners.emit(Event::Returned { entries });
+            self.listeners.emit(Event::Returned { entries: entries.clone() });
+            if let Some(interloper) = &self.interloper {
+                entries.iter().for_each(|entry| interloper.delivered(&entry.id));
+            }
         }
     }
 }

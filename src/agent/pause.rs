@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::agent::reply::stopped;
-use crate::control::{Decision, Interloper, PausePoint};
+use crate::control::{Decision, Interloper};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Decided, Event};
 use crate::listener::ListenerList;
@@ -42,8 +42,7 @@ impl Agent {
 
     async fn pause(&self, call: Option<&ToolCall>) -> Result<Resume, RunError> {
         let Some(gate) = self.handles.gate.as_ref().filter(|gate| gate.is_paused()) else { return Ok(Resume::Open) };
-        let point = call.map_or(PausePoint::Boundary, |call| PausePoint::Call(call.clone()));
-        let Some(paused) = gate.wait_at(point) else { return Ok(Resume::Open) };
+        let Some(paused) = gate.wait_at(call.into()) else { return Ok(Resume::Open) };
         self.listeners.emit(Event::Paused { call: call.cloned() });
         let mut end = PauseEnd { listeners: &self.listeners, decision: Decided::Cancelled };
         // Dropped before `end`, so that the event is emitted only when the gate no longer shows the agent as paused.

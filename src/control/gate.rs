@@ -8,8 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::id::CallId;
-use crate::message::ToolCall;
-use crate::protocol::Decision;
+use crate::protocol::{Decision, PausePlace};
 use crate::sync::lock;
 
 /// The gate at which one agent can be paused: at its next boundary or before its next call.
@@ -53,17 +52,8 @@ pub struct PauseGate {
 #[derive(Debug, Default)]
 struct Inner {
     paused: bool,
-    waiting: Option<PausePoint>,
+    waiting: Option<PausePlace>,
     decision: Option<Decision>,
-}
-
-/// Where a paused agent waits.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PausePoint {
-    /// Behind the results of a batch, before the next request.
-    Boundary,
-    /// Before this call.
-    Call(ToolCall),
 }
 
 impl PauseGate {
@@ -89,7 +79,7 @@ impl PauseGate {
     }
 
     /// Returns where the agent waits; `None` while it runs.
-    pub fn paused_at(&self) -> Option<PausePoint> {
+    pub fn paused_at(&self) -> Option<PausePlace> {
         self.lock().waiting.clone()
     }
 
@@ -98,11 +88,7 @@ impl PauseGate {
     pub fn decide(&self, call: Option<&CallId>, decision: Decision) -> bool {
         let decided = {
             let mut inner = self.lock();
-            let here = match (&inner.waiting, call) {
-                (Some(PausePoint::Boundary), None) => true,
-                (Some(PausePoint::Call(next)), Some(call)) => next.id == *call,
-                (Some(PausePoint::Boundary), Some(_)) | (Some(PausePoint::Call(_)), None) | (None, _) => false,
-            };
+            let here = inner.waiting.as_ref().is_some_and(|place| place.call() == call);
             let decided = here && inner.decision.is_none();
             if decided {
                 inner.decision = Some(decision);
@@ -115,16 +101,16 @@ impl PauseGate {
         decided
     }
 
-    /// Pauses the agent at this point; `None` when the gate is open. Whoever looks at the gate sees the point from here
+    /// Pauses the agent at this place; `None` when the gate is open. Whoever looks at the gate sees the place from here
     /// on, so that a decision that comes at once counts. For the agent.
-    pub fn wait_at(&self, point: PausePoint) -> Option<PausedAgent<'_>> {
+    pub fn wait_at(&self, place: PausePlace) -> Option<PauseGuard<'_>> {
         let mut inner = self.lock();
         if !inner.paused {
             return None;
         }
-        inner.waiting = Some(point);
+        inner.waiting = Some(place);
         inner.decision = None;
-        Some(PausedAgent(self))
+        Some(PauseGuard(self))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -134,9 +120,9 @@ impl PauseGate {
 
 /// An agent that waits at its gate; dropping it leaves the gate.
 #[derive(Debug)]
-pub struct PausedAgent<'a>(&'a PauseGate);
+pub struct PauseGuard<'a>(&'a PauseGate);
 
-impl PausedAgent<'_> {
+impl PauseGuard<'_> {
     /// Waits until somebody decides or resumes the agent, which means [`Decision::Run`].
     pub async fn decided(&self) -> Decision {
         loop {
@@ -156,7 +142,7 @@ impl PausedAgent<'_> {
     }
 }
 
-impl Drop for PausedAgent<'_> {
+impl Drop for PauseGuard<'_> {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.waiting = None;

@@ -189,6 +189,22 @@ impl Interloper {
         self.lock().entries().cloned().collect()
     }
 
+    /// Returns what is being delivered, and behind it what is pending: what is on record, so that a program that is killed
+    /// has lost nothing.
+    pub fn on_record(&self) -> Vec<Pending> {
+        let queue = self.lock();
+        queue.delivering.iter().chain(queue.entries()).cloned().collect()
+    }
+
+    /// Notes that a text that was taken is in the conversation, or was given back to the user. For the agent.
+    pub fn delivered(&self, id: &MessageId) {
+        self.edit(|queue| {
+            let before = queue.delivering.len();
+            queue.delivering.retain(|entry| entry.id != *id);
+            queue.delivering.len() < before
+        });
+    }
+
     /// Tells whether anything is pending.
     pub fn pending(&self) -> bool {
         self.lock().entries().len() > 0
@@ -410,7 +426,9 @@ impl Interloper {
         let (taken, released) = {
             let mut queue = self.lock();
             let released = queue.elapsed(clock::now(), &mut || self.new_id());
-            (take(&mut queue), released)
+            let taken = take(&mut queue);
+            queue.delivering.extend_from_slice(&taken.entries);
+            (taken, released)
         };
         if taken.changed() || released {
             self.changed();

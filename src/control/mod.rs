@@ -29,13 +29,13 @@ mod queue;
 mod rules;
 mod step_limit;
 
-pub use crate::protocol::{Decision, Shift};
+pub use crate::protocol::{Decision, PausePlace, Shift};
 pub use agent_notes::{AgentNote, AgentNotes};
 pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use context::ContextBook;
 pub use crew::{Controls, Crew};
-pub use gate::{PauseGate, PausePoint, PausedAgent};
+pub use gate::{PauseGate, PauseGuard};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
 pub use plans::{Plans, UntoldPlan, WrittenPlan};
 pub use rules::{Rules, RulesMembership};

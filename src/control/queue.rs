@@ -25,6 +25,8 @@ use waiting::Progress;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
+    /// What the agent has taken and not yet put into its conversation.
+    pub(crate) delivering: Vec<Pending>,
     pub(crate) modes: Modes,
     pub(crate) staleness: Staleness,
     /// True after a stop or a failed turn: nothing starts a turn until the next text is sent.

@@ -40,8 +40,8 @@ pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_w
 pub use hooks::{HookState, HookStatus};
 pub use post::{Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
-    BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest,
-    ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
+    BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PausePlace, PauseState, QueueAct, Request,
+    RuleRequest, ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
 };
 
 pub use servers::{ServerState, ServerStatus};

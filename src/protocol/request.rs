@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::{Image, ImageDigest};
-use crate::message::Arguments;
+use crate::message::{Arguments, ToolCall};
 use crate::mode::Mode;
 use crate::plan::PlanEdit;
 use crate::price::Money;
@@ -396,6 +396,31 @@ pub enum PauseState {
     Paused,
     /// It runs on.
     Running,
+}
+
+/// The place where a paused agent waits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PausePlace {
+    /// Behind the results of a batch, before the next request.
+    Boundary,
+    /// Before this call (untrusted).
+    Call(ToolCall),
+}
+
+impl PausePlace {
+    /// Returns the call's id; `None` at a boundary.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            Self::Boundary => None,
+            Self::Call(call) => Some(&call.id),
+        }
+    }
+}
+
+impl From<Option<&ToolCall>> for PausePlace {
+    fn from(call: Option<&ToolCall>) -> Self {
+        call.map_or(Self::Boundary, |call| Self::Call(call.clone()))
+    }
 }
 
 /// How a paused agent goes on. It stays paused: it waits again before its next call or at its next boundary.

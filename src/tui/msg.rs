@@ -133,7 +133,7 @@ pub struct Drawn {
     pub overlay: OverlayPosition,
     pub question: Option<ShownQuestion>,
     /// The panel of the held agent.
-    pub gate: PauseDrawn,
+    pub pause: PauseDrawn,
     pub regions: Regions,
     /// The first rows of the agents and their details.
     pub agents: AgentsDrawn,

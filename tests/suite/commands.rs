@@ -314,7 +314,7 @@ fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
 }
 
 #[test]
-fn hold_and_export_are_carried_out_by_their_own_keys_too() {
+fn pause_and_export_are_carried_out_by_their_own_keys_too() {
     let mut stage = running();
     stage.keys("/pause all<enter>/pause everyone<enter>");
     assert_eq!(stage.effects, [Effect::Request(Request::Pause { agent: None, state: PauseState::Paused })]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::agent::Agent;
-use steersman::control::{Controls, Crew, Decision, PauseGate, PausePoint};
+use steersman::control::{Controls, Crew, Decision, PauseGate, PausePlace};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
@@ -264,11 +264,11 @@ async fn to_hold_all_parks_each_agent_where_it_comes_by_also_a_child_that_comes_
     let held = [&main, &a, &b].map(|agent| deck.handle.is_paused(agent));
     assert_eq!(held, [false, true, true], "who came later is held too");
     for child in [&a, &b] {
-        assert!(matches!(paused_at(child), Some(PausePoint::Call(call)) if call.id.as_str() == "k"));
+        assert!(matches!(paused_at(child), Some(PausePlace::Call(call)) if call.id.as_str() == "k"));
     }
     assert!(deck.handle.decide(&a, Some(&"k".into()), Decision::Skip("not now".to_owned())));
     settle().await;
-    assert_eq!(paused_at(&a), Some(PausePoint::Boundary), "it waits again where it next comes by");
+    assert_eq!(paused_at(&a), Some(PausePlace::Boundary), "it waits again where it next comes by");
     deck.handle.resume_all();
     gate.reached().await;
     gate.open();

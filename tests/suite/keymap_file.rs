@@ -51,6 +51,13 @@ fn a_key_takes_the_place_of_the_usual_ones_and_help_and_hints_say_so() {
 }
 
 #[test]
+fn sections_and_actions_go_by_the_names_that_they_had_before_too() {
+    let old = Keymap::read("[held]\nstep = ['n']\n[everywhere]\nhold-or-go-on = 'alt+9'\nfocus-gate = 'alt+8'\n");
+    let new = Keymap::read("[paused]\nstep = ['n']\n[everywhere]\npause-or-go-on = 'alt+9'\nfocus-paused = 'alt+8'\n");
+    assert!(old.unwrap() == new.unwrap());
+}
+
+#[test]
 fn a_list_gives_several_keys_and_an_empty_one_none() {
     let mut stage = stage("[agents]\nnext = ['n', 'ctrl+down']\ncancel-agent = []\n");
     stage.turn("").spawn("", "coder").spawn("", "reviewer").keys("<f3>n");

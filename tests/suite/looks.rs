@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crossterm::event::{MouseButton, MouseEventKind};
-use steersman::control::{PausePoint, Staleness};
+use steersman::control::{PausePlace, Staleness};
 use steersman::details::{Details, FileDiff};
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
@@ -94,7 +94,7 @@ fn held(width: u16, height: u16) -> Stage {
     stage.keys("<a-h>").screen();
     let gate = stage.handle.crew().main().gate;
     // What was decided about it does not matter here: it waits for ever.
-    std::mem::forget(gate.wait_at(PausePoint::Call(call_of("grep"))));
+    std::mem::forget(gate.wait_at(PausePlace::Call(call_of("grep"))));
     stage.event("", Event::Paused { call: Some(call_of("grep")) }).screen();
     stage.keys("<f11>");
     stage

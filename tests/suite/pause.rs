@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use steersman::control::{Cancellable, Decision, PauseGate, PausePoint, PausedAgent};
+use steersman::control::{Cancellable, Decision, PauseGate, PauseGuard, PausePlace};
 use steersman::event::{Decided, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
@@ -36,14 +36,14 @@ fn held(width: u16, height: u16) -> Stage {
 }
 
 /// Lets the agent wait before a call, as it does itself, and draws that.
-fn wait_at<'a>(stage: &mut Stage, gate: &'a PauseGate, call: Option<ToolCall>) -> PausedAgent<'a> {
-    let place = call.clone().map_or(PausePoint::Boundary, PausePoint::Call);
+fn wait_at<'a>(stage: &mut Stage, gate: &'a PauseGate, call: Option<ToolCall>) -> PauseGuard<'a> {
+    let place = call.clone().map_or(PausePlace::Boundary, PausePlace::Call);
     let parking = gate.wait_at(place).expect("the gate is closed");
     stage.event("", Event::Paused { call }).screen();
     parking
 }
 
-fn decided(parking: &PausedAgent<'_>) -> Option<Decision> {
+fn decided(parking: &PauseGuard<'_>) -> Option<Decision> {
     parking.decided().now_or_never()
 }
 
@@ -146,7 +146,7 @@ fn a_key_decides_only_about_the_call_that_was_on_the_screen() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
     stage.keys("<f11>").screen();
-    let parking = gate.wait_at(PausePoint::Call(grep())).unwrap();
+    let parking = gate.wait_at(PausePlace::Call(grep())).unwrap();
     stage.event("", Event::Paused { call: Some(grep()) }).keys("r");
     assert_eq!(decided(&parking), None, "nobody has seen that call yet");
     stage.screen();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::agent::Agent;
-use steersman::control::{Decision, PauseGate, PausePoint, StepLimit};
+use steersman::control::{Decision, PauseGate, PausePlace, StepLimit};
 use steersman::event::{Decided, Delivery, Envelope, Event};
 use steersman::id::CallId;
 use steersman::message::{Arguments, Message};
@@ -41,8 +41,8 @@ impl PausedRig {
     async fn waits_at(&self, call: &str) {
         settle().await;
         match self.gate.paused_at() {
-            Some(PausePoint::Call(next)) => assert_eq!(next.id.as_str(), call),
-            Some(PausePoint::Boundary) => assert_eq!(call, "", "it waits at a boundary"),
+            Some(PausePlace::Call(next)) => assert_eq!(next.id.as_str(), call),
+            Some(PausePlace::Boundary) => assert_eq!(call, "", "it waits at a boundary"),
             None => panic!("it does not wait at {call:?}: {:?}", self.rig.story()),
         }
     }

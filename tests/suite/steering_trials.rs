@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use steersman::agent::Agent;
-use steersman::control::{Decision, Interloper, PauseGate, PausePoint, Staleness};
+use steersman::control::{Decision, Interloper, PauseGate, PausePlace, Staleness};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::id::MessageId;
 use steersman::listener::Listener;
@@ -193,8 +193,8 @@ impl Trial {
     fn decide(&self, which: u8) {
         let call = match self.gate.paused_at() {
             None => return,
-            Some(PausePoint::Boundary) => None,
-            Some(PausePoint::Call(call)) => Some(call.id),
+            Some(PausePlace::Boundary) => None,
+            Some(PausePlace::Call(call)) => Some(call.id),
         };
         let decision = match which {
             0 => Decision::Run,

@@ -135,7 +135,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
         stage.keys("<a-h>");
         let call = ToolCall { id: "c9".into(), name: format!("tool{EVIL}"), arguments };
         let gate = Arc::clone(&stage.handle.crew().main().gate);
-        let _parking = gate.wait_at(steersman::control::PausePoint::Call(call.clone())).unwrap();
+        let _parking = gate.wait_at(steersman::control::PausePlace::Call(call.clone())).unwrap();
         stage.event("", Event::Paused { call: Some(call) });
         harmless(&mut stage, "the panel");
         stage.keys("<f11>s");

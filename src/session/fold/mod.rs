@@ -44,7 +44,7 @@ pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use hooks::{HookList, LastHookRun};
 pub use jobs::{JobList, JobState};
 pub use ledger::{LedgerRow, ledger_row};
-pub use pauses::{PausePlace, Pauses, WaitingAgent};
+pub use pauses::{Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
 pub use permissions::{Permissions, Sandbox};
 pub use plans::{AgentPlan, PlanList};

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
-use crate::message::ToolCall;
-use crate::protocol::PauseState;
+use crate::protocol::{PausePlace, PauseState};
 
 /// What is known of every pause.
 #[derive(Debug, Clone, Default)]
@@ -17,25 +16,6 @@ pub struct Pauses {
     /// Agents of which something else holds.
     agents: HashMap<AgentId, bool>,
     waiting: HashMap<AgentId, PausePlace>,
-}
-
-/// The place where a paused agent waits.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PausePlace {
-    /// Behind the results of a batch, before the next request.
-    Boundary,
-    /// Before this call (untrusted).
-    Call(ToolCall),
-}
-
-impl PausePlace {
-    /// Returns the call's id; `None` at a boundary.
-    pub fn call(&self) -> Option<&CallId> {
-        match self {
-            Self::Boundary => None,
-            Self::Call(call) => Some(&call.id),
-        }
-    }
 }
 
 /// An agent that waits, and where: what a decision is about.
@@ -94,8 +74,7 @@ impl Pauses {
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::Paused { call } => {
-                let place = call.clone().map_or(PausePlace::Boundary, PausePlace::Call);
-                self.waiting.insert(envelope.agent.clone(), place);
+                self.waiting.insert(envelope.agent.clone(), call.as_ref().into());
             }
             Event::Resumed { .. } | Event::TurnEnded { .. } => {
                 self.waiting.remove(&envelope.agent);

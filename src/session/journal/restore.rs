@@ -13,7 +13,7 @@ use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
 use crate::host::{Closing, Earlier, Numbers, Resumed};
 use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::limits;
-use crate::message::Message;
+use crate::message::{Message, UserAbout};
 use crate::protocol::{DraftText, Unfinished};
 use crate::session::fold::{AgentPlan, PlanList};
 use crate::session::journal::SessionFile;
@@ -234,11 +234,25 @@ impl Fold {
         self.rules.get_or_insert_default().push(rule);
     }
 
-    /// Takes messages of an agent: with a user message, the text that it was being given is in its conversation.
+    /// Takes messages of an agent: the texts among them are delivered.
     fn deliver(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
-        if replaced || messages.iter().any(|message| matches!(message, Message::User { .. })) {
-            self.delivering.retain(|text| text.to != *agent);
-        }
+        let is_of = |message: &Message, id: &MessageId| match message {
+            Message::User { about, .. } => match about.as_deref() {
+                Some(UserAbout::Text(text)) => text.id.as_ref() == Some(id),
+                Some(
+                    UserAbout::Rule(_)
+                    | UserAbout::Plan(_)
+                    | UserAbout::Job(_)
+                    | UserAbout::Agent(_)
+                    | UserAbout::Kept(_)
+                    | UserAbout::Images,
+                ) => false,
+                None => true,
+            },
+            Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => false,
+        };
+        self.delivering
+            .retain(|text| text.to != *agent || !(replaced || messages.iter().any(|message| is_of(message, &text.id))));
     }
 
     fn settle(&mut self, id: &MessageId) {

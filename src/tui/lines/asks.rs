@@ -5,7 +5,8 @@
 
 use super::page::Page;
 use crate::message::ToolCall;
-use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
+use crate::protocol::PausePlace;
+use crate::session::fold::{DetailPart, WaitingAgent};
 use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::approval::{Question, ShownQuestion};

@@ -5,8 +5,8 @@
 use super::{PausePane, editable, read_arguments};
 use crate::id::AgentId;
 use crate::message::ToolCall;
-use crate::protocol::{Accepted, Decision, PauseState, Request};
-use crate::session::fold::{PausePlace, Pauses, RunState, WaitingAgent};
+use crate::protocol::{Accepted, Decision, PausePlace, PauseState, Request};
+use crate::session::fold::{Pauses, RunState, WaitingAgent};
 use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::{PauseDrawn, PausePane};
 use crate::id::AgentId;
 use crate::message::ToolCall;
-use crate::session::fold::PausePlace;
+use crate::protocol::PausePlace;
 use crate::target::name_of;
 use crate::tui::effect::CallText;
 use crate::tui::facts::Facts;

@@ -382,12 +382,12 @@ impl Lines<'_> {
             self.output.line(line);
         }
         self.output.flush();
-        let (question, gate) = self.printer.written();
+        let (question, pause) = self.printer.written();
         if question != self.question {
             self.question = question;
             self.question_frame = self.output.handed_over();
         }
-        update(&mut self.core.app, Msg::Printed(question, gate));
+        update(&mut self.core.app, Msg::Printed(question, pause));
         self.show_line();
     }
 

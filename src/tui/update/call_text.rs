@@ -5,8 +5,8 @@
 
 use crate::event::Envelope;
 use crate::id::AgentId;
+use crate::protocol::PausePlace;
 use crate::protocol::{Accepted, Decision};
-use crate::session::fold::PausePlace;
 use crate::target::name_of;
 use crate::tui::effect::{CallText, Outcome, PaneEffect};
 use crate::tui::facts::Facts;

@@ -136,8 +136,8 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.facts.now = at;
             effects = line::nobody_there(app);
         }
-        Msg::Printed(question, gate) => {
-            app.pause.drawn(gate);
+        Msg::Printed(question, pause) => {
+            app.pause.drawn(pause);
             app.questions.drawn(question);
             return effects;
         }
@@ -158,7 +158,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(overlay) = app.focus.overlays.top_mut() {
                 overlay.drawn(drawn.overlay);
             }
-            app.pause.drawn(drawn.gate);
+            app.pause.drawn(drawn.pause);
             app.regions = drawn.regions;
             app.tree.viewport.drawn(drawn.agents);
             app.questions.drawn(drawn.question);

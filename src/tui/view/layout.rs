@@ -24,7 +24,7 @@ pub struct Demand {
     pub pending: u16,
     pub list: PaneUse,
     /// Rows of the panel of a paused agent.
-    pub gate: u16,
+    pub pause: u16,
     /// Rows of the tree.
     pub agents: u16,
     pub tree: PaneUse,
@@ -81,7 +81,7 @@ pub struct Panes {
     pub tour: Rect,
     pub pending: Rect,
     /// The panel of a paused agent.
-    pub gate: Rect,
+    pub pause: Rect,
     pub question: Rect,
     /// The line above the composer.
     pub rule: Rect,
@@ -116,7 +116,7 @@ impl Panes {
         panes.rules = take_bottom(&mut rest, demand.rules);
         panes.tour = take_bottom(&mut rest, demand.tour);
         panes.pending = take_bottom(&mut rest, 0);
-        panes.gate = panes.pending;
+        panes.pause = panes.pending;
         if let Some(pane) = demand.zoom {
             let title = u16::from(rest.height >= 3);
             panes.title = take_top(&mut rest, title);
@@ -132,7 +132,7 @@ impl Panes {
         let pending = pending_rows(area, rest.height, demand);
         panes.pending = take_bottom(&mut rest, pending);
         // It asks something of the user: it may take more than half of what is left, to show a call whole.
-        panes.gate = take_gate(&mut rest, demand);
+        panes.pause = take_pause(&mut rest, demand);
         if has_tabs {
             let tabs = u16::from(rest.height >= 4);
             panes.tabs = take_top(&mut rest, tabs);
@@ -166,7 +166,7 @@ impl Panes {
             rules: none,
             tour: none,
             pending: none,
-            gate: none,
+            pause: none,
             question: none,
             rule: none,
             composer: none,
@@ -179,7 +179,7 @@ impl Panes {
         match pane {
             Pane::Tree | Pane::Filter => self.tree = room,
             Pane::Pending => self.pending = room,
-            Pane::Pause => self.gate = room,
+            Pane::Pause => self.pause = room,
             Pane::Details => self.details = room,
             Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => self.transcript = room,
         }
@@ -210,11 +210,11 @@ fn pending_rows(area: Rect, body: u16, demand: Demand) -> u16 {
     if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) }
 }
 
-fn take_gate(rest: &mut Rect, demand: Demand) -> Rect {
+fn take_pause(rest: &mut Rect, demand: Demand) -> Rect {
     let most = (rest.height / 2 + 1).min(rest.height.saturating_sub(1));
     // A question may leave a single row, which says that the agent is paused.
     let least = u16::from(demand.question > 0).min(rest.height);
-    take_bottom(rest, demand.gate.min(most.max(least)))
+    take_bottom(rest, demand.pause.min(most.max(least)))
 }
 
 /// Returns the columns of the details beside the transcript; 0 where they have no place there.

@@ -129,7 +129,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
             .max(u16::from(app.focus.is_on(Pane::Pending)))
             .saturating_add(rows(pending::plan_rows(&app.facts))),
         list: list_use(app),
-        gate: pause::rows(&paused_agent(app), &app.facts, area.width),
+        pause: pause::rows(&paused_agent(app), &app.facts, area.width),
         agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
@@ -181,8 +181,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let told = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(&app.pending, list_use(app), (&forecast, &told), &app.facts, panes.pending, &mut regions, buffer);
-    regions.add(panes.gate, Region::Pane(Pane::Pause));
-    let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
+    regions.add(panes.pause, Region::Pane(Pane::Pause));
+    let drawn_pause = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.pause, buffer);
     regions.add(panes.composer, Region::Text);
     let cursor = match &app.replay {
         Some(replay) => {
@@ -201,13 +201,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     // What lies over the panel takes its keys away.
     let covered = !app.focus.overlays.is_empty();
-    let gate = PauseDrawn { waiting: gate.waiting.filter(|_| !covered), ..gate };
+    let drawn_pause = PauseDrawn { waiting: drawn_pause.waiting.filter(|_| !covered), ..drawn_pause };
     let searching = if app.focus.is_on(Pane::Search) {
         let area = if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule };
         let search = app.reader().and_then(|reader| reader.search.as_ref());
         search.and_then(|search| search_line::draw(search, &app.facts.theme, area, buffer))
     } else {
-        composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
+        composer::draw_rule(app, &metrics, drawn_pause.waiting.as_ref(), panes.rule, buffer);
         None
     };
     let overlay = app.focus.overlays.top();
@@ -227,7 +227,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         },
         overlay: overlay.position,
         question,
-        gate,
+        pause: drawn_pause,
         regions,
         agents: AgentsDrawn { list, details },
     }

@@ -217,6 +217,27 @@ async fn a_text_that_a_hook_forbids_goes_back_to_the_user() {
 }
 
 #[tokio::test]
+async fn a_text_that_a_hook_is_asked_about_stays_on_record_until_it_is_in_the_conversation() {
+    let gate = Gate::new();
+    let rig = Rig::new([Played::text("Done.")]);
+    let hooks = PlayedHooks::held(&gate);
+    let agent = rig.build(with(&rig, &hooks), []).await;
+    rig.inject("Look.");
+    let running = run_queue(agent);
+    let on_record = || rig.interloper.on_record().into_iter().map(|entry| entry.text).collect::<Vec<_>>();
+    // Asked about the session, then about the text.
+    for _ in 0..2 {
+        gate.reached().await;
+        assert_eq!((rig.interloper.peek().len(), on_record()), (0, vec!["Look.".to_owned()]));
+        gate.open();
+    }
+    gate.reached().await;
+    assert_eq!(on_record(), [""; 0]);
+    gate.open();
+    running.answered().await;
+}
+
+#[tokio::test]
 async fn a_text_sent_while_a_turn_runs_is_asked_about_too() {
     let rig = Rig::new([calls(&[("c1", "look")]), Played::text("Done.")]);
     let hooks = PlayedHooks::new(|_, point| match point {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use steersman::message::Message;
 use steersman::session::journal::{SessionFile, SessionFiles, restore};
 use tempfile::TempDir;
@@ -121,6 +122,27 @@ fn a_program_that_is_killed_at_any_step_loses_and_doubles_nothing() {
         let (_, home) = run.end_with_home();
         check(home, &server, &format!("random point {number}"));
     }
+}
+
+#[test]
+fn a_text_that_a_hook_is_asked_about_when_the_program_is_killed_waits_again() {
+    let (server, home) = (model(), TempDir::new().unwrap());
+    let fifo = |name: &str| {
+        let path = home.path().join(name);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from(0o600)).unwrap();
+        path
+    };
+    let (asked, never) = (fifo("asked"), fifo("never"));
+    let command = format!("echo yes > '{}'; cat '{}'", asked.display(), never.display());
+    let hooks = json!({ "hooks": { "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": command }] }] } });
+    let run = exec(home, &server, &["write it"]).file(".config/steersman/hooks.json", &hooks.to_string()).run();
+    // Opened by the hook, which runs from here on.
+    assert_eq!(std::fs::read_to_string(&asked).unwrap(), "yes\n");
+    run.signal(Signal::KILL);
+    let (_, home) = run.end_with_home();
+    let left = restore(sessions(home.path())[0].read().unwrap().records);
+    let waiting: Vec<&str> = left.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!((waiting, left.messages.iter().filter_map(typed_text).count()), (vec!["write it"], 0));
 }
 
 /// A model that looks around between two answers, so that texts enter in the middle of a turn too.
