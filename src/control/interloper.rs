@@ -189,9 +189,8 @@ impl Interloper {
         self.lock().entries().cloned().collect()
     }
 
-    /// Returns what is being delivered, and behind it what is pending: what is on record, so that a program that is killed
-    /// has lost nothing.
-    pub fn on_record(&self) -> Vec<Pending> {
+    /// Returns every text that is not in the conversation yet: what is being delivered, then what is pending.
+    pub fn undelivered(&self) -> Vec<Pending> {
         let queue = self.lock();
         queue.delivering.iter().chain(queue.entries()).cloned().collect()
     }

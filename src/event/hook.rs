@@ -135,11 +135,11 @@ pub struct HookRun {
 impl HookRun {
     /// Tells whether it let everything go its way and said nothing, or has only begun: transcripts do not show it.
     pub fn is_silent(&self) -> bool {
-        self.is_begin() || (self.outcome == HookOutcome::Done && self.words.is_none())
+        self.is_start() || (self.outcome == HookOutcome::Done && self.words.is_none())
     }
 
     /// Tells whether it is the beginning of one in the background.
-    pub fn is_begin(&self) -> bool {
+    pub fn is_start(&self) -> bool {
         self.outcome == HookOutcome::Started
     }
 

@@ -109,7 +109,7 @@ impl TurnLoop {
         queue.watch(Arc::new(move || wake.notify_one()));
         let listeners = agent.listeners().clone();
         let jobs = JobEvents::of(&agent);
-        let say_pending = || listeners.emit(Event::Pending { entries: queue.on_record() });
+        let say_pending = || listeners.emit(Event::Pending { entries: queue.undelivered() });
         if queue.pending() {
             // Typed while the agent was being built, before anybody watched.
             say_pending();

@@ -73,7 +73,7 @@ impl<'a> RunningChild<'a> {
             tokio::select! {
                 biased;
                 () = membership.changed.notified() => {
-                    self.listeners.emit(Event::Pending { entries: membership.controls.interloper.on_record() });
+                    self.listeners.emit(Event::Pending { entries: membership.controls.interloper.undelivered() });
                 }
                 () = membership.controls.interloper.keep_time() => {}
                 result = &mut work => return result,

@@ -28,7 +28,7 @@ pub struct Persona {
     pub name: String,
     /// The tasks it is for; the spawning model sees it, the child does not.
     pub description: String,
-    /// The tools it may use; their order is the parent's. A name behind [`WITHOUT`] takes tools of servers out.
+    /// The tools it may use; their order is the parent's. A name with [`WITHOUT`] before it takes tools of servers away.
     pub tool_names: Vec<String>,
     /// The child's whole system prompt; nothing is inherited.
     pub system_prompt: String,

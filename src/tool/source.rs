@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::tool::{Additions, Traits};
 
-/// Stands before a name that takes tools out of those that other names stand for.
+/// Stands before a name that takes tools away from those that other names stand for.
 pub const WITHOUT: char = '!';
 
 /// Which tools of a source an agent may have.
@@ -15,7 +15,7 @@ pub const WITHOUT: char = '!';
 pub enum ToolScope {
     /// All that are for the main agent.
     Main,
-    /// Those that these names stand for, without those of the names behind [`WITHOUT`].
+    /// Those that these names stand for, without those of the names with [`WITHOUT`] before them.
     Named(Vec<String>),
 }
 

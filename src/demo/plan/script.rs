@@ -85,7 +85,7 @@ fn delegate(view: &View) -> Step {
          with.",
         and_code(&labels)
     );
-    let text = format!("There are {files} here. I send {agents} into them at the same time.");
+    let text = format!("I see {files} here, and send {agents} into them at the same time.");
     Step { calls: with_plan(view, with_request(view, calls), 2), thinking, text }
 }
 

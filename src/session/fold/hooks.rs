@@ -37,7 +37,7 @@ impl HookList {
         if let Event::HookRan(run) = &envelope.event {
             let key = (run.hook, run.command.clone());
             let before = self.runs.get(&key).map_or(0, |last| last.count);
-            let count = before + usize::from(!run.is_begin());
+            let count = before + usize::from(!run.is_start());
             self.runs.insert(key, LastHookRun { at: envelope.at, run: run.clone(), count });
         }
     }

@@ -26,6 +26,10 @@ use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Job, Opening, TroubleReporter, Writer};
 use crate::sync::lock;
 
+/// Said once when a text was not waited for any longer.
+const DISK_SLOW: &str = "The disk does not answer. What you send is taken, but it is lost if the program is killed before \
+                         it is saved";
+
 /// A session's journal while the session runs. Cheap to clone; the last clone that goes ends the thread.
 #[derive(Clone)]
 pub struct Journal {
@@ -35,6 +39,8 @@ pub struct Journal {
     trouble: Arc<Mutex<TroubleReporter>>,
     /// True once a text was accepted or a turn began.
     has_begun: Arc<AtomicBool>,
+    /// True while the disk takes longer than anybody waits for it.
+    is_slow: Arc<AtomicBool>,
     /// The number of the last record that another process wrote.
     earlier: u64,
     file: Option<PathBuf>,
@@ -86,7 +92,16 @@ impl Journal {
             let mut trouble = lock(&trouble);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
-        Self { session, jobs, secrets, trouble, has_begun: Arc::default(), earlier, file: None }
+        Self {
+            session,
+            jobs,
+            secrets,
+            trouble,
+            has_begun: Arc::default(),
+            is_slow: Arc::default(),
+            earlier,
+            file: None,
+        }
     }
 
     /// Returns how many records there were at most before this process wrote any, and so how many texts.
@@ -164,8 +179,13 @@ impl Keeper for Journal {
         let done = Box::new(move || {
             let _ = done.send(());
         });
-        if self.jobs.send(Job::Sync(done)).is_ok() {
-            let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
+        // After the end there is nobody to wait for.
+        let is_slow =
+            self.jobs.send(Job::Sync(done)).is_ok() && is_done.recv_timeout(limits::JOURNAL_PATIENCE).is_err();
+        match (is_slow, self.is_slow.swap(is_slow, Ordering::Relaxed)) {
+            (true, false) => lock(&self.trouble).say(DISK_SLOW.to_owned()),
+            (false, true) => lock(&self.trouble).say("The disk answers again".to_owned()),
+            (true, true) | (false, false) => {}
         }
     }
 

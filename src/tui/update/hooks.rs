@@ -79,7 +79,7 @@ fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
         if hook.in_background { "\nin the background: nobody waits for it, and it decides nothing" } else { "" };
     let HookStatus { file, command, state, .. } = hook;
     let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
-    if let Some(LastHookRun { run, count: runs, .. }) = last.filter(|last| last.run.is_begin()) {
+    if let Some(LastHookRun { run, count: runs, .. }) = last.filter(|last| last.run.is_start()) {
         let before = if *runs == 0 { String::new() } else { format!("; ran {} before", count(*runs, "time")) };
         // What came of it is told at the next boundary.
         let _ = writeln!(text, "{}, no result yet{before}", run.outcome.words());

@@ -224,15 +224,15 @@ async fn a_text_that_a_hook_is_asked_about_stays_on_record_until_it_is_in_the_co
     let agent = rig.build(with(&rig, &hooks), []).await;
     rig.inject("Look.");
     let running = run_queue(agent);
-    let on_record = || rig.interloper.on_record().into_iter().map(|entry| entry.text).collect::<Vec<_>>();
+    let undelivered = || rig.interloper.undelivered().into_iter().map(|entry| entry.text).collect::<Vec<_>>();
     // Asked about the session, then about the text.
     for _ in 0..2 {
         gate.reached().await;
-        assert_eq!((rig.interloper.peek().len(), on_record()), (0, vec!["Look.".to_owned()]));
+        assert_eq!((rig.interloper.peek().len(), undelivered()), (0, vec!["Look.".to_owned()]));
         gate.open();
     }
     gate.reached().await;
-    assert_eq!(on_record(), [""; 0]);
+    assert_eq!(undelivered(), [""; 0]);
     gate.open();
     running.answered().await;
 }

@@ -57,6 +57,11 @@ impl Disk {
         state.bytes[..state.synced].to_vec()
     }
 
+    /// Lets nothing be written as long as what is returned lives.
+    pub fn stall(&self) -> impl Drop + '_ {
+        self.0.lock().unwrap()
+    }
+
     pub fn calls(&self) -> usize {
         self.0.lock().unwrap().calls
     }

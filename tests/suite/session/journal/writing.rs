@@ -301,6 +301,25 @@ fn a_disk_that_has_room_again_gets_everything_without_being_asked() {
 }
 
 #[test]
+fn a_disk_that_does_not_answer_is_said_once_and_so_is_its_answer() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let (tell, told) = channel();
+    journal.on_trouble(move |sentence| tell.send(sentence).unwrap());
+    let stalled = disk.stall();
+    for id in ["m1", "m2"] {
+        journal.accepted(&AgentId::main(), entry(id, "typed while it was slow"));
+        journal.keep();
+    }
+    let said: Vec<String> = told.try_iter().collect();
+    assert!(said.len() == 1 && said[0].starts_with("The disk does not answer."), "{said:?}");
+    drop(stalled);
+    journal.keep();
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), ["The disk answers again"]);
+    assert_eq!(String::from_utf8(disk.safe()).unwrap().matches("typed while it was slow").count(), 2);
+}
+
+#[test]
 fn a_resumed_session_goes_on_behind_a_line_that_was_torn() {
     let disk = Disk::default();
     play(&disk);
