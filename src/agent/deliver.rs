@@ -221,7 +221,9 @@ impl Undelivered {
         if !entries.is_empty() {
             self.listeners.emit(Event::Returned { entries: entries.clone() });
             if let Some(interloper) = &self.interloper {
-                entries.iter().for_each(|entry| interloper.delivered(&entry.id));
+                for entry in &entries {
+                    interloper.delivered(&entry.id);
+                }
             }
         }
     }
