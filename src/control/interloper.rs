@@ -191,16 +191,17 @@ impl Interloper {
 
     /// Returns every text that is not in the conversation yet: what is being delivered, then what is pending.
     pub fn undelivered(&self) -> Vec<Pending> {
-        let queue = self.lock();
-        queue.delivering.iter().chain(queue.entries()).cloned().collect()
+        let mut queue = self.lock();
+        queue.delivering.are_told = !queue.delivering.texts.is_empty();
+        queue.delivering.texts.iter().chain(queue.entries()).cloned().collect()
     }
 
     /// Notes that a text that was taken is in the conversation, or was given back to the user. For the agent.
     pub fn delivered(&self, id: &MessageId) {
         self.edit(|queue| {
-            let before = queue.delivering.len();
-            queue.delivering.retain(|entry| entry.id != *id);
-            queue.delivering.len() < before
+            queue.delivering.texts.retain(|entry| entry.id != *id);
+            // Usually nobody looked between: then there is nothing to say.
+            queue.delivering.are_told && queue.delivering.texts.is_empty()
         });
     }
 
@@ -426,7 +427,7 @@ impl Interloper {
             let mut queue = self.lock();
             let released = queue.elapsed(clock::now(), &mut || self.new_id());
             let taken = take(&mut queue);
-            queue.delivering.extend_from_slice(&taken.entries);
+            queue.delivering.texts.extend_from_slice(&taken.entries);
             (taken, released)
         };
         if taken.changed() || released {

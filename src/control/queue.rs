@@ -25,8 +25,7 @@ use waiting::Progress;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
-    /// What the agent has taken and not yet put into its conversation.
-    pub(crate) delivering: Vec<Pending>,
+    pub(crate) delivering: TextsInDelivery,
     pub(crate) modes: Modes,
     pub(crate) staleness: Staleness,
     /// True after a stop or a failed turn: nothing starts a turn until the next text is sent.
@@ -40,6 +39,14 @@ pub(crate) struct Queue {
     /// Tool calls that the agent has made so far.
     pub(crate) steps: u64,
     pub(crate) doing: Doing,
+}
+
+/// What the agent has taken and not yet put into its conversation.
+#[derive(Debug, Default)]
+pub(crate) struct TextsInDelivery {
+    pub(crate) texts: Vec<Pending>,
+    /// True when somebody was told of them, and is to be told when they are delivered.
+    pub(crate) are_told: bool,
 }
 
 /// What an agent does, as far as its queue is told.

@@ -42,7 +42,7 @@ fn text(sender: &str, number: usize) -> String {
 }
 
 /// Types the texts of a screen; kills it behind one of them, when that is asked for. Returns how many were sent.
-fn play(home: &Path, name: &str, killed_behind: Option<usize>) -> (Option<Terminal>, usize) {
+fn play(server: &Server, home: &Path, name: &str, killed_behind: Option<usize>) -> (Option<Terminal>, usize) {
     let mut terminal = attach(home);
     for number in 0..TYPED {
         terminal.send(&format!("{}\r", text(name, number)));
@@ -51,7 +51,8 @@ fn play(home: &Path, name: &str, killed_behind: Option<usize>) -> (Option<Termin
             terminal.wait_exit(Duration::from_secs(30));
             return (None, number + 1);
         }
-        terminal.wait_for(&text(name, number));
+        // On the screen it may have gone by before anybody looks.
+        server.wait_said(&text(name, number));
     }
     (Some(terminal), TYPED)
 }
@@ -70,9 +71,10 @@ fn texts_of_200_commands_and_three_screens_arrive_once_and_in_order_though_scree
     let served = Served::start(&server, "begin");
     let home = served.home.path();
     let killed_behind = [None, Some(random(TYPED)), Some(random(TYPED))];
+    let model = &server;
     let screens = std::thread::scope(|scope| {
         let screens: Vec<_> = std::iter::zip(SCREENS, killed_behind)
-            .map(|(name, killed_behind)| scope.spawn(move || play(home, name, killed_behind)))
+            .map(|(name, killed_behind)| scope.spawn(move || play(model, home, name, killed_behind)))
             .collect();
         for injector in 0..INJECTORS {
             scope.spawn(move || {

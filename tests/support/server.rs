@@ -168,6 +168,16 @@ impl Server {
         block_on(self.requested(count));
     }
 
+    /// Waits until the newest chat request has this text of the user.
+    pub fn wait_said(&self, text: &str) {
+        let is_said = || {
+            let requests = self.shared.requests.lock().unwrap();
+            let newest = requests.iter().rev().find(|request| request.is_chat());
+            newest.is_some_and(|request| request.texts("user").iter().any(|said| said == text))
+        };
+        block_on(wait(self.shared.chats.subscribe(), "a request with a text", |_| is_said()));
+    }
+
     /// Waits until the client has closed `count` connections before their replies were whole.
     pub async fn hung_up(&self, count: usize) {
         wait(self.shared.hang_ups.subscribe(), "hang-ups", |seen| *seen >= count).await;
