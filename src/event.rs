@@ -19,7 +19,7 @@ use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::ImageFacts;
 use crate::message::{Arguments, Message, ToolCall};
-use crate::plan::{PlanChanged, PlanTold};
+use crate::plan::{PlanChanged, PlanNotified};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use envelope::Envelope;
@@ -108,7 +108,8 @@ pub enum Event {
         rules: Vec<Rule>,
     },
     /// The agent told its model of a rule: one that it was not sent itself, or that has changed.
-    RuleTold {
+    #[serde(rename = "rule_told")]
+    RuleNotified {
         /// The text that set the rule.
         id: MessageId,
         /// What it told.
@@ -119,7 +120,8 @@ pub enum Event {
     /// The plan of the agent changed, by itself or by the user.
     PlanChanged(PlanChanged),
     /// The agent told its model what the user changed of its plan, or whether a plan is to be accepted first.
-    PlanTold(PlanTold),
+    #[serde(rename = "plan_told")]
+    PlanNotified(PlanNotified),
     /// The reply to the first request with these messages has begun.
     Seen {
         /// The messages, in the order of their delivery.

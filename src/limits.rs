@@ -100,7 +100,7 @@ pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Pieces of replies and of output that wait for the screen before an agent reads no further in a reply, bytes.
 pub const MAILBOX_BYTES: usize = 8 * 1024 * 1024;
 /// Events of a session that goes on which wait for the screen before more of it is read.
-pub const RETOLD_POSTS: usize = 4_096;
+pub const RESUME_POSTS: usize = 4_096;
 
 /// Longest body of a reply that is read at all, bytes, decompressed.
 pub const STREAM_BYTES: usize = 1024 * 1024 * 1024;

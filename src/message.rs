@@ -13,7 +13,7 @@ use crate::dialect::Dialect;
 use crate::id::CallId;
 use crate::image::Image;
 
-pub use about::{AgentReport, JobReport, KeptTexts, ToldPlan, ToldRule, UserAbout, UserText};
+pub use about::{AgentReport, JobReport, KeptTexts, PlanNotice, RuleNotice, UserAbout, UserText};
 
 /// An entry of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

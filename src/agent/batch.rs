@@ -173,7 +173,7 @@ impl Agent {
     /// Asks the user for more calls when the turn has none left. Without a yes the next call exceeds the limit.
     async fn ask_for_calls(&self) -> Result<(), Cancelled> {
         let Some(limit) = self.asks_at_limit().filter(|limit| limit.left() == 0) else { return Ok(()) };
-        let tell = |told| self.listeners.emit(questions::event(told));
+        let tell = |report| self.listeners.emit(questions::event(report));
         let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
         let answer = match &self.handles.cancellable {
             Some(cancellable) => cancellable.unless_cancelled(asking).await?,
@@ -303,9 +303,9 @@ impl Agent {
             asker,
             cancellable: self.handles.cancellable.clone().unwrap_or_default(),
             approvals: Arc::clone(&self.tree.approvals),
-            tell: Arc::new(move |told| {
+            tell: Arc::new(move |report| {
                 // The receiver lives as long as the call; a later update has no receiver.
-                let _ = sender.send(told);
+                let _ = sender.send(report);
             }),
             additions: self.toolbox.additions().clone(),
             images: self.toolbox.images().of_call(),
@@ -318,7 +318,7 @@ impl Agent {
             loop {
                 tokio::select! {
                     biased;
-                    Some(told) = updates.receiver.recv() => updates.emit(told),
+                    Some(report) = updates.receiver.recv() => updates.emit(report),
                     outcome = &mut work => break outcome,
                 }
             }
@@ -423,12 +423,12 @@ struct CallUpdates<'a> {
 }
 
 impl CallUpdates<'_> {
-    fn emit(&mut self, told: ToolReport) {
+    fn emit(&mut self, report: ToolReport) {
         let id = self.call.id.clone();
-        let event = match told {
+        let event = match report {
             ToolReport::Progress(text) => Event::ToolProgress { id, text },
             ToolReport::Details(details) => Event::ToolDetails { id, details },
-            ToolReport::Approval(told) => questions::event(told),
+            ToolReport::Approval(report) => questions::event(report),
             ToolReport::Plan(changed) => Event::PlanChanged(*changed),
             ToolReport::Refused(fault) => {
                 self.refused = Some(fault);
@@ -445,8 +445,8 @@ impl CallUpdates<'_> {
     }
 
     fn rest(&mut self) {
-        while let Ok(told) = self.receiver.try_recv() {
-            self.emit(told);
+        while let Ok(report) = self.receiver.try_recv() {
+            self.emit(report);
         }
     }
 }

@@ -276,7 +276,7 @@ impl AgentBuilder {
 
         let mut agent = Agent {
             history: History::new(&system_prompt),
-            told: 0,
+            reported: 0,
             subscribers: Arc::new(Subscribers::new(inputs.id.clone())),
             id: inputs.id,
             tree: inputs.tree,

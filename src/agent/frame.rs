@@ -395,10 +395,10 @@ mod tests {
             "<steer-m8 kind=\"rule\" for=\"you\">\nno new files\n</steer-m8>"
         );
         for news in [RuleNews::Holds, RuleNews::Changed, RuleNews::Withdrawn] {
-            let told = rule_news(&rule, news, &main);
+            let frame = rule_news(&rule, news, &main);
             let words = if news == RuleNews::Withdrawn { "" } else { "no new files" };
             let expected = ReadFrame { id: "m8", kind: TextKind::Rule, words, news: Some(news) };
-            assert_eq!(read(&told), Some(expected), "{told}");
+            assert_eq!(read(&frame), Some(expected), "{frame}");
         }
     }
 

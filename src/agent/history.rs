@@ -15,7 +15,7 @@ use crate::message::{AssistantMessage, Message, ToolCall, UserAbout};
 pub use kept::{KEPT_HEAD, Keep, lost};
 pub use older::{Pins, SUMMARY_HEAD};
 pub(super) use older::{is_kept, is_pinned, is_summary, shorten};
-pub use texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_told};
+pub use texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_in_conversation};
 
 /// The messages of a conversation and the calls that wait for their results.
 #[derive(Debug, Clone, Default)]

@@ -94,7 +94,7 @@ pub use extension::{AgentContext, BoundaryNote, Extension, ExtensionError};
 pub use fn_extension::FnExtension;
 pub use history::{
     History, KEPT_HEAD, Keep, NotRunReason, Pins, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
-    rules_told,
+    rules_in_conversation,
 };
 pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionStart};
 pub use instruction_files::INSTRUCTION_FILE;
@@ -149,7 +149,7 @@ pub struct Agent {
     empty_reply: EmptyReply,
     history: History,
     /// How many messages of the history the listeners were told of.
-    told: usize,
+    reported: usize,
     synth_answer: Option<String>,
     /// What the answer must match.
     output_schema: Option<Arc<OutputSchema>>,
@@ -380,17 +380,17 @@ impl Agent {
     /// Tells the listeners which messages were appended since the last time.
     fn tell_history(&mut self) {
         let messages = self.history.messages();
-        for message in messages.get(self.told..).unwrap_or_default() {
+        for message in messages.get(self.reported..).unwrap_or_default() {
             self.listeners.tell_history(HistoryChange::Appended(message));
         }
-        self.told = messages.len();
+        self.reported = messages.len();
     }
 
     /// Tells the listeners that the history is another one.
     fn tell_replaced(&mut self) {
         let messages = self.history.messages();
         self.listeners.tell_history(HistoryChange::Replaced(messages));
-        self.told = messages.len();
+        self.reported = messages.len();
     }
 
     /// Adds a clean-up handler for [`Agent::close`].

@@ -9,8 +9,8 @@ use crate::agent::Agent;
 use crate::agent::frame::plan_news;
 use crate::approval::Mode;
 use crate::event::Event;
-use crate::message::{AssistantMessage, Message, ToldPlan, UserAbout};
-use crate::plan::{PlanNews, PlanTold, summary};
+use crate::message::{AssistantMessage, Message, PlanNotice, UserAbout};
+use crate::plan::{PlanNews, PlanNotified, summary};
 use crate::steering::Framing;
 use crate::tool::PLAN_TOOL;
 
@@ -27,11 +27,11 @@ impl Agent {
     /// Tells the model what the user changed of its plan, as one text, and of the mode in which a plan is accepted first.
     pub(super) fn tell_plan(&mut self) {
         self.tell_plan_mode();
-        let Some(untold) = self.tree.plans.take_untold(&self.id) else { return };
-        let lines: Vec<String> = untold.changes.iter().map(|change| format!("- {}", change.line())).collect();
+        let Some(update) = self.tree.plans.take_update(&self.id) else { return };
+        let lines: Vec<String> = update.changes.iter().map(|change| format!("- {}", change.line())).collect();
         let text =
-            format!("The user changed the plan:\n{}\n\nThe plan now:\n{}", lines.join("\n"), untold.plan.checklist());
-        self.tell_of_plan(PlanNews::Changed, untold.version, summary(&untold.changes), &text);
+            format!("The user changed the plan:\n{}\n\nThe plan now:\n{}", lines.join("\n"), update.plan.checklist());
+        self.tell_of_plan(PlanNews::Changed, update.version, summary(&update.changes), &text);
     }
 
     /// Tells the main agent's model when the mode becomes plan, or another one again.
@@ -59,16 +59,16 @@ impl Agent {
 
     /// Tells whether the conversation says that a plan is to be accepted first.
     fn knows_plan_mode(&self) -> bool {
-        let told = self.history.messages().iter().rev().find_map(|message| {
+        let is_on = self.history.messages().iter().rev().find_map(|message| {
             let Message::User { about: Some(about), .. } = message else { return None };
-            let UserAbout::Plan(told) = about.as_ref() else { return None };
-            match told.news {
+            let UserAbout::Plan(notice) = about.as_ref() else { return None };
+            match notice.news {
                 PlanNews::ModeOn => Some(true),
                 PlanNews::ModeOff => Some(false),
                 PlanNews::Changed => None,
             }
         });
-        told == Some(true)
+        is_on == Some(true)
     }
 
     fn tell_of_plan(&mut self, news: PlanNews, version: u64, summary: String, text: &str) {
@@ -76,8 +76,8 @@ impl Agent {
             Framing::Framed => plan_news(news, version, text),
             Framing::Plain => text.to_owned(),
         };
-        self.history.push_user_about(content, Vec::new(), UserAbout::Plan(ToldPlan { news }));
-        self.listeners.emit(Event::PlanTold(PlanTold { news, version, summary }));
+        self.history.push_user_about(content, Vec::new(), UserAbout::Plan(PlanNotice { news }));
+        self.listeners.emit(Event::PlanNotified(PlanNotified { news, version, summary }));
         self.tell_history();
     }
 

@@ -4,8 +4,8 @@ use crate::approval::{Answer, ApprovalId, ApprovalRecord};
 use crate::event::Event;
 
 /// Returns the event that records what was asked or answered.
-pub(super) fn event(told: ApprovalRecord) -> Event {
-    match told {
+pub(super) fn event(record: ApprovalRecord) -> Event {
+    match record {
         ApprovalRecord::Asked(request) => {
             let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);

@@ -32,7 +32,7 @@ impl Agent {
             self.tree.approvals.mark(&self.id, taint.unwrap_or(Taint { private: true, untrusted: true }));
         }
         if messages.starts_with(recorded) {
-            self.told = recorded.len();
+            self.reported = recorded.len();
             self.tell_history();
         } else {
             self.tell_replaced();

@@ -4,29 +4,29 @@
 //! withdrawal, a reset and a resume are one thing. Always holds: a request has every rule that holds for its agent.
 
 use crate::agent::frame::{plain_rule_news, rule_news};
-use crate::agent::{Agent, UserTexts, rules_told};
+use crate::agent::{Agent, UserTexts, rules_in_conversation};
 use crate::event::Event;
 use crate::id::MessageId;
-use crate::message::{Message, ToldRule, UserAbout};
+use crate::message::{Message, RuleNotice, UserAbout};
 use crate::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
 
 impl Agent {
     /// Tells the model of the rules that hold and that it does not know, or knows otherwise.
     pub(super) fn tell_rules(&mut self) {
         let rules = self.tree.rules.of(&self.id);
-        let told = rules_told(self.history.messages());
-        if rules.is_empty() && told.is_empty() {
+        let sent = rules_in_conversation(self.history.messages());
+        if rules.is_empty() && sent.is_empty() {
             return;
         }
         for rule in &rules {
-            let known = told.iter().find(|told| told.rule == rule.id).and_then(|told| told.version);
+            let known = sent.iter().find(|sent| sent.rule == rule.id).and_then(|sent| sent.version);
             match known {
                 None => self.tell_rule(rule, RuleNews::Holds),
                 Some(version) if version < rule.version => self.tell_rule(rule, RuleNews::Changed),
                 Some(_) => {}
             }
         }
-        for gone in told.iter().filter(|told| told.version.is_some()) {
+        for gone in sent.iter().filter(|sent| sent.version.is_some()) {
             if !rules.iter().any(|rule| rule.id == gone.rule) {
                 let rule = self.known_rule(&gone.rule);
                 self.tell_rule(&rule, RuleNews::Withdrawn);
@@ -40,9 +40,9 @@ impl Agent {
             Framing::Plain => plain_rule_news(news, &rule.text),
         };
         let words = (news != RuleNews::Withdrawn).then(|| rule.text.clone());
-        let told = ToldRule { rule: rule.id.clone(), news, words: words.clone(), version: rule.version };
-        self.history.push_user_about(content, Vec::new(), UserAbout::Rule(told));
-        self.listeners.emit(Event::RuleTold { id: rule.id.clone(), news, text: words });
+        let notice = RuleNotice { rule: rule.id.clone(), news, words: words.clone(), version: rule.version };
+        self.history.push_user_about(content, Vec::new(), UserAbout::Rule(notice));
+        self.listeners.emit(Event::RuleNotified { id: rule.id.clone(), news, text: words });
         self.tell_history();
     }
 
@@ -57,9 +57,9 @@ impl Agent {
 
     /// Lets the rules of recorded messages hold. A host that knows them better takes over its own list behind that.
     pub(super) fn adopt_rules(&self, messages: &[Message]) {
-        for told in rules_told(messages) {
-            if let Some(version) = told.version {
-                self.tree.rules.set(Rule { version, ..self.known_rule(&told.rule) });
+        for sent in rules_in_conversation(messages) {
+            if let Some(version) = sent.version {
+                self.tree.rules.set(Rule { version, ..self.known_rule(&sent.rule) });
             }
         }
     }

@@ -8,8 +8,8 @@ use crate::protocol::{
 
 /// A kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
-    /// Feeds everything that the carrying out depends on.
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>);
+    /// Adds everything that the carrying out depends on.
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>);
 }
 
 /// The fields of an act on which its carrying out depends, byte for byte: to `Path`, `/work` and `/work/` are the same.
@@ -19,7 +19,7 @@ pub struct Fields<'a>(Vec<Cow<'a, [u8]>>);
 impl<'a> Fields<'a> {
     fn of(proposal: &'a impl Proposal) -> Self {
         let mut fields = Self::default();
-        proposal.feed(&mut fields);
+        proposal.add_fields(&mut fields);
         fields
     }
 
@@ -64,14 +64,14 @@ impl<A: Proposal> Approved<A> {
 }
 
 impl Proposal for CommandAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         let cwd = self.cwd.as_os_str().as_encoded_bytes();
         fields.add("command").add(&self.command).add(cwd).number(self.timeout.as_millis());
     }
 }
 
 impl Proposal for WriteAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("write").add(&*self.tool).add(self.path.as_os_str().as_encoded_bytes());
         match &self.before {
             Some(before) => fields.add("before").add(before.bytes()),
@@ -82,13 +82,13 @@ impl Proposal for WriteAct {
 }
 
 impl Proposal for FetchAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("fetch").add(&*self.tool).add(&self.url);
     }
 }
 
 impl Proposal for SearchAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("search").add(&self.query);
         self.services.iter().for_each(|service| {
             fields.add(service);
@@ -97,13 +97,13 @@ impl Proposal for SearchAct {
 }
 
 impl Proposal for CloneAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("clone").add(&self.url).add(self.into.as_os_str().as_encoded_bytes());
     }
 }
 
 impl Proposal for UseAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("use").add(&*self.tool).add(&self.shown);
         self.path.iter().for_each(|path| {
             fields.add(path.as_os_str().as_encoded_bytes());
@@ -112,19 +112,19 @@ impl Proposal for UseAct {
 }
 
 impl Proposal for ServerToolAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("server tool").add(&self.server).add(&self.reached).add(&self.tool).add(&self.arguments);
     }
 }
 
 impl Proposal for InputAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         fields.add("input").add(self.job.as_str()).add(&self.command).add(&self.text);
     }
 }
 
 impl Proposal for CustomAct {
-    fn feed<'a>(&'a self, fields: &mut Fields<'a>) {
+    fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         let sends = if self.sends { "sends" } else { "" };
         fields.add("custom").add(&self.tool).add(&self.action).add(&self.detail).add(sends);
     }

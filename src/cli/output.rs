@@ -80,10 +80,10 @@ impl Output {
     /// When the descriptor is closed, or no thread can be started.
     pub fn start(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let state = Arc::new(WriterState::default());
-        let told = Arc::clone(&state);
+        let writing = Arc::clone(&state);
         let written = Arc::new(move |result: io::Result<usize>| match result {
-            Ok(bytes) => told.wrote(bytes),
-            Err(error) => told.fail(error.kind()),
+            Ok(bytes) => writing.wrote(bytes),
+            Err(error) => writing.fail(error.kind()),
         });
         let writer = Mutex::new(Writer::start(fd.try_clone_to_owned()?, written)?);
         Ok(Self { shared: Arc::new(SharedOutput { writer, state }), before_end: EndCallback::default() })

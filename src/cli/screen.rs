@@ -246,8 +246,7 @@ fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(
 /// Takes back what tools changed since a message; what others changed meanwhile is left alone and named.
 fn rewound(handle: &Handle, message: &MessageId) -> Vec<String> {
     let files = handle.rewind(message);
-    let told = files.iter().map(|file| format!("{}: {}", visible_line(&file.path), file.undo));
-    told.collect()
+    files.iter().map(|file| format!("{}: {}", visible_line(&file.path), file.undo)).collect()
 }
 
 pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {

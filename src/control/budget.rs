@@ -53,7 +53,7 @@ struct Inner {
     nanos: u64,
     tokens: u64,
     /// The models without a price that were told of.
-    told: BTreeSet<String>,
+    warned: BTreeSet<String>,
 }
 
 /// What a charge did.
@@ -112,7 +112,7 @@ impl Budget {
         inner.tokens = inner.tokens.saturating_add(tokens);
         inner.nanos = inner.nanos.saturating_add(nanos.unwrap_or(0));
         let unpriced = nanos.is_none() && inner.spending.max_cost.is_some();
-        if unpriced && inner.told.insert(model.to_owned()) { ChargeOutcome::Unpriced } else { ChargeOutcome::Counted }
+        if unpriced && inner.warned.insert(model.to_owned()) { ChargeOutcome::Unpriced } else { ChargeOutcome::Counted }
     }
 
     /// Returns how it stands.

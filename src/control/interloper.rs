@@ -192,7 +192,7 @@ impl Interloper {
     /// Returns every text that is not in the conversation yet: what is being delivered, then what is pending.
     pub fn undelivered(&self) -> Vec<Pending> {
         let mut queue = self.lock();
-        queue.delivering.are_told = !queue.delivering.texts.is_empty();
+        queue.delivering.are_announced = !queue.delivering.texts.is_empty();
         queue.delivering.texts.iter().chain(queue.entries()).cloned().collect()
     }
 
@@ -201,7 +201,7 @@ impl Interloper {
         self.edit(|queue| {
             queue.delivering.texts.retain(|entry| entry.id != *id);
             // Usually nobody looked between: then there is nothing to say.
-            queue.delivering.are_told && queue.delivering.texts.is_empty()
+            queue.delivering.are_announced && queue.delivering.texts.is_empty()
         });
     }
 

@@ -37,6 +37,6 @@ pub use context::ContextBook;
 pub use crew::{Controls, Crew};
 pub use gate::{PauseGate, PauseGuard};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
-pub use plans::{Plans, UntoldPlan, WrittenPlan};
+pub use plans::{PlanUpdate, Plans, WrittenPlan};
 pub use rules::{Rules, RulesMembership};
 pub use step_limit::{OnExhausted, StepLimit};

@@ -80,7 +80,7 @@ pub struct WrittenPlan {
 
 /// What a model is to be told of its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UntoldPlan {
+pub struct PlanUpdate {
     /// The version of the plan.
     pub version: u64,
     /// What the user changed.
@@ -151,12 +151,12 @@ impl Plans {
     }
 
     /// Takes what an agent's model is to be told; from here on it counts as told.
-    pub fn take_untold(&self, agent: &AgentId) -> Option<UntoldPlan> {
+    pub fn take_update(&self, agent: &AgentId) -> Option<PlanUpdate> {
         let mut inner = lock(&self.inner);
         let shared = inner.plans.get_mut(agent)?;
         let changes = changes_between(&shared.known, &shared.plan);
         shared.known = shared.plan.clone();
-        (!changes.is_empty()).then(|| UntoldPlan { version: shared.version, changes, plan: shared.plan.clone() })
+        (!changes.is_empty()).then(|| PlanUpdate { version: shared.version, changes, plan: shared.plan.clone() })
     }
 
     /// Notes that nobody is there to accept a submitted plan: it is the answer of its agent's turn.

@@ -46,7 +46,7 @@ pub(crate) struct Queue {
 pub(crate) struct TextsInDelivery {
     pub(crate) texts: Vec<Pending>,
     /// True when somebody was told of them, and is to be told when they are delivered.
-    pub(crate) are_told: bool,
+    pub(crate) are_announced: bool,
 }
 
 /// What an agent does, as far as its queue is told.

@@ -118,7 +118,7 @@ impl Hooks {
                 Ok(()) => HookSaid::only(HookOutcome::Started, ""),
                 Err(why) => HookSaid::only(HookOutcome::Failed, why),
             };
-            tell(Event::HookRan(told(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
+            tell(Event::HookRan(report(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
         }
         let runs: Vec<BoxFuture<'_, HookSaid>> = waited
             .into_iter()
@@ -161,7 +161,7 @@ impl HookStart {
     async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookSaid) {
         let began = Instant::now();
         let said = self.said(trusted, input).await;
-        (told(&trusted.hook, call, &said, began.elapsed()), said)
+        (report(&trusted.hook, call, &said, began.elapsed()), said)
     }
 
     async fn said(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
@@ -232,7 +232,7 @@ impl LoopHooks for Hooks {
 }
 
 /// Returns what is told of a run.
-fn told(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -> HookRun {
+fn report(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -> HookRun {
     HookRun {
         hook: hook.event,
         command: hook.whole_command(),

@@ -294,7 +294,7 @@ impl BackgroundTasks {
             Some((source.name.as_str(), reason.as_str()))
         });
         let failed: Vec<(&str, &str)> = failed.collect();
-        let told = match failed.as_slice() {
+        let failure = match failed.as_slice() {
             [] => return,
             [(_, reason)] if sources.len() == 1 => (*reason).to_owned(),
             failed => {
@@ -303,9 +303,9 @@ impl BackgroundTasks {
             }
         };
         if failed.len() == sources.len() {
-            self.mailbox.push(Post::Notice(Notice::Models(Err(told))));
+            self.mailbox.push(Post::Notice(Notice::Models(Err(failure))));
         } else {
-            self.say(format!("no list of models: {told}"));
+            self.say(format!("no list of models: {failure}"));
         }
     }
 

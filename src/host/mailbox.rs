@@ -95,7 +95,7 @@ impl Mailbox {
     /// Tells whether what was posted is taken, but for a few; else wakes when it is.
     pub(super) fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
         let mut inner = lock(&self.inner);
-        if inner.posts.len() < limits::RETOLD_POSTS {
+        if inner.posts.len() < limits::RESUME_POSTS {
             return Poll::Ready(());
         }
         inner.wake_later(context);

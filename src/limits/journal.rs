@@ -17,7 +17,7 @@ pub const JOURNAL_LINE: u64 = 64 << 20;
 /// The largest file that is read, bytes: far more than a session of a million events.
 pub const JOURNAL_FILE: u64 = 8 << 30;
 /// Events of a session that goes on which are read at once.
-pub const RETOLD_EVENTS: usize = 1_024;
+pub const RESUME_EVENTS: usize = 1_024;
 /// The end of a journal that is shown while the rest is being read, bytes.
 pub const JOURNAL_TAIL: u64 = 256 << 10;
 /// Imports of compressed files: the largest window that a decoder is given, bytes; the usual levels take a quarter of it.

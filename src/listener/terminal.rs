@@ -286,9 +286,9 @@ impl Listener for Terminal {
         match &envelope.event {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
             Event::UserTurn { content, mid_loop, kind, .. } => self.user_turn(content, *mid_loop, *kind),
-            Event::RuleTold { id, news, text } => self.note(&news.sentence(id, text.as_deref())),
+            Event::RuleNotified { id, news, text } => self.note(&news.sentence(id, text.as_deref())),
             Event::PlanChanged(changed) => self.note(&changed.sentence()),
-            Event::PlanTold(told) => self.note(&told.sentence()),
+            Event::PlanNotified(notified) => self.note(&notified.sentence()),
             Event::ThinkingDelta { text } => match &mut state.thought {
                 ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),
                 ThinkingNote::Pieces(pieces) => pieces.push_str(text),

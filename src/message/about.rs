@@ -16,9 +16,9 @@ pub enum UserAbout {
     /// It is a text that the user sent, or the task of a sub-agent.
     Text(UserText),
     /// It tells of a rule that was sent to another agent, or that has changed.
-    Rule(ToldRule),
+    Rule(RuleNotice),
     /// It tells of the plan: what the user changed, or that a plan is to be accepted first.
-    Plan(ToldPlan),
+    Plan(PlanNotice),
     /// It has the texts of messages that a compaction took out.
     Kept(KeptTexts),
     /// The program tells something of a command in the background; no word of it is the user's.
@@ -66,7 +66,7 @@ pub struct UserText {
 
 /// What a message tells of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldRule {
+pub struct RuleNotice {
     /// The text that set the rule.
     pub rule: MessageId,
     /// What it tells.
@@ -81,7 +81,7 @@ pub struct ToldRule {
 
 /// What a message tells of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldPlan {
+pub struct PlanNotice {
     /// What it is about.
     pub news: PlanNews,
 }

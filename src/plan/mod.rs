@@ -145,7 +145,7 @@ pub struct PlanChanged {
 /// What an agent told its model of its plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct PlanTold {
+pub struct PlanNotified {
     /// What it is about.
     pub news: PlanNews,
     /// The version of the plan that the model knows from here on.
@@ -206,7 +206,7 @@ impl PlanChanged {
     }
 }
 
-impl PlanTold {
+impl PlanNotified {
     /// Says it in one line.
     pub fn sentence(&self) -> String {
         match self.news {

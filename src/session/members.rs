@@ -26,7 +26,7 @@ pub(super) struct Member {
     queues_changed: AtomicBool,
     approvals_changed: AtomicBool,
     /// What was told of the budget last.
-    told: Mutex<Option<BudgetStatus>>,
+    last_budget: Mutex<Option<BudgetStatus>>,
     wake: Mutex<Option<Wake>>,
     /// Bytes of what waits in the mail.
     backlog: AtomicUsize,
@@ -42,7 +42,7 @@ impl Member {
             replies: Mutex::default(),
             queues_changed: AtomicBool::new(true),
             approvals_changed: AtomicBool::new(true),
-            told: Mutex::default(),
+            last_budget: Mutex::default(),
             wake: Mutex::default(),
             backlog: AtomicUsize::new(0),
             is_lost: AtomicBool::new(false),
@@ -103,8 +103,8 @@ impl Member {
 
     fn budget(&self, handle: &Handle) -> Option<Post> {
         let status = handle.budget_status();
-        let mut told = lock(&self.told);
-        (told.replace(status) != Some(status)).then_some(Post::Budget(status))
+        let mut last_budget = lock(&self.last_budget);
+        (last_budget.replace(status) != Some(status)).then_some(Post::Budget(status))
     }
 
     fn mail(&self, post: &Post, size: usize) {

@@ -113,7 +113,7 @@ impl Client for RecordedClient {
                 Ok(events) => {
                     posts.extend(events.into_iter().map(Post::Envelope));
                     *held = Some(recorded);
-                    if posts.len() >= limits::RETOLD_EVENTS {
+                    if posts.len() >= limits::RESUME_EVENTS {
                         self.wake(WakeReason::Events);
                         break;
                     }

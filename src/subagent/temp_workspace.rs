@@ -47,7 +47,7 @@ impl PartialEq for Workshop {
 /// Tells a child that goes on after a restart of the program that its directory is a new one.
 #[derive(Default)]
 pub(super) struct LostDirectory {
-    is_told: AtomicBool,
+    is_notified: AtomicBool,
 }
 
 /// What it is told.
@@ -64,8 +64,8 @@ impl Extension for LostDirectory {
         _: &'a AgentContext<'_>,
         _: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, ExtensionError>> {
-        let is_told = self.is_told.swap(true, Ordering::Relaxed);
-        ready(Ok((!is_told).then(|| LOST.to_owned()))).boxed()
+        let is_notified = self.is_notified.swap(true, Ordering::Relaxed);
+        ready(Ok((!is_notified).then(|| LOST.to_owned()))).boxed()
     }
 }
 

@@ -221,8 +221,8 @@ impl SubAgentTool {
         // The answer may contain what taints the child, and so may an error.
         self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
         self.tree.approvals.forget(&id);
-        if let Some(untold) = self.tree.plans.take_untold(&id) {
-            let what = summary(&untold.changes);
+        if let Some(update) = self.tree.plans.take_update(&id) {
+            let what = summary(&update.changes);
             let text = format!("{id} ended before it was told what you changed of its plan: {what}");
             self.listeners.emit(Event::Notice { text });
         }

@@ -133,11 +133,11 @@ impl BashTool {
         let command = StartedCommand { run, input, aftermath, since };
         if is_in_background {
             let id = to_background(act, command, notify, context);
-            let told = match notify {
+            let notice = match notify {
                 Notify::AtEnd => "; you are told when it ends",
                 Notify::Never => "",
             };
-            let said = format!("[{id} runs in the background: job_output reads what it prints{told}]\n");
+            let said = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
             return Ok(with_notes(said, &notes));
         }
         self.wait_for(act, command, notes, &asking, context).await

@@ -429,7 +429,7 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Failed`] with the refusal, for the model.
     pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
-        let tell = |told| (self.tell)(ToolReport::Approval(told));
+        let tell = |record| (self.tell)(ToolReport::Approval(record));
         self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| {
             (self.tell)(ToolReport::Refused(refusal.fault));
             ToolError::Failed(refusal.words)

@@ -65,7 +65,7 @@ impl PlanTool {
         if plan.is_empty() {
             return Err(ToolError::failed("the plan has no steps; send them with `steps`"));
         }
-        let tell = |told| (context.tell)(ToolReport::Approval(told));
+        let tell = |record| (context.tell)(ToolReport::Approval(record));
         match context.approvals.ask_for_plan(&context.asker, plan.clone(), &tell).await {
             PlanAnswer::Accepted(mode) => {
                 Ok(format!("The user accepted the plan. The mode is {} now: carry the plan out.", mode.name()))

@@ -197,9 +197,9 @@ fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer
         (Some(spent), "") => format!("{} tokens", tokens(spent)),
         (Some(spent), cost) => format!("{} tokens, {cost}", tokens(spent)),
     };
-    let told = receipt_words(receipt);
+    let text = receipt_words(receipt);
     let kind = if receipt.kind == TextKind::Add { String::new() } else { format!(", {},", receipt.kind) };
-    put(buffer, row(area, 0), &format!("{}{kind} to {}: {}", words.id, words.to, told.line()), theme.text);
+    put(buffer, row(area, 0), &format!("{}{kind} to {}: {}", words.id, words.to, text.line()), theme.text);
     let until = "until the next change of tool or the end of the turn";
     let full = format!("{spent} {until}");
     let second = row(area, 1);

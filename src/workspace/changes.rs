@@ -53,7 +53,7 @@ struct ChangeLog {
     /// Every change of the session, and where each message entered.
     log: RewindLog,
     /// What was undone and the model does not know, a clause for each file.
-    untold: Vec<String>,
+    unreported: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -111,12 +111,12 @@ impl Changes {
     pub fn note_undone(&self, turn: Option<u32>, files: &[UndoneFile]) {
         let since = turn.map_or_else(|| "its first change".to_owned(), |turn| format!("turn {turn}"));
         let undone = files.iter().filter(|file| file.undo.is_done());
-        lock(&self.inner).untold.extend(undone.map(|file| format!("{} is as it was before {since}", file.path)));
+        lock(&self.inner).unreported.extend(undone.map(|file| format!("{} is as it was before {since}", file.path)));
     }
 
     /// Takes what the model is to be told of undos since it was last told; `None` when there was none.
     pub fn take_note(&self) -> Option<String> {
-        let undone = std::mem::take(&mut lock(&self.inner).untold);
+        let undone = std::mem::take(&mut lock(&self.inner).unreported);
         (!undone.is_empty()).then(|| {
             format!(
                 "The user took back what tools had changed: {}. Read these files again before you rely on them.",

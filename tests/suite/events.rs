@@ -8,7 +8,7 @@ use steersman::event::{
 };
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanStep, PlanTold, StepState};
+use steersman::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanNotified, PlanStep, StepState};
 use steersman::steering::{Rule, RuleNews, RuleScope, TextKind};
 
 fn step(state: StepState) -> PlanStep {
@@ -222,7 +222,7 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"rules","rules":[{"id":"m3","agent":"","scope":"tree","text":"no new files","version":1}]}"#,
         ),
         (
-            Event::RuleTold { id: "m3".into(), news: RuleNews::Holds, text: Some("no new files".into()) },
+            Event::RuleNotified { id: "m3".into(), news: RuleNews::Holds, text: Some("no new files".into()) },
             r#"{"type":"rule_told","id":"m3","news":"holds","text":"no new files"}"#,
         ),
         (
@@ -237,7 +237,11 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"plan_changed","version":2,"by":"user","summary":"1 step struck out","plan":{"steps":[{"id":"s1","text":"read","state":"struck_out"}],"made":1},"known":{"steps":[{"id":"s1","text":"read","state":"pending"}],"made":1}}"#,
         ),
         (
-            Event::PlanTold(PlanTold { news: PlanNews::Changed, version: 2, summary: "1 step struck out".into() }),
+            Event::PlanNotified(PlanNotified {
+                news: PlanNews::Changed,
+                version: 2,
+                summary: "1 step struck out".into(),
+            }),
             r#"{"type":"plan_told","news":"changed","version":2,"summary":"1 step struck out"}"#,
         ),
         (

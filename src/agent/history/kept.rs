@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::shorten;
-use super::texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_told};
+use super::texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_in_conversation};
 use crate::agent::frame::{holds_for, wrapped};
 use crate::id::AgentId;
 use crate::image::Image;
@@ -37,8 +37,8 @@ pub struct Keep<'a> {
 /// Makes the message with the texts of all messages before `last`; `None` when there are none.
 pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option<Message> {
     let texts = UserTexts::of(messages);
-    let told = rules_told(messages);
-    let rules: Vec<&Rule> = keep.rules.iter().filter(|rule| is_told_before(rule, &told, last)).collect();
+    let sent = rules_in_conversation(messages);
+    let rules: Vec<&Rule> = keep.rules.iter().filter(|rule| is_sent_before(rule, &sent, last)).collect();
     let removed: Vec<(&PlacedText, TextFate)> = texts
         .all()
         .iter()
@@ -121,29 +121,29 @@ pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'s
             return Some(lost);
         }
     }
-    let told = rules_told(before);
+    let sent = rules_in_conversation(before);
     let is_lost = |rule: &Rule| {
-        let is_told = told.iter().any(|told| told.rule == rule.id && told.version.is_some());
-        is_told && !stands(&rule.text) && told_words(before, rule).is_none_or(|words| !stands(words))
+        let is_sent = sent.iter().any(|sent| sent.rule == rule.id && sent.version.is_some());
+        is_sent && !stands(&rule.text) && sent_words(before, rule).is_none_or(|words| !stands(words))
     };
     rules.iter().any(is_lost).then_some("a rule")
 }
 
-/// Returns the words of a rule as the conversation told them last.
-fn told_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
+/// Returns the words of a rule as the conversation has them last.
+fn sent_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
     messages.iter().rev().find_map(|message| {
         let Message::User { about: Some(about), content, .. } = message else { return None };
-        if let UserAbout::Rule(told) = about.as_ref() {
-            return told.words.as_deref().filter(|_| told.rule == rule.id);
+        if let UserAbout::Rule(notice) = about.as_ref() {
+            return notice.words.as_deref().filter(|_| notice.rule == rule.id);
         }
         let UserAbout::Text(text) = about.as_ref() else { return None };
         (text.id.as_ref() == Some(&rule.id)).then(|| text.words.as_deref().unwrap_or(content))
     })
 }
 
-/// Tells whether the latest that is told of a rule stands among the messages before `last`.
-fn is_told_before(rule: &Rule, told: &[RuleInConversation], last: usize) -> bool {
-    told.iter().any(|told| told.rule == rule.id && told.version.is_some() && told.place < last)
+/// Tells whether the latest notice of a rule stands among the messages before `last`.
+fn is_sent_before(rule: &Rule, sent: &[RuleInConversation], last: usize) -> bool {
+    sent.iter().any(|sent| sent.rule == rule.id && sent.version.is_some() && sent.place < last)
 }
 
 /// One text of the message.

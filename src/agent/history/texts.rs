@@ -6,7 +6,7 @@
 
 use crate::agent::history::{NotRunReason, is_pinned, is_summary};
 use crate::id::MessageId;
-use crate::message::{KeptTexts, Message, ToldRule, UserAbout, UserText};
+use crate::message::{KeptTexts, Message, RuleNotice, UserAbout, UserText};
 use crate::steering::{RuleNews, TextKind};
 
 /// A text of the user and the message that it stands in.
@@ -75,7 +75,7 @@ impl UserTexts {
                         found.add(place, UserText { words: Some(words), ..text.clone() });
                         reading.turn = text.turn;
                     }
-                    Some(UserAbout::Rule(told)) => found.add_rule(place, told, reading.turn),
+                    Some(UserAbout::Rule(notice)) => found.add_rule(place, notice, reading.turn),
                     Some(UserAbout::Kept(KeptTexts { texts, left_out, .. })) => {
                         found.left_out = *left_out;
                         for text in texts {
@@ -141,16 +141,16 @@ impl UserTexts {
     }
 
     /// Takes what is told of a rule as one text, which stands where it was told first, with its latest words.
-    fn add_rule(&mut self, place: usize, told: &ToldRule, turn: u32) {
+    fn add_rule(&mut self, place: usize, notice: &RuleNotice, turn: u32) {
         let known = self
             .texts
             .iter_mut()
-            .find(|placed| placed.text.kind == TextKind::Rule && placed.text.id.as_ref() == Some(&told.rule));
-        match (known, &told.words) {
+            .find(|placed| placed.text.kind == TextKind::Rule && placed.text.id.as_ref() == Some(&notice.rule));
+        match (known, &notice.words) {
             (_, None) => {}
             (Some(known), Some(words)) => known.text.words = Some(words.clone()),
             (None, Some(words)) => {
-                let (id, words) = (Some(told.rule.clone()), Some(words.clone()));
+                let (id, words) = (Some(notice.rule.clone()), Some(words.clone()));
                 self.add(place, UserText { id, kind: TextKind::Rule, words, turn, ..UserText::default() });
             }
         }
@@ -177,27 +177,27 @@ impl UserTexts {
 }
 
 /// Returns the latest that a conversation tells of each rule.
-pub fn rules_told(messages: &[Message]) -> Vec<RuleInConversation> {
-    let mut told: Vec<RuleInConversation> = Vec::new();
-    let mut tell = |rule: &MessageId, version: Option<u32>, place: usize| {
-        told.retain(|known| known.rule != *rule);
-        told.push(RuleInConversation { rule: rule.clone(), version, place });
+pub fn rules_in_conversation(messages: &[Message]) -> Vec<RuleInConversation> {
+    let mut rules: Vec<RuleInConversation> = Vec::new();
+    let mut note = |rule: &MessageId, version: Option<u32>, place: usize| {
+        rules.retain(|known| known.rule != *rule);
+        rules.push(RuleInConversation { rule: rule.clone(), version, place });
     };
     for (place, message) in messages.iter().enumerate() {
         let Message::User { about: Some(about), .. } = message else { continue };
         match about.as_ref() {
-            UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => tell(id, Some(0), place),
+            UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => note(id, Some(0), place),
             UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_) => {}
-            UserAbout::Rule(ToldRule { rule, news: RuleNews::Withdrawn, .. }) => tell(rule, None, place),
-            UserAbout::Rule(ToldRule { rule, version, .. }) => tell(rule, Some(*version), place),
+            UserAbout::Rule(RuleNotice { rule, news: RuleNews::Withdrawn, .. }) => note(rule, None, place),
+            UserAbout::Rule(RuleNotice { rule, version, .. }) => note(rule, Some(*version), place),
             UserAbout::Kept(KeptTexts { rules, .. }) => {
                 for (rule, version) in rules {
-                    tell(rule, Some(*version), place);
+                    note(rule, Some(*version), place);
                 }
             }
         }
     }
-    told
+    rules
 }
 
 /// Reads texts of which nothing is known.

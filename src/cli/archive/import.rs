@@ -36,9 +36,9 @@ pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Answer {
         (there, count(there, "session"), "already there"),
         (others, count(others, "file"), "without a session"),
     ];
-    let told = parts.iter().enumerate().filter(|(index, (number, ..))| *index == 0 || *number > 0);
-    let told: Vec<String> = told.map(|(_, (_, what, fate))| format!("{what} {fate}")).collect();
-    let _ = writeln!(text, "{}", told.join(", "));
+    let filled = parts.iter().enumerate().filter(|(index, (number, ..))| *index == 0 || *number > 0);
+    let lines: Vec<String> = filled.map(|(_, (_, what, fate))| format!("{what} {fate}")).collect();
+    let _ = writeln!(text, "{}", lines.join(", "));
     Answer { text, exit: if failed { Exit::Failed } else { Exit::Done } }
 }
 

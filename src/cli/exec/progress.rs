@@ -39,7 +39,7 @@ impl Progress {
     }
 
     /// Returns the agents that take texts while they run; the main agent first, also while it is idle.
-    pub fn told(&self) -> Vec<AgentId> {
+    pub fn addressed(&self) -> Vec<AgentId> {
         let running = self.run.agents.running_nodes().filter(|node| node.takes_messages());
         let others = running.map(|node| node.id.clone()).filter(|id| !id.is_main());
         std::iter::once(AgentId::main()).chain(others).collect()
@@ -48,7 +48,7 @@ impl Progress {
     /// Returns the agents that a text can name: those that run, and finished ones that it continues.
     pub fn named(&self) -> Vec<AgentId> {
         let continued = self.run.continuable.iter().filter(|agent| self.run.continues(agent)).cloned();
-        self.told().into_iter().chain(continued).collect()
+        self.addressed().into_iter().chain(continued).collect()
     }
 
     /// Notes that a queue has accepted a message.

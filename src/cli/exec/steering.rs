@@ -162,12 +162,12 @@ impl<'a> ExecRun<'a> {
             // A rule for all is one rule for the whole tree.
             Target::All | Target::Tree if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
             Target::All | Target::Tree => {
-                for agent in self.progress.told() {
+                for agent in self.progress.addressed() {
                     self.inject(agent, message.clone());
                 }
             }
             Target::Subtree => {
-                for agent in self.progress.told().into_iter().filter(|agent| !agent.is_main()) {
+                for agent in self.progress.addressed().into_iter().filter(|agent| !agent.is_main()) {
                     self.inject(agent, message.clone());
                 }
             }

@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn words_are_found_in_a_sentence() {
-        let told = Efforts::listed("'none', 'low', 'medium', and \"high\".");
-        assert_eq!(told, Efforts::of(&["none", "low", "medium", "high"]));
+        let listed = Efforts::listed("'none', 'low', 'medium', and \"high\".");
+        assert_eq!(listed, Efforts::of(&["none", "low", "medium", "high"]));
         assert_eq!(Efforts::listed("lower heights").len(), 0);
     }
 }

@@ -354,11 +354,11 @@ impl AgentPart {
                 self.note(at, format!("{}{output}", end.sentence()));
                 end.notes.into_iter().for_each(|note| self.note(at, note));
             }
-            Event::RuleTold { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
+            Event::RuleNotified { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
             Event::PlanChanged(changed) => {
                 self.note(at, format!("{}\n\n{}", changed.sentence(), changed.plan.checklist()));
             }
-            Event::PlanTold(told) => self.note(at, told.sentence()),
+            Event::PlanNotified(notified) => self.note(at, notified.sentence()),
             Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
             Event::Answer { answer, words, .. } => {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();

@@ -24,7 +24,7 @@ pub struct AgentPlan {
     known: Option<Plan>,
     version: u64,
     /// The version that the model was told of last.
-    told: u64,
+    sent: u64,
 }
 
 impl PlanList {
@@ -40,7 +40,7 @@ impl PlanList {
 
     /// Returns what waits to be told, in a few words for each agent.
     pub fn waiting(&self) -> impl Iterator<Item = (&AgentId, String)> {
-        let words = self.plans.iter().map(|(agent, plan)| (agent, summary(&plan.untold())));
+        let words = self.plans.iter().map(|(agent, plan)| (agent, summary(&plan.unsent())));
         words.filter(|(_, words)| !words.is_empty())
     }
 
@@ -48,10 +48,10 @@ impl PlanList {
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::PlanChanged(changed) => self.plans.entry(envelope.agent.clone()).or_default().change(changed),
-            Event::PlanTold(told) => match told.news {
+            Event::PlanNotified(sent) => match sent.news {
                 PlanNews::Changed => {
                     let shared = self.plans.entry(envelope.agent.clone()).or_default();
-                    shared.told = shared.told.max(told.version);
+                    shared.sent = shared.sent.max(sent.version);
                 }
                 PlanNews::ModeOn | PlanNews::ModeOff => {}
             },
@@ -61,7 +61,7 @@ impl PlanList {
             // What was not told by then is told to nobody.
             Event::AgentFinished { child, .. } => {
                 if let Some(shared) = self.plans.get_mut(child) {
-                    shared.told = shared.version;
+                    shared.sent = shared.version;
                 }
             }
             _ => {}
@@ -71,9 +71,9 @@ impl PlanList {
 
 impl AgentPlan {
     /// Returns what the user changed that the agent's model does not know yet.
-    pub fn untold(&self) -> Vec<PlanChange> {
+    pub fn unsent(&self) -> Vec<PlanChange> {
         match &self.known {
-            Some(known) if self.version > self.told => changes_between(known, &self.plan),
+            Some(known) if self.version > self.sent => changes_between(known, &self.plan),
             Some(_) | None => Vec::new(),
         }
     }
@@ -86,7 +86,7 @@ impl AgentPlan {
             sender: None,
             summary: String::new(),
             plan: self.plan.clone(),
-            known: self.known.clone().filter(|_| self.version > self.told),
+            known: self.known.clone().filter(|_| self.version > self.sent),
         }
     }
 

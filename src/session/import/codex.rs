@@ -153,16 +153,16 @@ impl Rollout {
         self.build.result(&AgentId::main(), call, words, is_error, seconds.map(milliseconds));
     }
 
-    fn user(&mut self, told: TextRecord, words: &str) {
+    fn user(&mut self, record: TextRecord, words: &str) {
         let is_context = CONTEXT.iter().any(|beginning| words.trim_start().starts_with(beginning));
         if words.trim().is_empty() || is_context {
             return;
         }
         let is_again = |(before, said): &(TextRecord, String)| {
-            *before != told && (said.starts_with(words.trim()) || words.trim().starts_with(said.as_str()))
+            *before != record && (said.starts_with(words.trim()) || words.trim().starts_with(said.as_str()))
         };
         if self.said.take_if(|said| is_again(said)).is_none() {
-            self.said = Some((told, words.trim().to_owned()));
+            self.said = Some((record, words.trim().to_owned()));
             self.build.user(&AgentId::main(), words);
         }
     }

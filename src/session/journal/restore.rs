@@ -69,7 +69,7 @@ impl fmt::Debug for EarlierRun {
 impl Earlier for EarlierRun {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         let mut events = Vec::new();
-        while events.len() < limits::RETOLD_EVENTS
+        while events.len() < limits::RESUME_EVENTS
             && let Some(record) = self.records.next()
         {
             events.extend(self.fold.add(record?));

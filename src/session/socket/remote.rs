@@ -90,28 +90,28 @@ impl RemoteClient {
             write_all(write, &written);
             drop::<Sender<()>>(done);
         })?;
-        let told = Arc::clone(&shared);
+        let inbox = Arc::clone(&shared);
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
             let sentence = loop {
                 match receive(&mut read) {
                     Ok(Some(Received::Post(post))) => match *post {
                         Post::Notice(Notice::Over(sentence)) => break sentence,
-                        post => told.push(post),
+                        post => inbox.push(post),
                     },
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
                         let replied: Option<Replied> = serde_json::from_str(&result).ok();
                         if let Some(Replied { reply: Some(reply) }) = replied {
-                            told.push(Post::Reply(reply));
+                            inbox.push(Post::Reply(reply));
                         }
                     }
                     Ok(Some(Received::Answer(_, Err(error)))) => {
-                        told.push(Post::Notice(Notice::Info(error.message)));
+                        inbox.push(Post::Notice(Notice::Info(error.message)));
                     }
                     Ok(None) => break "the connection to the session is closed".to_owned(),
                     Err(error) => break format!("the connection to the session is broken: {error}"),
                 }
             };
-            told.push(Post::Notice(Notice::Over(sentence)));
+            inbox.push(Post::Notice(Notice::Over(sentence)));
         })?;
         Ok(Self { lines, number: AtomicU64::new(number), shared, writing: Mutex::new(writing) })
     }

@@ -317,8 +317,8 @@ impl Jobs {
             // It has ended, or the session has.
             JobEnding::Interrupted => false,
         };
-        let is_told = has_agent && job.owner == JobOwner::Agent && job.notify == Notify::AtEnd;
-        if is_told {
+        let is_notified = has_agent && job.owner == JobOwner::Agent && job.notify == Notify::AtEnd;
+        if is_notified {
             let note = JobNote { end: Arc::clone(end), command: job.command.clone(), last: job.last_lines() };
             self.inner().notes.push((job.scope.agent.clone(), note));
         }

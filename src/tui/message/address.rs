@@ -53,10 +53,10 @@ impl Message {
         let named = target::parse(text, &named_in(text, known, takes));
         let to = match &named.target {
             Target::Agent(agent) => vec![agent.clone()],
-            Target::All => told_agents(known),
+            Target::All => addressed_agents(known),
             Target::Subtree | Target::Tree => {
                 let top = self.target(known);
-                let mut to = known.run.agents.told_beneath(&top);
+                let mut to = known.run.agents.addressed_beneath(&top);
                 if to.is_empty() {
                     return Err(Unaddressed::NoSubAgents(top));
                 }
@@ -175,7 +175,7 @@ pub fn shown_or_main(known: &MessageContext<'_>) -> AgentId {
 }
 
 /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
-fn told_agents(known: &MessageContext<'_>) -> Vec<AgentId> {
+fn addressed_agents(known: &MessageContext<'_>) -> Vec<AgentId> {
     let children = known.run.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
     std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
 }

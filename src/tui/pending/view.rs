@@ -18,7 +18,7 @@ use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
 
 /// Says when an agent is told what the user changed of its plan, the longest words first.
-pub type WhenTold<'a> = &'a dyn Fn(&AgentId) -> Vec<String>;
+pub type PlanForecast<'a> = &'a dyn Fn(&AgentId) -> Vec<String>;
 
 /// Returns the rows of the plans that wait to be told.
 pub fn plan_rows(facts: &Facts) -> usize {
@@ -27,7 +27,7 @@ pub fn plan_rows(facts: &Facts) -> usize {
 
 /// Draws a row for each plan of which the user changed something that its agent does not know yet; returns the room that
 /// is left for the texts, of which one row stays.
-fn draw_plans(facts: &Facts, when_told: WhenTold<'_>, area: Rect, buffer: &mut Buffer) -> Rect {
+fn draw_plans(facts: &Facts, plan_forecast: PlanForecast<'_>, area: Rect, buffer: &mut Buffer) -> Rect {
     let theme = &facts.theme;
     let least = u16::from(!facts.run.pending.is_empty());
     let mut left = area;
@@ -37,7 +37,7 @@ fn draw_plans(facts: &Facts, when_told: WhenTold<'_>, area: Rect, buffer: &mut B
         }
         let mut line = row(left, 0);
         let most = if area.width < MEDIUM { area.width / 2 } else { area.width / 2 + area.width / 8 };
-        let when = fitting(when_told(agent), most);
+        let when = fitting(plan_forecast(agent), most);
         if !when.is_empty() {
             line = put_right(buffer, line, &format!(" {when}"), theme.dim);
         }
@@ -52,14 +52,14 @@ fn draw_plans(facts: &Facts, when_told: WhenTold<'_>, area: Rect, buffer: &mut B
 pub fn draw(
     pane: &PendingPane,
     used: PaneUse,
-    (forecast, when_told): (Forecast<'_>, WhenTold<'_>),
+    (forecast, plan_forecast): (Forecast<'_>, PlanForecast<'_>),
     facts: &Facts,
     area: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
 ) {
     regions.add(area, Region::Pane(Pane::Pending));
-    let area = draw_plans(facts, when_told, area, buffer);
+    let area = draw_plans(facts, plan_forecast, area, buffer);
     let texts = &facts.run.pending;
     let entries = texts.entries();
     let theme = &facts.theme;

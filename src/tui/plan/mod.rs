@@ -146,7 +146,7 @@ impl Overlay for PlanPane {
             let words = ["No steps yet.", "The agent writes them down, and so may you: a adds one."];
             return draw_empty(&words, inner, theme, buffer);
         };
-        let waiting = summary(&shared.untold());
+        let waiting = summary(&shared.unsent());
         if !waiting.is_empty() && inner.height > 2 {
             let last = row(inner, inner.height - 1);
             put(buffer, last, &format!("⋯ not told yet: {waiting}"), theme.pending);

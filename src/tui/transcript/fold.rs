@@ -234,13 +234,13 @@ impl Transcript {
                 }
                 !files.is_empty()
             }
-            Event::RuleTold { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
+            Event::RuleNotified { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
             // What the agent changes its call shows.
             Event::PlanChanged(changed) => match changed.by {
                 PlanAuthor::Agent => false,
                 PlanAuthor::User => self.say(Level::Info, &text::visible_line(&changed.sentence())),
             },
-            Event::PlanTold(told) => self.say(Level::Info, &text::visible_line(&told.sentence())),
+            Event::PlanNotified(notified) => self.say(Level::Info, &text::visible_line(&notified.sentence())),
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false

@@ -176,9 +176,9 @@ fn skills(facts: &Facts, name: &str) -> Vec<PaneEffect> {
 /// Offers a model server of this machine in place of the embedded model.
 pub fn offer(app: &mut App, offer: LocalServer) {
     let LocalServer { what, address, model, .. } = &offer;
-    let told =
+    let line =
         format!("{what} answers on {address} with {model}: F6 uses it; what you send now goes to the embedded model");
-    app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
+    app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &line);
     app.status.offer = Some(offer);
 }
 
@@ -281,6 +281,6 @@ fn stop(app: &mut App) -> Vec<Effect> {
 /// Returns a line about a changed file.
 fn in_words(file: &ChangedFile<'_>) -> PaneEffect {
     let (added, removed) = file.lines();
-    let told = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
-    PaneEffect::Note(AgentId::main(), told)
+    let line = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
+    PaneEffect::Note(AgentId::main(), line)
 }

@@ -17,7 +17,7 @@ use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
 /// Shows the hooks; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
     if facts.medium == Medium::Lines {
-        return told(facts);
+        return listed(facts);
     }
     let mut list = Choices::awaited(ChoiceSubject::Hook);
     list.take(Ok(rows(facts)));
@@ -32,15 +32,14 @@ pub fn follow(overlays: &mut Overlays, facts: &Facts) {
     }
 }
 
-fn told(facts: &Facts) -> Vec<PaneEffect> {
+fn listed(facts: &Facts) -> Vec<PaneEffect> {
     let hooks = &facts.run.hooks;
     if hooks.known.is_empty() {
         return vec![PaneEffect::Say("there are no hooks; /help hooks says how to add some".to_owned())];
     }
     let line = |hook: &HookStatus| {
         let about = about(hook, hooks.last(hook));
-        let told = format!("{}: {about}", visible_line(&hook.command));
-        PaneEffect::Note(AgentId::main(), told)
+        PaneEffect::Note(AgentId::main(), format!("{}: {about}", visible_line(&hook.command)))
     };
     hooks.known.iter().map(line).collect()
 }

@@ -17,7 +17,7 @@ pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &st
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let named = |id: &str| facts.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
     match (first, named(if first == "stop" { rest } else { first })) {
-        ("", _) if facts.medium == Medium::Lines => told(facts),
+        ("", _) if facts.medium == Medium::Lines => listed(facts),
         ("", _) => {
             overlays.toggle(JobsPane::default);
             Vec::new()
@@ -42,14 +42,14 @@ pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &st
 /// Lines of an output that are told at once.
 const LINES: usize = 20;
 
-fn told(facts: &Facts) -> Vec<PaneEffect> {
+fn listed(facts: &Facts) -> Vec<PaneEffect> {
     let line = |job: &JobState| {
         let time = seconds(job.elapsed_ms(facts.now));
-        let told = format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.words(), job.last_line());
-        PaneEffect::Note(AgentId::main(), told)
+        let line = format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.words(), job.last_line());
+        PaneEffect::Note(AgentId::main(), line)
     };
-    let told: Vec<PaneEffect> = facts.run.jobs.all().map(line).collect();
-    if told.is_empty() { vec![PaneEffect::Say("no command was run in the background".to_owned())] } else { told }
+    let listed: Vec<PaneEffect> = facts.run.jobs.all().map(line).collect();
+    if listed.is_empty() { vec![PaneEffect::Say("no command was run in the background".to_owned())] } else { listed }
 }
 
 /// Asks whether a job is to be stopped, or says that it has ended.

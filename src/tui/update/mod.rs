@@ -93,7 +93,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.facts.now = at;
             app.facts.run.agents.tick(at);
         }
-        Msg::Post(post) => match post::told(app, post) {
+        Msg::Post(post) => match post::apply(app, post) {
             PostOutcome::Piece => return effects,
             PostOutcome::Changed(more) => {
                 app.pending.follow(&app.facts.run.pending);

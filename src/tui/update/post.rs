@@ -29,7 +29,7 @@ pub enum PostOutcome {
 }
 
 /// Folds what the run says.
-pub fn told(app: &mut App, post: Post) -> PostOutcome {
+pub fn apply(app: &mut App, post: Post) -> PostOutcome {
     app.facts.run.post(&post, app.facts.now);
     let App { questions, message, facts, .. } = app;
     let wanted = match post {

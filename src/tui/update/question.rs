@@ -81,8 +81,8 @@ pub fn begin_unfinished(
         // Nothing gets into a line that is being typed; `/back` brings it there.
         Medium::Lines => {
             for draft in &left.drafts {
-                let told = format!("you were writing: {}; /back brings it into the line", draft.text);
-                wanted.push(PaneEffect::Note(AgentId::main(), told));
+                let line = format!("you were writing: {}; /back brings it into the line", draft.text);
+                wanted.push(PaneEffect::Note(AgentId::main(), line));
                 message.set_aside(Removed::Draft(draft.text.clone()));
             }
         }

@@ -293,7 +293,7 @@ fn go(app: &mut App, position: usize) {
         for Step { at, post, .. } in steps {
             app.facts.now = at;
             // What comes back would be done outside, and was done then.
-            if let PostOutcome::Changed(_) = post::told(app, post) {
+            if let PostOutcome::Changed(_) = post::apply(app, post) {
                 app.pending.follow(&app.facts.run.pending);
             }
             here += 1;

@@ -17,7 +17,7 @@ use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
 /// Shows how the servers stand, and asks for it anew; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
     if facts.medium == Medium::Lines {
-        return told(facts);
+        return listed(facts);
     }
     let mut list = Choices::awaited(ChoiceSubject::Server);
     if !facts.run.servers.is_empty() {
@@ -27,7 +27,7 @@ pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
     vec![Request::Servers { request: ServerRequest::List }.into()]
 }
 
-fn told(facts: &Facts) -> Vec<PaneEffect> {
+fn listed(facts: &Facts) -> Vec<PaneEffect> {
     if facts.run.servers.is_empty() {
         return vec![PaneEffect::Say("no MCP server is configured".to_owned())];
     }

@@ -19,7 +19,7 @@ use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
 
 /// Most sessions that are told in lines.
-const TOLD: usize = 10;
+const LISTED_SESSIONS: usize = 10;
 /// What happens to a turn when the screen closes.
 const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
 
@@ -103,9 +103,9 @@ pub fn listed(
         SessionsFor::Holding(_) => (ChoiceSubject::Hit, "steersman replay ID --at N shows a session at event N"),
     };
     if facts.medium == Medium::Lines {
-        for row in known.iter().take(TOLD) {
-            let told = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.facts));
-            wanted.push(PaneEffect::Note(AgentId::main(), told));
+        for row in known.iter().take(LISTED_SESSIONS) {
+            let line = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.facts));
+            wanted.push(PaneEffect::Note(AgentId::main(), line));
         }
         wanted.push(PaneEffect::Say(sentence.to_owned()));
     }

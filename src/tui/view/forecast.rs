@@ -233,7 +233,7 @@ fn forward_to(app: &App, agent: &AgentId) -> Option<usize> {
     let node = app.facts.run.agents.get(agent)?;
     let since = node.open.iter().filter(|call| call.name == "agent").map(|call| call.since).min()?;
     let is_long = seconds_between(since, app.facts.now) >= limits::FORWARD_AFTER.as_secs();
-    let count = app.facts.run.agents.told_beneath(agent).len();
+    let count = app.facts.run.agents.addressed_beneath(agent).len();
     (is_long && count > 0).then_some(count)
 }
 

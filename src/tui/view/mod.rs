@@ -179,8 +179,16 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     rules::draw(&app.facts, panes.rules, buffer);
     tour::draw(&app.facts, panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
-    let told = |agent: &AgentId| forecast::of_plan(app, agent);
-    pending::draw(&app.pending, list_use(app), (&forecast, &told), &app.facts, panes.pending, &mut regions, buffer);
+    let plan_forecast = |agent: &AgentId| forecast::of_plan(app, agent);
+    pending::draw(
+        &app.pending,
+        list_use(app),
+        (&forecast, &plan_forecast),
+        &app.facts,
+        panes.pending,
+        &mut regions,
+        buffer,
+    );
     regions.add(panes.pause, Region::Pane(Pane::Pause));
     let drawn_pause = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.pause, buffer);
     regions.add(panes.composer, Region::Text);

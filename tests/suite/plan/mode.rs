@@ -72,7 +72,7 @@ impl Ship {
 
     fn news(&self) -> Vec<PlanNews> {
         let told = self.rig.events().into_iter().filter_map(|event| match event {
-            Event::PlanTold(told) => Some(told.news),
+            Event::PlanNotified(told) => Some(told.news),
             _ => None,
         });
         told.collect()

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use steersman::event::Event;
 use steersman::id::AgentId;
-use steersman::plan::{PlanChanged, PlanEdit, PlanNews, PlanTold, StepState, WrittenStep};
+use steersman::plan::{PlanChanged, PlanEdit, PlanNews, PlanNotified, StepState, WrittenStep};
 use steersman::protocol::{Request, Shift};
 use steersman::tui::msg::Effect;
 use steersman::tui::plan::PlanPane;
@@ -180,9 +180,9 @@ fn what_is_not_told_waits_as_one_line_until_the_agent_is_told() {
     let plan = scene.keys("<f2>").screen();
     assert!(plan.contains("not told yet: 1 step added, 1 struck out"), "{plan}");
     scene.keys("<esc>");
-    let untold = scene.stage.handle.plans().take_untold(&AgentId::main()).unwrap();
-    let told = PlanTold { news: PlanNews::Changed, version: untold.version, summary: "1 step added".to_owned() };
-    let screen = scene.stage.event("", Event::PlanTold(told)).screen();
+    let untold = scene.stage.handle.plans().take_update(&AgentId::main()).unwrap();
+    let told = PlanNotified { news: PlanNews::Changed, version: untold.version, summary: "1 step added".to_owned() };
+    let screen = scene.stage.event("", Event::PlanNotified(told)).screen();
     assert!(!screen.contains("⋯ plan:") && screen.contains("the agent is told of the plan: 1 step added"), "{screen}");
 }
 

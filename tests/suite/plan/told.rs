@@ -29,7 +29,7 @@ fn changes(rig: &Rig) -> Vec<(PlanAuthor, String)> {
 
 fn told(rig: &Rig) -> Vec<String> {
     let told = |event| match event {
-        Event::PlanTold(told) if told.news == PlanNews::Changed => Some(told.summary),
+        Event::PlanNotified(told) if told.news == PlanNews::Changed => Some(told.summary),
         _ => None,
     };
     rig.events().into_iter().filter_map(told).collect()

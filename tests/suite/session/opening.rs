@@ -65,7 +65,7 @@ fn a_session_that_is_read_part_by_part_goes_on_as_one_that_was_read_at_once() {
         let mut told = Vec::new();
         loop {
             let events = parts.events().unwrap();
-            assert!(events.len() <= limits::RETOLD_EVENTS);
+            assert!(events.len() <= limits::RESUME_EVENTS);
             if events.is_empty() {
                 break;
             }
@@ -164,7 +164,7 @@ struct Many {
 
 impl Earlier for Many {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
-        let count = self.left.min(limits::RETOLD_EVENTS);
+        let count = self.left.min(limits::RESUME_EVENTS);
         self.left -= count;
         let first = self.read.fetch_add(count, Ordering::SeqCst) as u64;
         Ok((1..=count as u64)
@@ -194,11 +194,11 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
             told += posts.iter().filter(|post| matches!(post, Post::Envelope(_))).count();
             most = most.max(posts.len());
             tokio::task::yield_now().await;
-            assert!(read.load(Ordering::SeqCst) <= told + limits::RETOLD_POSTS + 2 * limits::RETOLD_EVENTS);
+            assert!(read.load(Ordering::SeqCst) <= told + limits::RESUME_POSTS + 2 * limits::RESUME_EVENTS);
         }
     };
     within(PATIENCE, "all is told", all).await;
-    assert!(most <= limits::RETOLD_POSTS + 2 * limits::RETOLD_EVENTS, "{most}");
+    assert!(most <= limits::RESUME_POSTS + 2 * limits::RESUME_EVENTS, "{most}");
     assert_eq!(host.handle().inject_user_message(&AgentId::main(), "now").unwrap().as_str(), "m71");
     host.handle().stop();
     within(PATIENCE, "it settles", host.settled()).await.unwrap();

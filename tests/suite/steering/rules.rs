@@ -78,7 +78,7 @@ async fn a_rule_holds_from_its_delivery_and_an_edit_and_a_withdrawal_are_told_at
         .events()
         .into_iter()
         .filter_map(|event| match event {
-            Event::RuleTold { id, news, text } => Some((id.to_string(), news, text)),
+            Event::RuleNotified { id, news, text } => Some((id.to_string(), news, text)),
             _ => None,
         })
         .collect();

@@ -204,7 +204,7 @@ fn rules_are_listed_changed_and_withdrawn_in_words() {
 #[test]
 fn what_an_agent_told_its_model_of_a_rule_stands_in_its_transcript() {
     let mut stage = working(120, 36);
-    let told = |news, text: Option<&str>| Event::RuleTold { id: "m2".into(), news, text: text.map(str::to_owned) };
+    let told = |news, text: Option<&str>| Event::RuleNotified { id: "m2".into(), news, text: text.map(str::to_owned) };
     stage.event("", told(RuleNews::Changed, Some("touch nothing")));
     stage.event("", told(RuleNews::Withdrawn, None));
     let screen = stage.screen();

@@ -307,9 +307,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::Guards { .. }
         | Event::Pending { .. }
         | Event::Rules { .. }
-        | Event::RuleTold { .. }
+        | Event::RuleNotified { .. }
         | Event::PlanChanged(_)
-        | Event::PlanTold(_)
+        | Event::PlanNotified(_)
         | Event::Seen { .. }
         | Event::Returned { .. }
         | Event::History { .. }

@@ -146,7 +146,7 @@ impl Agents {
     }
 
     /// Returns the sub-agents of an agent, and theirs, that run and take messages, in the order in which they came.
-    pub fn told_beneath(&self, top: &AgentId) -> Vec<AgentId> {
+    pub fn addressed_beneath(&self, top: &AgentId) -> Vec<AgentId> {
         let Some(place) = self.places.get(top).copied() else { return Vec::new() };
         let beneath = self.running_beneath(place).into_iter().filter(|index| *index != place);
         let nodes = beneath.filter_map(|index| self.nodes.get(index)).filter(|node| node.takes_messages());

@@ -171,7 +171,7 @@ async fn live(seed: u64, tally: &mut Tally) {
         match envelope.event {
             Event::UserTurn { met: Some(_), .. } => tally.conditions += 1,
             Event::AgentSpawned { call: None, .. } => tally.continued += 1,
-            Event::PlanTold(_) => tally.plans += 1,
+            Event::PlanNotified(_) => tally.plans += 1,
             _ => {}
         }
     }
