@@ -1,4 +1,5 @@
-//! The program within tmux, GNU screen and mosh: the same screen as on the terminal itself, keys and pastes, and a clean end.
+//! The program within tmux, GNU screen and mosh, and over ssh: the same screen as on the terminal itself, keys and pastes,
+//! and a clean end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,21 +15,38 @@ use crate::support::terminal::{Start, Terminal, keys};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A multiplexer, as a user has it who has set nothing, but for the line that would be in the way.
+/// What stands between the program and the terminal, as a user has it who has set nothing, but for the line that would be
+/// in the way.
 #[derive(Clone, Copy, Debug)]
 enum Multiplexer {
     Tmux,
     Screen,
     /// With its own server on this machine; no ssh is between.
     Mosh,
+    /// With a server of its own on two pipes; nothing listens.
+    Ssh,
 }
 
-const ALL: [Multiplexer; 3] = [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::Mosh];
+const ALL: [Multiplexer; 4] = [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::Mosh, Multiplexer::Ssh];
 
 /// Starts a server for the command line behind it, which would begin at home, and the client on this terminal.
 const MOSH: &str = r#"line=$(mosh-server new -i 127.0.0.1 -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@" 2>/dev/null | grep CONNECT)
 set -- $line
 MOSH_KEY=$4 exec mosh-client 127.0.0.1 "$3""#;
+
+const SSHD: &str = "/usr/sbin/sshd";
+
+/// Logs in with a new key. The program has the variables of this side, and of the other side only those of the login: what
+/// the user's own shell sets is not of this test.
+const SSH: &str = r#"dir=$1; shift
+ssh-keygen -q -t ed25519 -N '' -f "$dir/key" && cp "$dir/key.pub" "$dir/keys" || exit
+printf '%s\n' "HostKey $dir/key" "AuthorizedKeysFile $dir/keys" 'StrictModes no' 'UsePAM no' 'PermitRootLogin yes' \
+    'PidFile none' > "$dir/server"
+variables=$(env -0 | xargs -0 printf " '%s'")
+exec ssh -F none -tt -i "$dir/key" -o BatchMode=yes -o LogLevel=ERROR -o StrictHostKeyChecking=no \
+    -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null \
+    -o ProxyCommand="/usr/sbin/sshd -i -f $dir/server" localhost \
+    "cd '$PWD' && exec env -i$variables SSH_TTY=\$SSH_TTY SSH_CONNECTION=\"\$SSH_CONNECTION\" $(printf " '%s'" "$@")""#;
 
 impl Multiplexer {
     fn start(self, server: &Server, dir: &Path, settings: &str) -> Option<Terminal> {
@@ -37,7 +55,7 @@ impl Multiplexer {
         let own = match self {
             Self::Tmux => "set -g status off\nset -g destroy-unattached on\n",
             Self::Screen => "autodetach off\nstartup_message off\n",
-            Self::Mosh => "",
+            Self::Mosh | Self::Ssh => "",
         };
         fs::write(&file, format!("{own}{settings}\n")).unwrap();
         let file = file.to_str().unwrap().to_owned();
@@ -50,6 +68,15 @@ impl Multiplexer {
                     return None;
                 }
                 start.env("MOSH_SERVER_NETWORK_TMOUT", "10").spawn_under("sh", &["-c", MOSH, "sh"])
+            }
+            Self::Ssh => {
+                // Only root's server wants a directory for what it does before a login.
+                let is_ready = !rustix::process::getuid().is_root() || Path::new("/run/sshd").exists();
+                if !Path::new(SSHD).exists() || !is_ready {
+                    skip(Need::Program("sshd"), "the program over ssh");
+                    return None;
+                }
+                start.spawn_under("sh", &["-c", SSH, "sh", dir.to_str().unwrap()])
             }
             Self::Tmux => {
                 start.env("TMUX_TMPDIR", dir.to_str().unwrap()).spawn_under("tmux", &["-f", &file, "new-session", "--"])

@@ -107,7 +107,21 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             msg
         }
-        msg => msg,
+        Msg::Key(..)
+        | Msg::Typed(..)
+        | Msg::Paste(..)
+        | Msg::Mouse(..)
+        | Msg::ImageRead { .. }
+        | Msg::Replayed(_)
+        | Msg::ChooseSession
+        | Msg::Copied(_)
+        | Msg::Edited { .. }
+        | Msg::Looked(_)
+        | Msg::Drawn(_)
+        | Msg::Line(..)
+        | Msg::Printed(..)
+        | Msg::NobodyThere(_)
+        | Msg::Shown(..) => msg,
     };
     let now = moment(&msg);
     if let Some(now) = now {
@@ -136,11 +150,34 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// Returns whether an effect is carried out in a replay: it sends nothing and writes no message.
+/// Returns whether an effect is carried out in a replay: it sends nothing, writes no message and leads nowhere else.
 fn is_allowed(effect: &Effect) -> bool {
-    let writes = matches!(effect, Effect::Edit { subject: EditorSubject::Draft, .. } | Effect::Remember(_));
-    let leads_elsewhere = matches!(effect, Effect::Switch(_) | Effect::ListSessions(_) | Effect::Compare(_));
-    !writes && !leads_elsewhere && !matches!(effect, Effect::Request(_))
+    match effect {
+        Effect::Request(_)
+        | Effect::Remember(_)
+        | Effect::Edit { subject: EditorSubject::Draft, .. }
+        | Effect::Switch(_)
+        | Effect::ListSessions(_)
+        | Effect::Compare(_) => false,
+        Effect::Write { .. }
+        | Effect::Copy(_)
+        | Effect::Edit { subject: EditorSubject::Entry, .. }
+        | Effect::Notify(_)
+        | Effect::Suspend
+        | Effect::Mouse(_)
+        | Effect::ReadImage { .. }
+        | Effect::PasteImage
+        | Effect::ListPaths
+        | Effect::Match(_)
+        | Effect::Colour(_)
+        | Effect::MakePicture(_)
+        | Effect::KeepPicture(_)
+        | Effect::Redraw
+        | Effect::ReadSession(_)
+        | Effect::Tell(_)
+        | Effect::Quit
+        | Effect::Detach => true,
+    }
 }
 
 fn moment(msg: &Msg) -> Option<Timestamp> {
