@@ -7,12 +7,12 @@
 use std::mem;
 use std::sync::{Arc, Mutex};
 
+use crate::agent::OutputSchema;
 use crate::agent::builder_parts::{BuilderPart, turns_of};
 use crate::agent::call_ids::CallIds;
 use crate::agent::conditions::ConditionWatch;
 use crate::agent::context_size::{ContextSize, guess_text};
 use crate::agent::finalizers::Closer;
-use crate::agent::output_schema::OutputSchema;
 use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{
     Agent, CompactionRequest, EmptyReply, Extension, History, LoopHooks, ModelChoice, SessionStart, Subscribers,

@@ -59,7 +59,7 @@ mod long_wait;
 mod model;
 mod model_choice;
 mod on_drop;
-pub mod output_schema;
+mod output_schema;
 mod parts;
 mod pause;
 mod plan;
@@ -76,7 +76,6 @@ mod think;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::agent::output_schema::OutputSchema;
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
 use crate::error::BuildError;
@@ -99,6 +98,7 @@ pub use history::{
 pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionStart};
 pub use instruction_files::INSTRUCTION_FILE;
 pub use model_choice::{ChosenModel, ModelChoice};
+pub use output_schema::{OutputSchema, StructuredAnswer};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;

@@ -26,7 +26,7 @@ type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use steersman::agent::output_schema::OutputSchema;
+/// use steersman::agent::OutputSchema;
 /// use steersman::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

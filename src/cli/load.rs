@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::output_schema::OutputSchema;
+use crate::agent::OutputSchema;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
-use crate::agent::output_schema::OutputSchema;
+use crate::agent::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 
 use super::args::ExecArgs;
-use crate::agent::output_schema::OutputSchema;
+use crate::agent::OutputSchema;
 use crate::cli::exit::say;
 use crate::image::{Image, ImageType, attach_file};
 use crate::limits;

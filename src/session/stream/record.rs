@@ -15,7 +15,7 @@ use super::fields::{
     UsageSum, UserTurnFields,
 };
 use super::permission::question_fields;
-use crate::agent::output_schema::OutputSchema;
+use crate::agent::OutputSchema;
 use crate::approval::Approvals;
 use crate::details::Details;
 use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
