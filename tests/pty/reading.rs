@@ -96,16 +96,20 @@ fn nothing_that_was_said_is_lost_above_the_screen() {
     terminal.wait_for("alpha line 59");
     terminal.send("two\r");
     terminal.wait_for("beta line 59");
+    terminal.wait_for("· idle");
     terminal.send("\x1b[1;5H");
-    terminal.wait_for("› one");
-    let mut seen = terminal.screen();
+    let mut screen = terminal.wait_for("› one");
+    let mut seen = screen.clone();
     for page in 0..30 {
         if seen.contains("beta line 59") {
             break;
         }
-        let before = terminal.screen();
+        // Below the row that names the agent; every second row is blank.
+        let top = |screen: &str| screen.lines().skip(1).take(6).collect::<String>();
+        let before = top(&screen);
         terminal.send("\x1b[6~");
-        seen.push_str(&terminal.wait_until(&format!("page {page}"), |screen| screen != before));
+        screen = terminal.wait_until(&format!("page {page}"), |screen| top(screen) != before);
+        seen.push_str(&screen);
     }
     for name in ["alpha", "beta"] {
         for line in (0..60).filter(|line| *line != 20) {

@@ -218,11 +218,16 @@ impl Start {
         let in_thread = Arc::clone(&seen);
         let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
+            // What the screen does not show yet: the beginning of a frame.
+            let mut waiting = Vec::new();
             loop {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, wake) = &*in_thread;
                 let mut seen = wake.wait_while(lock.lock().unwrap(), |seen| seen.stopped).unwrap();
-                seen.parser.process(&buffer[..count]);
+                waiting.extend_from_slice(&buffer[..count]);
+                let whole = if count == 0 { waiting.len() } else { whole_frames(&waiting) };
+                seen.parser.process(&waiting[..whole]);
+                waiting.drain(..whole);
                 seen.raw.extend_from_slice(&buffer[..count]);
                 seen.ended = count == 0;
                 wake.notify_all();
@@ -233,6 +238,18 @@ impl Start {
         });
         Terminal { master: Some(pair.master), writer: Some(writer), reader: Some(reader), child, seen, home }
     }
+}
+
+/// Returns how many bytes end before a frame that has begun and not ended: a terminal shows it as a whole, however it is read.
+fn whole_frames(bytes: &[u8]) -> usize {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let is_open = |at: &usize| memchr::memmem::find(&bytes[*at..], END).is_none();
+    if let Some(at) = memchr::memmem::rfind(bytes, BEGIN).filter(is_open) {
+        return at;
+    }
+    let is_begun = |length: &usize| bytes.ends_with(&BEGIN[..*length]);
+    bytes.len() - (1..BEGIN.len()).rev().find(is_begun).unwrap_or(0)
 }
 
 impl Terminal {

@@ -76,15 +76,15 @@ impl Accounts {
         let mut total = 0;
         for conversation in &self.conversations {
             let count = conversation.texts.iter().flat_map(|text| tokens(text)).filter(|found| found == token).count();
-            let (texts, rows, log) = (&conversation.texts, self.rows(token), &typist.log);
-            assert!(count <= 1, "{seed}: {token} went {count} times to one agent: {texts:#?}\n{rows:#?}\n{log:?}");
+            let (texts, rows, log) = (&conversation.texts, self.rows(token), typist.log.join("\n"));
+            assert!(count <= 1, "{seed}: {token} went {count} times to one agent: {texts:#?}\n{rows:#?}\n{log}");
             total += count;
         }
-        let (rows, log) = (self.rows(token), &typist.log);
-        assert!(everybody || total <= 1, "{seed}: {token} went to {total} agents: {rows:#?}\n{log:?}");
+        let (rows, log) = (self.rows(token), typist.log.join("\n"));
+        assert!(everybody || total <= 1, "{seed}: {token} went to {total} agents: {rows:#?}\n{log}");
         // A turn that is cancelled between a delivery and the next request says so, and makes no request with the text.
         let gone = rows.iter().any(|row| is_gone(&row["state"]) || row["state"].starts_with("delivered, not seen"));
-        assert!(total > 0 || gone, "{seed}: {token} is lost: {rows:#?}\n{log:?}");
+        assert!(total > 0 || gone, "{seed}: {token} is lost: {rows:#?}\n{log}");
     }
 
     fn rows(&self, token: &str) -> Vec<&HashMap<String, String>> {

@@ -42,6 +42,13 @@ impl Typist {
         self.random.pause(40)
     }
 
+    /// Notes what the screen shows behind an act, for a failure: the pending texts, the message and the line of state.
+    pub fn look(&mut self, screen: &str) {
+        let rows: Vec<&str> = screen.lines().map(str::trim_end).filter(|row| !row.is_empty()).collect();
+        let last: Vec<&str> = rows[rows.len().saturating_sub(7)..].to_vec();
+        self.log.push(last.join("\n"));
+    }
+
     /// Does one thing.
     pub fn act(&mut self, terminal: &mut Terminal, server: &Server) {
         match self.random.below(23) {
@@ -134,7 +141,7 @@ impl Typist {
     }
 
     fn send(&mut self, terminal: &mut Terminal, keys: &str) {
-        self.log.push(format!("{keys:?}"));
+        self.log.push(format!("== {keys:?}"));
         terminal.send(keys);
     }
 
