@@ -80,7 +80,7 @@ impl Hub {
     /// get far ahead of it.
     pub fn first(self: &Arc<Self>) -> LocalClient {
         let member = Arc::new(Member::new(None, Arc::clone(self.handle.mailbox())));
-        self.members.add(&member);
+        self.members.add_first(&member);
         LocalClient::of(Arc::clone(self), member)
     }
 
@@ -109,8 +109,8 @@ impl Hub {
 
     /// Tells whether anybody else than this client, or one that only calls, looks at the run.
     pub(super) fn has_others(&self, name: Option<&ClientId>) -> bool {
-        let screens = self.members.all();
-        screens.iter().filter_map(|member| member.name.as_ref()).any(|other| Some(other) != name && is_screen(other))
+        let members = self.members.all();
+        members.iter().any(|other| other.name.as_ref() != name && other.is_screen())
     }
 
     /// Tells every client that the run is over.
@@ -127,7 +127,11 @@ impl Hub {
     pub fn join(self: &Arc<Self>, name: ClientId, beginning: Beginning) -> LocalClient {
         let member = Arc::new(Member::new(Some(name), Arc::new(Mailbox::new())));
         match beginning {
-            Beginning::Past => self.members.add_with_past(&member),
+            Beginning::Past => {
+                let is_gone = |client: Option<&ClientId>| self.members.find(client).is_none();
+                let drafts = if member.is_screen() { self.requests.take_drafts(is_gone) } else { Vec::new() };
+                self.members.add_with_past(&member, drafts);
+            }
             Beginning::Now => self.members.add(&member),
         }
         LocalClient::of(Arc::clone(self), member)
@@ -199,7 +203,8 @@ fn marks(request: &Request) -> fn(&Member) {
     }
 }
 
-fn is_screen(name: &ClientId) -> bool {
+/// Tells whether a client of this name is a screen.
+pub(super) fn is_screen(name: &ClientId) -> bool {
     name.as_str().split(' ').next() == Some(SCREEN)
 }
 

@@ -10,8 +10,9 @@ use crate::event::{Event, Pending};
 use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
-use crate::protocol::{BudgetStatus, Notice, Post};
+use crate::protocol::{BudgetStatus, DraftText, Notice, Post, Unfinished};
 use crate::session::client::{Wake, WakeReason};
+use crate::session::hub::is_screen;
 use crate::session::past::{Past, size};
 use crate::session::status::StatusFold;
 use crate::sync::lock;
@@ -96,6 +97,11 @@ impl Member {
         posts
     }
 
+    /// Tells whether a person looks at it and can answer.
+    pub(super) fn is_screen(&self) -> bool {
+        self.name.as_ref().is_some_and(is_screen)
+    }
+
     /// Tells whether it was let go.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::SeqCst)
@@ -126,7 +132,17 @@ pub(super) struct Members {
     handle: Handle,
     list: Mutex<Vec<Weak<Member>>>,
     /// What the run said, and what that means as a whole; taken before the list.
-    said: Mutex<(Past, StatusFold)>,
+    said: Mutex<Said>,
+}
+
+#[derive(Default)]
+struct Said {
+    past: Past,
+    fold: StatusFold,
+    /// Whether the client that the run was started with is there, or was.
+    has_first: bool,
+    /// What an earlier process left, until somebody is asked about it.
+    unfinished: Option<Unfinished>,
 }
 
 impl Members {
@@ -144,25 +160,43 @@ impl Members {
         lock(&self.list).push(Arc::downgrade(member));
     }
 
-    /// Adds a client that is told the past first: nothing comes between that and what happens from now on.
-    pub(super) fn add_with_past(&self, member: &Arc<Member>) {
-        let said = lock(&self.said);
-        said.0.all().into_iter().for_each(|post| member.mail.push(post));
+    /// Adds the client that the run was started with. What an earlier process left is its own, out of the mailbox.
+    pub(super) fn add_first(&self, member: &Arc<Member>) {
+        let mut said = lock(&self.said);
+        (said.has_first, said.unfinished) = (true, None);
+        self.add(member);
+    }
+
+    /// Adds a client that is told the past first: nothing comes between that and what happens from now on. A screen gets
+    /// what an earlier process left, and these drafts of screens that are gone.
+    pub(super) fn add_with_past(&self, member: &Arc<Member>, drafts: Vec<DraftText>) {
+        let mut said = lock(&self.said);
+        said.past.all().into_iter().for_each(|post| member.mail.push(post));
+        if member.is_screen() {
+            let mut left = said.unfinished.take().unwrap_or_default();
+            left.drafts.extend(drafts);
+            if left != Unfinished::default() {
+                member.mail.push(Post::Notice(Notice::Unfinished(left)));
+            }
+        }
         self.add(member);
     }
 
     /// Looks at what the run means as a whole.
     pub(super) fn look<T>(&self, look: impl FnOnce(&StatusFold) -> T) -> T {
-        look(&lock(&self.said).1)
+        look(&lock(&self.said).fold)
     }
 
     /// Passes a post of the run on to everyone but the first client, who gets it from the mailbox itself.
     pub(super) fn said(&self, post: &Post) {
+        if let Post::Notice(Notice::Unfinished(left)) = post {
+            return self.leave(left);
+        }
         let size = size(post);
         {
             let mut said = lock(&self.said);
-            said.0.push(post, size);
-            said.1.apply(post);
+            said.past.push(post, size);
+            said.fold.apply(post);
             for member in self.all().iter().filter(|member| member.name.is_some()) {
                 member.mail(post, size);
             }
@@ -178,6 +212,19 @@ impl Members {
             if let (false, Some(first)) = (orphans.is_empty(), self.find(None)) {
                 first.reply([Post::Notice(Notice::Returned(orphans))]);
             }
+        }
+    }
+
+    /// Passes on what an earlier process left: to one screen alone, so that no draft is in two messages and nobody is asked
+    /// twice.
+    fn leave(&self, left: &Unfinished) {
+        let mut said = lock(&self.said);
+        if said.has_first {
+            return;
+        }
+        match self.all().iter().find(|member| member.is_screen()) {
+            Some(screen) => screen.mail(&Post::Notice(Notice::Unfinished(left.clone())), 0),
+            None => said.unfinished = Some(left.clone()),
         }
     }
 
@@ -229,7 +276,8 @@ impl Members {
         self.find(entry.sender.as_ref()).is_none()
     }
 
-    fn find(&self, name: Option<&ClientId>) -> Option<Arc<Member>> {
+    /// Returns the client of this name, as long as it is there; `None` names the one that the run was started with.
+    pub(super) fn find(&self, name: Option<&ClientId>) -> Option<Arc<Member>> {
         self.all().into_iter().find(|member| member.name.as_ref() == name)
     }
 }

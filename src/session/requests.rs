@@ -2,7 +2,7 @@
 //!
 //! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::control::Injection;
@@ -11,7 +11,7 @@ use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{
-    Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
+    Accepted, ClientId, ContextAct, Decision, DraftText, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange,
 };
 use crate::session::answers;
@@ -33,6 +33,21 @@ pub struct Requests {
     /// Called once for each reply; returns what its client is told.
     distribute: Distribute,
     replies: Mutex<HashMap<ClientId, Replies>>,
+    drafts: Drafts,
+}
+
+/// What the users of all clients are writing; `None` is the client that the run was started with.
+#[derive(Default)]
+struct Drafts(Mutex<BTreeMap<Option<ClientId>, Vec<DraftText>>>);
+
+impl Drafts {
+    /// Keeps what one client has instead of what it had, with those of the others.
+    fn keep(&self, handle: &Handle, client: Option<ClientId>, drafts: Vec<DraftText>) {
+        let mut all = lock(&self.0);
+        all.insert(client, drafts);
+        // Under the lock: the newest come last.
+        handle.keep_drafts(all.values().flatten().cloned().collect());
+    }
 }
 
 impl Requests {
@@ -46,7 +61,7 @@ impl Requests {
         handle: Handle,
         distribute: impl Fn(&ClientId, Reply) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self { handle, distribute: Box::new(distribute), replies: Mutex::default() }
+        Self { handle, distribute: Box::new(distribute), replies: Mutex::default(), drafts: Drafts::default() }
     }
 
     /// Carries a request out, unless that was done before, and returns its reply where it has one.
@@ -56,7 +71,7 @@ impl Requests {
         let slot = self.slot(&client, number)?;
         let carry_out = || {
             let sender = Some(client.clone()).filter(|client| !client.is_first());
-            carry_out(&self.handle, request, sender).map(|reply| (self.distribute)(&client, reply))
+            carry_out(&self.handle, &self.drafts, request, sender).map(|reply| (self.distribute)(&client, reply))
         };
         slot.get_or_init(carry_out).clone()
     }
@@ -79,13 +94,20 @@ impl Requests {
         Some(slot)
     }
 
+    /// Takes what the users of clients that are gone were writing.
+    pub(super) fn take_drafts(&self, is_gone: impl Fn(Option<&ClientId>) -> bool) -> Vec<DraftText> {
+        let mut all = lock(&self.drafts.0);
+        let left = all.extract_if(.., |client, _| is_gone(client.as_ref()));
+        left.flat_map(|(_, drafts)| drafts).collect()
+    }
+
     /// Forgets the requests of a client that does not come back.
     pub fn forget(&self, client: &ClientId) {
         lock(&self.replies).remove(client);
     }
 }
 
-fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Option<Reply> {
+fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
         Request::Inject { to, text, delivery, kind, scope, trigger, images } => {
             fault::block_at("send");
@@ -163,7 +185,7 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         Request::CheckImages => return ask_worker(handle, Command::CheckImages),
         Request::ReadImage { digest } => Reply::Image { image: handle.context().image(&digest), digest },
         Request::KeepDrafts { drafts } => {
-            handle.keep_drafts(drafts);
+            unsent.keep(handle, sender, drafts);
             return None;
         }
     })

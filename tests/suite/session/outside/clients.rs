@@ -1,15 +1,17 @@
 //! Several clients of one run: whose a text is, what a client that connects later is told, and 200 texts at once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::json;
 use steersman::event::{Event, Pending};
+use steersman::host::Keeper;
 use steersman::id::{AgentId, ClientId};
-use steersman::protocol::{Notice, Post, QueueAct, Reply, Request, Withdrawn};
-use steersman::session::{Beginning, Client as _, Hub, LocalClient};
+use steersman::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
+use steersman::session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
+use steersman::steering::TextKind;
 
 use super::{Listening, Raw, handle, inject, said};
 
@@ -134,6 +136,85 @@ fn a_client_that_comes_later_is_told_the_past_once_and_then_what_happens() {
     ];
     assert_eq!(events(&late), expected);
     assert_eq!(events(&first).len(), 4, "the first client has its own place");
+}
+
+/// Keeps the drafts that were recorded last.
+#[derive(Default)]
+struct NewestDrafts(Mutex<Vec<String>>);
+
+impl Keeper for NewestDrafts {
+    fn accepted(&self, _: &AgentId, _: Pending) {}
+
+    fn keep(&self) {}
+
+    fn drafts(&self, drafts: Vec<DraftText>) {
+        *self.0.lock().unwrap() = drafts.into_iter().map(|draft| draft.text).collect();
+    }
+}
+
+fn draft(text: &str) -> DraftText {
+    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new() }
+}
+
+fn attach(hub: &Arc<Hub>) -> LocalClient {
+    hub.join(hub.name_for(SCREEN, None), Beginning::Past)
+}
+
+/// The drafts that a client was given.
+fn given(client: &LocalClient) -> Vec<String> {
+    let posts = client.events().into_iter();
+    let drafts = posts.filter_map(|post| match post {
+        Post::Notice(Notice::Unfinished(left)) => Some(left.drafts),
+        _ => None,
+    });
+    drafts.flatten().map(|draft| draft.text).collect()
+}
+
+#[test]
+fn what_one_screen_writes_does_not_replace_what_another_writes() {
+    let handle = handle();
+    let newest = Arc::new(NewestDrafts::default());
+    handle.set_keeper(newest.clone());
+    let hub = Hub::new(handle);
+    let (first, second) = (hub.first(), join(&hub));
+    first.send(Request::KeepDrafts { drafts: vec![draft("of the first")] });
+    second.send(Request::KeepDrafts { drafts: vec![draft("of the second")] });
+    assert_eq!(*newest.0.lock().unwrap(), ["of the first", "of the second"]);
+    second.send(Request::KeepDrafts { drafts: Vec::new() });
+    assert_eq!(*newest.0.lock().unwrap(), ["of the first"]);
+}
+
+#[test]
+fn what_an_earlier_process_left_is_for_one_screen_alone() {
+    let left = Unfinished { drafts: vec![draft("half a thought")], ..Unfinished::default() };
+    for is_first_there in [true, false] {
+        let handle = handle();
+        let hub = Hub::new(handle.clone());
+        hub.open();
+        handle.mailbox().push(Post::Notice(Notice::Unfinished(left.clone())));
+        let first = is_first_there.then(|| hub.first());
+        let (second, third) = (attach(&hub), attach(&hub));
+        let all = [first.as_ref().map(given).unwrap_or_default(), given(&second), given(&third)];
+        let expected: [&[&str]; 3] =
+            if is_first_there { [&["half a thought"], &[], &[]] } else { [&[], &["half a thought"], &[]] };
+        assert_eq!(all, expected);
+    }
+}
+
+#[test]
+fn what_somebody_wrote_on_a_screen_that_is_gone_is_on_the_next_one() {
+    let handle = handle();
+    let hub = Hub::new(handle.clone());
+    hub.open();
+    let (first, second) = (hub.first(), attach(&hub));
+    first.send(Request::KeepDrafts { drafts: vec![draft("of the first")] });
+    second.send(Request::KeepDrafts { drafts: vec![draft("over a connection that broke")] });
+    drop(second);
+    let third = attach(&hub);
+    assert_eq!(given(&third), ["over a connection that broke"]);
+    assert_eq!(given(&attach(&hub)), Vec::<String>::new(), "the third one has it");
+    drop(first);
+    assert_eq!(given(&attach(&hub)), ["of the first"]);
 }
 
 #[test]
