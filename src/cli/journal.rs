@@ -13,8 +13,8 @@ use crate::cli::args::Flags;
 use crate::cli::load::Start;
 use crate::cli::project::FrontEnd;
 use crate::config::ModelSource;
-use crate::event::Envelope;
-use crate::host::{Closing, Handle, Notice, Post};
+use crate::event::{Envelope, Event};
+use crate::host::{Closing, Earlier as _, Handle, Notice, Post, Resumed};
 use crate::id::{AgentId, MessageId};
 use crate::listener::Listener as _;
 use crate::protocol::{DraftText, Unfinished};
@@ -24,13 +24,17 @@ use crate::session::journal::{
     before, carried_over, images_of, restore_left,
 };
 use crate::steering::TextKind;
-use crate::text::visible_line;
+use crate::summary::count;
+use crate::text::{clip, visible_line};
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
 use crate::{clock, limits};
 
 /// A shorter value of a variable with a secret's name is no secret, but may be a part of any word. Bytes.
 const SHORTEST_SECRET: usize = 8;
+
+/// Columns of a session's first text in a sentence about it.
+const TITLE_COLUMNS: usize = 40;
 
 /// Begins the journal of a session that is to be saved, or takes up that of the session that is resumed; removes the
 /// journals that are too old.
@@ -197,12 +201,81 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
 
 /// Returns the newest session of a directory.
 fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
+    sessions_of(files, cwd)?.next().ok_or_else(|| "no session of this directory is saved".to_owned())
+}
+
+/// Returns the sessions of a directory, the newest first.
+fn sessions_of(files: &SessionFiles, cwd: &Path) -> Result<impl Iterator<Item = SessionFile>, String> {
     let directory = cwd.display().to_string();
-    let is_here = |file: &SessionFile| {
+    let is_here = move |file: &SessionFile| {
         file.header().is_some_and(|header| header.directory == directory && header.imported.is_none())
     };
     let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
-    all.into_iter().find(is_here).ok_or_else(|| "no session of this directory is saved".to_owned())
+    Ok(all.into_iter().filter(is_here))
+}
+
+/// Looks for the newest other session of a directory and says what it left unfinished, and how to go on with it. Beside the
+/// start, as a long journal takes its time.
+pub(super) fn offer_unfinished(state: PathBuf, cwd: PathBuf, own: Option<SessionId>, handle: &Handle) {
+    let mailbox = Arc::clone(handle.mailbox());
+    thread::spawn(move || {
+        let files = SessionFiles::within(&state);
+        let Some(file) =
+            sessions_of(&files, &cwd).ok().and_then(|mut all| all.find(|file| Some(&file.session) != own.as_ref()))
+        else {
+            return;
+        };
+        match unfinished(&file) {
+            Ok(Some(sentence)) => mailbox.push(Post::Notice(Notice::Info(sentence))),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, session = %file.session, "the newest session cannot be read"),
+        }
+    });
+}
+
+/// Returns the sentence about what waits in a session that nobody writes; `None` where nothing does.
+fn unfinished(file: &SessionFile) -> io::Result<Option<String>> {
+    if file.is_written() {
+        return Ok(None);
+    }
+    let (mut earlier, mut title) = (EarlierRun::of(file)?, String::new());
+    loop {
+        let events = earlier.events()?;
+        if events.is_empty() {
+            break;
+        }
+        for envelope in events {
+            if let Event::UserTurn { content, .. } = envelope.event
+                && title.is_empty()
+            {
+                title = content;
+            }
+        }
+    }
+    let Resumed { closing, unfinished, .. } = Box::new(earlier).resumed();
+    let is_cut = closing.iter().any(|end| end.agent.is_main() && matches!(end.event, Event::TurnEnded { .. }));
+    let drafts = unfinished.drafts.iter().filter(|draft| !draft.text.trim().is_empty()).count();
+    let mut parts = Vec::new();
+    if is_cut {
+        parts.push("a turn was cut short".to_owned());
+    }
+    if !unfinished.pending.is_empty() {
+        parts.push(format!("{} pending", unfinished.pending.len()));
+    }
+    if drafts > 0 {
+        parts.push(count(drafts, "draft"));
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let title = visible_line(title.lines().next().unwrap_or_default());
+    let title = if title.is_empty() { String::new() } else { format!(" “{}”", clip(&title, TITLE_COLUMNS)) };
+    // As much of the name as no session of another millisecond has.
+    let id = file.session.as_str().get(..13).unwrap_or(file.session.as_str());
+    Ok(Some(format!(
+        "The last session here is unfinished:{title} ({}). /resume {id} goes on with it",
+        parts.join(", ")
+    )))
 }
 
 /// Takes up a session: its file is this program's alone from here on. It is read while the screen shows its end.
@@ -217,8 +290,8 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
         let directory = visible_line(&header.directory).into_owned();
         return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
     }
-    let last = take_up(start, file)?;
-    Ok(Journal::resume(name.clone(), last, open.opening()).in_file(file.path.clone()))
+    let Numbering { last, texts } = take_up(start, file)?;
+    Ok(Journal::resume(name.clone(), last, open.opening()).behind_texts(texts).in_file(file.path.clone()))
 }
 
 fn header_of(file: &SessionFile) -> Result<Header, String> {
@@ -232,22 +305,33 @@ fn header_of(file: &SessionFile) -> Result<Header, String> {
     header.ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))
 }
 
-/// Lets the start show a session and go on with it; returns the number of its last record.
-fn take_up(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
+/// How far a session is numbered.
+struct Numbering {
+    /// Its last record.
+    last: u64,
+    /// Its texts, at most.
+    texts: u64,
+}
+
+/// Lets the start show a session and go on with it.
+fn take_up(start: &mut Start, file: &SessionFile) -> Result<Numbering, String> {
     let unreadable = |error: io::Error| unreadable(&file.session, &error);
     let mut tail = file.tail(limits::JOURNAL_TAIL).map_err(unreadable)?;
     let records: Vec<Record> = tail.by_ref().collect::<io::Result<_>>().map_err(unreadable)?;
     let is_whole = matches!(records.first(), Some(Record::Session(_)));
+    let texts = records.iter().map(Record::text_number).max().filter(|_| is_whole);
     if !is_whole {
         let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
         start.session_end = records.into_iter().filter_map(event).collect();
     }
     start.resumed = Some(Box::new(EarlierRun::of(file).map_err(unreadable)?));
-    match tail.last_number() {
+    let last = match tail.last_number() {
         // Nothing of the end can be read.
-        0 => Ok(file.read().map_err(unreadable)?.last),
-        last => Ok(last),
-    }
+        0 => file.read().map_err(unreadable)?.last,
+        last => last,
+    };
+    // Of a long session the end alone is read here. It has no more texts than records.
+    Ok(Numbering { last, texts: texts.unwrap_or(last) })
 }
 
 /// Shows a session that another program writes; where there is nobody to read it, it is refused.
@@ -309,7 +393,7 @@ pub(super) fn close_unseen(start: &mut Start) -> Result<(), String> {
 pub(super) fn attach(journal: &Journal, handle: &Handle) {
     handle.set_keeper(Arc::new(journal.clone()));
     // Before anybody sends a text: what was given a number in an earlier process is only known when all of that is read.
-    handle.interloper().take_over(Vec::new(), journal.earlier_records());
+    handle.interloper().take_over(Vec::new(), journal.earlier_texts());
     let mailbox = Arc::clone(handle.mailbox());
     journal.on_trouble(move |sentence| mailbox.push(Post::Notice(Notice::Info(sentence))));
 }

@@ -210,6 +210,8 @@ fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(
     let spending = start.config.spending.clone();
     let journal = start.journal.clone();
     let listening = Listening::of(&start, listens, Hosted::Here);
+    let is_new = start.resumed.is_none();
+    let (state, cwd) = (start.places.state.clone().filter(|_| is_new), start.cwd.clone());
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
     if let Some(journal) = &journal {
@@ -219,6 +221,9 @@ fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(
         }
     }
     host.handle().budget().configure(spending);
+    if let Some(state) = state {
+        journal::offer_unfinished(state, cwd, journal.as_ref().map(|journal| journal.session().clone()), host.handle());
+    }
     let handle = host.handle().clone();
     let hub = Hub::new(handle.clone());
     let server = listening.map(|listening| listening.begin(&hub)).transpose();

@@ -8,7 +8,7 @@ use steersman::event::Event;
 use steersman::session::journal::{Record, SessionFiles};
 
 use crate::support::long_session::{LAST_WORDS, recorded, write};
-use crate::support::server::Server;
+use crate::support::server::{Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,6 +48,57 @@ fn a_draft_is_back_after_a_resume_and_nothing_was_sent() {
     second.send(" ended\r");
     second.wait_for("The second answer.");
     assert_eq!(server.chats()[1].texts("user"), ["find the parser", "half a thought ended"]);
+    // Texts are numbered on, without a gap.
+    second.send("/ledger\r");
+    second.wait_for("m2");
+}
+
+#[test]
+fn what_a_killed_program_left_unfinished_is_offered_at_the_next_start() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    let _never = server.reply_gated(Reply::text("Not in this life."));
+    first.send("and the lexer\r");
+    server.wait_requested(2);
+    first.send("only its comments\r");
+    first.wait_for("m3 only its comments");
+    first.type_text("half a thought");
+    let file = sessions(&first).list().unwrap().remove(0);
+    first.wait_until("the draft to be saved", |_| file.read().unwrap().records.iter().any(is_draft));
+    first.signal(Signal::KILL);
+    first.wait_exit(PATIENCE);
+
+    // Nothing is taken up by itself; one line says what there is and how to go on with it.
+    let mut second = beside(&first, &server).run();
+    let screen = second.wait_for("goes on with it").split_whitespace().collect::<Vec<_>>().join(" ");
+    let id = &file.session.as_str()[..13];
+    let sentence = format!(
+        "The last session here is unfinished: “find the parser” (a turn was cut short, 1 pending, 1 draft). \
+         /resume {id} goes on with it"
+    );
+    assert!(screen.contains(&sentence), "{screen}");
+    second.send(&format!("/resume {id}\r"));
+    second.wait_for("1 pending: continue, edit or discard?");
+    second.wait_typed("half a thought");
+    assert_eq!(server.chats().len(), 2, "nothing is sent by itself");
+}
+
+fn is_draft(record: &Record) -> bool {
+    matches!(record, Record::Drafts { texts } if texts.iter().any(|draft| draft.text == "half a thought"))
+}
+
+#[test]
+fn a_session_that_was_left_in_order_is_not_offered() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.send(keys::CTRL_D);
+    first.wait_exit(PATIENCE);
+    let mut second = beside(&first, &server).run();
+    second.wait_for("› ");
+    server.reply_text("The second answer.");
+    second.send("and the lexer\r");
+    let screen = second.wait_for("The second answer.");
+    assert!(!screen.contains("unfinished"), "{screen}");
 }
 
 #[test]

@@ -166,6 +166,26 @@ impl Record {
         if let Self::Run { pid, .. } = self { Some(*pid) } else { None }
     }
 
+    /// Returns the highest number of the texts that it names; 0 without any.
+    pub fn text_number(&self) -> u64 {
+        let number = |id: &MessageId| id.as_str().strip_prefix('m').and_then(|number| number.parse().ok()).unwrap_or(0);
+        match self {
+            Self::Accepted { entry, .. } => number(&entry.id),
+            Self::Event(Envelope { event: Event::UserTurn { injection: Some(id), .. }, .. }) => number(id),
+            Self::Event(Envelope { event: Event::Pending { entries }, .. }) => {
+                entries.iter().map(|entry| number(&entry.id)).max().unwrap_or(0)
+            }
+            Self::Session(_)
+            | Self::Run { .. }
+            | Self::Event(_)
+            | Self::History { .. }
+            | Self::AgentHistory { .. }
+            | Self::Drafts { .. }
+            | Self::Missing { .. }
+            | Self::Unknown => 0,
+        }
+    }
+
     /// Tells whether the session has begun with this record: one in which nobody said or ran anything leaves no file.
     pub(super) fn begins(&self) -> bool {
         if let Self::Event(envelope) = self {

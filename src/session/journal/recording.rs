@@ -41,8 +41,8 @@ pub struct Journal {
     has_begun: Arc<AtomicBool>,
     /// True while the disk takes longer than anybody waits for it.
     is_slow: Arc<AtomicBool>,
-    /// The number of the last record that another process wrote.
-    earlier: u64,
+    /// No text that another process took has a higher number.
+    earlier_texts: u64,
     file: Option<PathBuf>,
 }
 
@@ -99,14 +99,20 @@ impl Journal {
             trouble,
             has_begun: Arc::default(),
             is_slow: Arc::default(),
-            earlier,
+            earlier_texts: earlier,
             file: None,
         }
     }
 
-    /// Returns how many records there were at most before this process wrote any, and so how many texts.
-    pub fn earlier_records(&self) -> u64 {
-        self.earlier
+    /// Says how high the texts are numbered at most that were sent before this process wrote any.
+    #[must_use]
+    pub fn behind_texts(self, earlier_texts: u64) -> Self {
+        Self { earlier_texts, ..self }
+    }
+
+    /// Returns that number; without it, the number of the last record that another process wrote, which is no lower.
+    pub fn earlier_texts(&self) -> u64 {
+        self.earlier_texts
     }
 
     /// Names the file that it is in, or will be once there is something to write.
