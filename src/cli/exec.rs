@@ -171,7 +171,7 @@ async fn serve(
     });
     // Nobody looks at an `exec` for such a sentence; the log has it.
     let server = listening.and_then(|listening| listening.begin(&hub).ok());
-    let client = hub.first();
+    let client = hub.first_without_screen();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
     run.permission = permission;

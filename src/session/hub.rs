@@ -76,11 +76,18 @@ impl Hub {
         self.handle.mailbox().tap(Arc::new(move |post| members.said(post)));
     }
 
-    /// Makes the client that the run was started with. It takes from the mailbox of the run itself, so the run does not
+    /// Makes the client that the run was started with, a screen. It takes from the mailbox of the run itself, so the run does not
     /// get far ahead of it.
     pub fn first(self: &Arc<Self>) -> LocalClient {
         let member = Arc::new(Member::new(None, Arc::clone(self.handle.mailbox())));
-        self.members.add_first(&member);
+        self.members.add_first_screen(&member);
+        LocalClient::of(Arc::clone(self), member)
+    }
+
+    /// Makes that client where it shows nothing: what an earlier process left is for a screen that joins.
+    pub fn first_without_screen(self: &Arc<Self>) -> LocalClient {
+        let member = Arc::new(Member::new(None, Arc::clone(self.handle.mailbox())));
+        self.members.add(&member);
         LocalClient::of(Arc::clone(self), member)
     }
 

@@ -139,8 +139,8 @@ pub(super) struct Members {
 struct Said {
     past: Past,
     fold: StatusFold,
-    /// Whether the client that the run was started with is there, or was.
-    has_first: bool,
+    /// Whether the client that the run was started with is a screen.
+    has_screen: bool,
     /// What an earlier process left, until somebody is asked about it.
     unfinished: Option<Unfinished>,
 }
@@ -160,10 +160,10 @@ impl Members {
         lock(&self.list).push(Arc::downgrade(member));
     }
 
-    /// Adds the client that the run was started with. What an earlier process left is its own, out of the mailbox.
-    pub(super) fn add_first(&self, member: &Arc<Member>) {
+    /// Adds the screen that the run was started with. What an earlier process left is its own, out of the mailbox.
+    pub(super) fn add_first_screen(&self, member: &Arc<Member>) {
         let mut said = lock(&self.said);
-        (said.has_first, said.unfinished) = (true, None);
+        (said.has_screen, said.unfinished) = (true, None);
         self.add(member);
     }
 
@@ -219,7 +219,7 @@ impl Members {
     /// twice.
     fn leave(&self, left: &Unfinished) {
         let mut said = lock(&self.said);
-        if said.has_first {
+        if said.has_screen {
             return;
         }
         match self.all().iter().find(|member| member.is_screen()) {

@@ -187,16 +187,20 @@ fn what_one_screen_writes_does_not_replace_what_another_writes() {
 #[test]
 fn what_an_earlier_process_left_is_for_one_screen_alone() {
     let left = Unfinished { drafts: vec![draft("half a thought")], ..Unfinished::default() };
-    for is_first_there in [true, false] {
+    let starts: [(fn(&Arc<Hub>) -> Option<LocalClient>, [&[&str]; 3]); 3] = [
+        (|hub| Some(hub.first()), [&["half a thought"], &[], &[]]),
+        // Its journal has the draft, and the next screen shows it.
+        (|hub| Some(hub.first_without_screen()), [&["half a thought"], &["half a thought"], &[]]),
+        (|_| None, [&[], &["half a thought"], &[]]),
+    ];
+    for (start, expected) in starts {
         let handle = handle();
         let hub = Hub::new(handle.clone());
         hub.open();
         handle.mailbox().push(Post::Notice(Notice::Unfinished(left.clone())));
-        let first = is_first_there.then(|| hub.first());
+        let first = start(&hub);
         let (second, third) = (attach(&hub), attach(&hub));
         let all = [first.as_ref().map(given).unwrap_or_default(), given(&second), given(&third)];
-        let expected: [&[&str]; 3] =
-            if is_first_there { [&["half a thought"], &[], &[]] } else { [&[], &["half a thought"], &[]] };
         assert_eq!(all, expected);
     }
 }
