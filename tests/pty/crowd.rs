@@ -33,7 +33,8 @@ fn random(below: usize) -> usize {
 
 fn attach(home: &Path) -> Terminal {
     let terminal = Start::new(["attach"]).env("HOME", home.to_str().unwrap()).run();
-    terminal.wait_for("begin");
+    // What was said at the beginning may have gone by.
+    terminal.wait_for("Type a message");
     terminal
 }
 

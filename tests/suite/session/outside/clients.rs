@@ -184,10 +184,13 @@ fn what_one_screen_writes_does_not_replace_what_another_writes() {
     assert_eq!(*newest.0.lock().unwrap(), ["of the first"]);
 }
 
+/// Makes the client that a run is started with.
+type StartClient = fn(&Arc<Hub>) -> Option<LocalClient>;
+
 #[test]
 fn what_an_earlier_process_left_is_for_one_screen_alone() {
     let left = Unfinished { drafts: vec![draft("half a thought")], ..Unfinished::default() };
-    let starts: [(fn(&Arc<Hub>) -> Option<LocalClient>, [&[&str]; 3]); 3] = [
+    let starts: [(StartClient, [&[&str]; 3]); 3] = [
         (|hub| Some(hub.first()), [&["half a thought"], &[], &[]]),
         // Its journal has the draft, and the next screen shows it.
         (|hub| Some(hub.first_without_screen()), [&["half a thought"], &["half a thought"], &[]]),
