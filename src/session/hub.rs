@@ -132,13 +132,12 @@ impl Hub {
 
     /// Makes one more client of this name.
     pub fn join(self: &Arc<Self>, name: ClientId, beginning: Beginning) -> LocalClient {
+        let is_gone = |client: Option<&ClientId>| self.members.find(client).is_none();
+        let shows_past = beginning == Beginning::Past && is_screen(&name);
+        let drafts = if shows_past { self.requests.take_drafts(&name, is_gone) } else { Vec::new() };
         let member = Arc::new(Member::new(Some(name), Arc::new(Mailbox::new())));
         match beginning {
-            Beginning::Past => {
-                let is_gone = |client: Option<&ClientId>| self.members.find(client).is_none();
-                let drafts = if member.is_screen() { self.requests.take_drafts(is_gone) } else { Vec::new() };
-                self.members.add_with_past(&member, drafts);
-            }
+            Beginning::Past => self.members.add_with_past(&member, drafts),
             Beginning::Now => self.members.add(&member),
         }
         LocalClient::of(Arc::clone(self), member)

@@ -94,11 +94,14 @@ impl Requests {
         Some(slot)
     }
 
-    /// Takes what the users of clients that are gone were writing.
-    pub(super) fn take_drafts(&self, is_gone: impl Fn(Option<&ClientId>) -> bool) -> Vec<DraftText> {
+    /// Makes what the users of clients that are gone were writing the drafts of this client, and returns them.
+    pub(super) fn take_drafts(&self, client: &ClientId, is_gone: impl Fn(Option<&ClientId>) -> bool) -> Vec<DraftText> {
         let mut all = lock(&self.drafts.0);
-        let left = all.extract_if(.., |client, _| is_gone(client.as_ref()));
-        left.flat_map(|(_, drafts)| drafts).collect()
+        let left: Vec<_> =
+            all.extract_if(.., |client, _| is_gone(client.as_ref())).flat_map(|(_, drafts)| drafts).collect();
+        // They stay on record until it lets its own be kept.
+        all.insert(Some(client.clone()), left.clone());
+        left
     }
 
     /// Forgets the requests of a client that does not come back.

@@ -213,12 +213,16 @@ fn what_somebody_wrote_on_a_screen_that_is_gone_is_on_the_next_one() {
     let handle = handle();
     let hub = Hub::new(handle.clone());
     hub.open();
+    let newest = Arc::new(NewestDrafts::default());
+    handle.set_keeper(newest.clone());
     let (first, second) = (hub.first(), attach(&hub));
-    first.send(Request::KeepDrafts { drafts: vec![draft("of the first")] });
     second.send(Request::KeepDrafts { drafts: vec![draft("over a connection that broke")] });
     drop(second);
     let third = attach(&hub);
     assert_eq!(given(&third), ["over a connection that broke"]);
+    // It has said nothing of its drafts yet.
+    first.send(Request::KeepDrafts { drafts: vec![draft("of the first")] });
+    assert_eq!(*newest.0.lock().unwrap(), ["of the first", "over a connection that broke"]);
     assert_eq!(given(&attach(&hub)), Vec::<String>::new(), "the third one has it");
     drop(first);
     assert_eq!(given(&attach(&hub)), ["of the first"]);
