@@ -192,7 +192,8 @@
 //!
 //! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
 //!
-//! - events and their wire form: `event.rs`, `event/envelope.rs`; stories: `events.rs`
+//! - events and their wire form: `event.rs`, `event/envelope.rs`; stories: `events.rs`,
+//!   `events/wire_form.rs`
 //! - bounded reading of regular files; the walk under ignore rules: `regular_file.rs`,
 //!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
 //! - temporary directories, of which none stays behind: `temporary.rs`; stories: `headless/environments.rs`

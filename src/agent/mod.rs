@@ -20,7 +20,8 @@
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
-//!   `history/older.rs`, `history/kept.rs`; stories: `compaction.rs`, `steering/survival.rs`
+//!   `history/older.rs`, `history/kept.rs`; stories: `compaction.rs`, `compaction/triggers.rs`,
+//!   `compaction/requested.rs`, `compaction/random_histories.rs`, `steering/survival.rs`
 //! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
 //! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
 //! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/hooks`; stories: `hooks/mod.rs`

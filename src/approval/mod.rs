@@ -11,7 +11,7 @@
 //!   `approvals.rs`
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
-//!   `rules.rs`
+//!   `rules.rs`, `rules/patterns.rs`, `rules/addresses.rs`
 //! - places that a change always asks about: `protected.rs`, `protected/names.rs`, `protected/repository.rs`;
 //!   stories: `protected.rs`
 

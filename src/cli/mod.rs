@@ -14,7 +14,7 @@
 //!   `trust.rs`, `context_files.rs`
 //! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
-//!   `exec_streams.rs`
+//!   `exec/startup.rs`, `exec/steering.rs`, `exec_streams.rs`
 //! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
 //!   `exec/result.rs`; stories: `headless/mod.rs`
 //! - MCP servers: `mcp/mod.rs`; stories: `mcp/command.rs`

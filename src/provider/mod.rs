@@ -28,7 +28,7 @@
 //! - thinking within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
 //! - error bodies of servers: `error_body.rs`; stories: `wire.rs`
 //! - the context window: override, registry, `/props`, router: `context_window.rs`; stories: `context_window.rs`
-//! - the model, when none is named: `models.rs`, `src/cli/setup.rs`; stories: `wire.rs`, `exec.rs`
+//! - the model, when none is named: `models.rs`, `src/cli/setup.rs`; stories: `wire.rs`, `exec/startup.rs`
 //! - the registry of models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
 //! - lists of models, `steersman models`, the servers to switch to: `models.rs`, `sources.rs`,
 //!   `src/cli/sources.rs`, `src/cli/models.rs`; stories: `models.rs`, `model_switch.rs`, `dialect_switch.rs`

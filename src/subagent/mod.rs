@@ -6,11 +6,11 @@
 //!
 //! # Where things are
 //!
-//! - sub-agents and their ids: `tool.rs`; stories: `subagent.rs`
+//! - sub-agents and their ids: `tool.rs`; stories: `subagent.rs`, `subagent/events.rs`
 //! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
 //!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
-//!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
+//!   `assets/personas/file_miner.md`; stories: `subagent/personas.rs`, `temp_workspace.rs`
 //! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/control/agent_notes.rs`,
 //!   `src/host/handle.rs`, `src/session/journal/restore_agents.rs`; stories: `continued_agents.rs`,
 //!   `session/continued.rs`

@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
-//!   stories: `tui_shell.rs`, `layers.rs`
+//!   stories: `tui_shell.rs`, `layers/screen.rs`
 //! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
 //!   stories: `alerts.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`

@@ -1,4 +1,8 @@
-//! Addresses that are never asked, in every spelling and by every way to them: no packet leaves (faults N1, N2).
+//! Addresses that are never asked, in every spelling, also behind a redirect: no packet leaves (faults N1, N2). And how
+//! http is asked where https is not there.
+
+mod resolution;
+mod validation;
 
 use std::collections::HashMap;
 use std::io;
@@ -12,7 +16,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::tool::{FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Client, RequestLimits, Resolve, Target, WebOptions, special};
+use steersman::web::{Client, RequestLimits, Resolve, WebOptions};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 use crate::support::skip::{Need, skip};
@@ -207,35 +211,6 @@ const SPELLINGS: &[&str] = &[
     "http://[e000::1]*/",
 ];
 
-/// Addresses of the world, which are asked.
-const PUBLIC: &[&str] = &[
-    "1.1.1.1",
-    "8.8.8.8",
-    "9.255.255.255",
-    "11.0.0.0",
-    "93.184.215.14",
-    "100.63.255.255",
-    "100.128.0.0",
-    "126.255.255.255",
-    "128.0.0.0",
-    "169.253.255.255",
-    "169.255.0.0",
-    "172.15.255.255",
-    "172.32.0.0",
-    "192.0.1.0",
-    "192.167.255.255",
-    "192.169.0.0",
-    "198.17.255.255",
-    "198.20.0.0",
-    "223.255.255.255",
-    "2600::1",
-    "2606:4700:4700::1111",
-    "2001:200::1",
-    "2001:4860:4860::8888",
-    "2a00:1450:4001:82a::200e",
-    "3ffe::1",
-];
-
 /// Answers names from a list, one answer after another, the last one again and again; counts the questions.
 #[derive(Default)]
 struct Names {
@@ -331,77 +306,6 @@ async fn no_redirect_leads_to_a_local_address() {
     assert_eq!(canary.connections(), 0);
 }
 
-#[tokio::test]
-async fn no_name_leads_to_a_local_address() {
-    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
-    let tool = fetch(&[], &names);
-    let literals: Vec<IpAddr> = SPELLINGS
-        .iter()
-        .filter_map(|spelling| {
-            let host = spelling.strip_prefix("http://")?.strip_suffix("*/")?;
-            host.trim_matches(['[', ']']).parse().ok()
-        })
-        .collect();
-    assert!(literals.len() >= 60, "{}", literals.len());
-    for (index, address) in literals.iter().enumerate() {
-        let name = format!("trap{index}.example");
-        names.answer(&name, &[&address.to_string()]);
-        // One bad address among good ones is enough.
-        let mixed = format!("mixed{index}.example");
-        names.answer(&mixed, &["93.184.215.14", "2606:4700:4700::1111", &address.to_string()]);
-        for name in [name, mixed] {
-            let url = format!("http://{name}:{}/", canary.port());
-            let refusal = get(&tool, &url).await.expect_err(&url);
-            assert!(refusal.contains(&address.to_string()) && refusal.contains("not a public address"), "{refusal}");
-        }
-    }
-    assert_eq!(names.asked(), 2 * literals.len());
-    assert_eq!(canary.connections(), 0);
-}
-
-#[tokio::test]
-async fn a_name_is_looked_up_once_for_each_hop_and_its_address_is_pinned() {
-    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
-    let site = Site::of("text/plain", "the first answer");
-    // The first answer is where the site is; each later one is the canary's other address.
-    names.answer("rebind.example", &["127.0.0.1"]);
-    names.answer("rebind.example", &["127.0.0.2"]);
-    let tool = fetch(&[format!("rebind.example:{}", site.port())], &names);
-    let url = format!("http://rebind.example:{}/", site.port());
-    assert_eq!(get(&tool, &url).await.unwrap(), "the first answer");
-    assert_eq!(names.asked(), 1, "looked up again between check and connection");
-    assert_eq!(site.heads().len(), 1);
-
-    // The second time the name answers with another address: that one is asked then, and nobody is there.
-    let refusal = get(&tool, &url).await.unwrap_err();
-    assert!(refusal.contains("cannot be reached"), "{refusal}");
-    assert_eq!((names.asked(), site.connections(), canary.connections()), (2, 1, 0));
-}
-
-#[tokio::test]
-async fn a_name_that_turns_local_is_refused_the_next_time_and_on_the_next_hop() {
-    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
-    let port = canary.port();
-    let target = |host: &str| Target::parse(&format!("http://{host}:{port}/"), &AllowedHosts::default()).unwrap();
-    names.answer("turn.example", &["127.0.0.1"]);
-    let settings = WebOptions { resolver: names.clone(), ..WebOptions::default() };
-    let client = Client::new(&settings).unwrap();
-    // It passed as a name; what it resolves to is looked at before each connection.
-    let refusal = client.get(&target("turn.example")).await.unwrap_err();
-    assert!(refusal.to_string().contains("127.0.0.1, which is not a public address (loopback)"), "{refusal}");
-
-    // A hop within the site: the first host is allowed by the configuration, the second is not and turns local.
-    let site = Site::start(|path| redirect(&format!("http://www.hop.example:{}/", path.trim_start_matches("/to/"))));
-    names.answer("hop.example", &["127.0.0.1"]);
-    names.answer("www.hop.example", &["127.0.0.1"]);
-    let tool = fetch(&[format!("hop.example:{}", site.port())], &names);
-    let url = format!("http://hop.example:{0}/to/{0}", site.port());
-    let refusal = get(&tool, &url).await.unwrap_err();
-    assert!(refusal.contains("www.hop.example is at 127.0.0.1"), "{refusal}");
-    assert_eq!(site.connections(), 1, "the second hop was asked");
-    assert_eq!(canary.connections(), 0);
-}
-
 /// The name of the variable that says that this process is on a network of its own.
 const OWN_NETWORK: &str = "STEERSMAN_TEST_NETWORK";
 /// The address of the world that this machine has on that network.
@@ -425,36 +329,6 @@ fn again_on_a_network_of_its_own(test: &str) {
     let output = command.arg(program).env(OWN_NETWORK, "yes").output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
-}
-
-#[tokio::test]
-async fn a_public_name_that_turns_local_between_two_hops_is_refused_on_the_second() {
-    if std::env::var_os(OWN_NETWORK).is_none() {
-        return again_on_a_network_of_its_own(
-            "addresses::a_public_name_that_turns_local_between_two_hops_is_refused_on_the_second",
-        );
-    }
-    let names = Arc::new(Names::default());
-    let public = Site::start_at(format!("{PUBLIC_ADDRESS}:8080").parse().unwrap(), |path| match path {
-        "/start" => redirect("/next"),
-        _ => typed("text/plain", "from the world"),
-    });
-    // On every hop the second answer is the canary.
-    let canary = Site::start_at("127.0.0.1:8080".parse().unwrap(), |_| typed("text/plain", "from within"));
-    names.answer("turn.example", &[PUBLIC_ADDRESS]);
-    names.answer("turn.example", &["127.0.0.1"]);
-    let tool = fetch(&[], &names);
-    let refusal = get(&tool, "http://turn.example:8080/start").await.unwrap_err();
-    assert!(refusal.contains("turn.example is at 127.0.0.1, which is not a public address (loopback)"), "{refusal}");
-    assert_eq!((public.paths(), names.asked()), (vec!["/start".to_owned()], 2));
-
-    // Within one hop nobody asks a second time.
-    names.answer("once.example", &[PUBLIC_ADDRESS]);
-    names.answer("once.example", &["127.0.0.1"]);
-    assert_eq!(get(&tool, "http://once.example:8080/page").await.unwrap(), "from the world");
-    assert_eq!(names.asked(), 3);
-    assert!(get(&tool, "http://once.example:8080/page").await.unwrap_err().contains("not a public address"));
-    assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test]
@@ -503,105 +377,4 @@ async fn a_server_without_tls_cannot_be_reached_over_https() {
     let tool = FetchTool::new(Client::new(&settings).unwrap());
     let refusal = get(&tool, &format!("https://{}/", site.host())).await.unwrap_err();
     assert!(refusal.starts_with(&format!("{} cannot be reached: ", site.host())), "{refusal}");
-}
-
-#[test]
-fn public_addresses_are_public_and_the_edges_of_each_network_are_exact() {
-    for address in PUBLIC {
-        assert_eq!(special(address.parse().unwrap()), None, "{address}");
-    }
-    let kind = |address: &str| special(address.parse().unwrap()).unwrap_or("public");
-    assert_eq!(kind("127.0.0.1"), "loopback");
-    assert_eq!(kind("0.0.0.0"), "unspecified");
-    assert_eq!(kind("0.0.0.1"), "reserved");
-    assert_eq!(kind("169.254.169.254"), "a metadata service");
-    assert_eq!(kind("169.254.169.253"), "link-local");
-    assert_eq!(kind("255.255.255.255"), "broadcast");
-    assert_eq!(kind("255.255.255.254"), "reserved");
-    assert_eq!(kind("fd00:ec2::254"), "a metadata service");
-    assert_eq!(kind("::ffff:8.8.8.8"), "an IPv4-mapped address");
-    assert_eq!(kind("2001:1ff:ffff::1"), "reserved");
-    assert_eq!(kind("fdff:ffff::1"), "private");
-}
-
-#[test]
-fn an_allowed_host_is_exactly_that_host_and_port() {
-    let allowed =
-        AllowedHosts::parse(["127.0.0.1:8080", "wiki.corp", "[::1]:3000", "Büro.example:80", "10.0.0.7:443"]).unwrap();
-    let passes = |url: &str| Target::parse(url, &allowed).is_ok();
-    for url in [
-        "http://127.0.0.1:8080/x",
-        "http://2130706433:8080/",
-        "http://127.1:8080/",
-        "http://wiki.corp/",
-        "https://WIKI.corp.:5432/",
-        "http://[::1]:3000/",
-        "http://[0:0::1]:3000/",
-        "http://xn--bro-hoa.example/",
-        "https://10.0.0.7/",
-        "https://example.com/",
-    ] {
-        assert!(passes(url), "{url}");
-    }
-    for url in [
-        "http://127.0.0.1/",
-        "http://127.0.0.1:8081/",
-        "http://127.0.0.2:8080/",
-        "http://[::ffff:127.0.0.1]:8080/",
-        "http://a.wiki.corp/",
-        "http://wiki.corp.corp/",
-        "http://[::1]:3001/",
-        "http://10.0.0.7/",
-        "http://user@127.0.0.1:8080/",
-        "ftp://127.0.0.1:8080/",
-    ] {
-        assert!(!passes(url), "{url}");
-    }
-    for entry in
-        ["", "http://x.example", "x.example/path", "a@b.example", "x.example:port", "x.example?y", "a b", "::1"]
-    {
-        assert!(AllowedHosts::parse([entry]).is_err(), "{entry}");
-    }
-}
-
-#[test]
-fn ports_of_other_services_are_refused() {
-    let fault = |url: &str| Target::parse(url, &AllowedHosts::default()).map(|_| ()).map_err(|error| error.to_string());
-    for port in
-        [1, 21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 587, 993, 1023, 2375, 3306, 5432, 6379, 9200, 11211, 27017]
-    {
-        let refusal = fault(&format!("https://example.com:{port}/")).unwrap_err();
-        assert!(refusal.contains(&format!("port {port} is not one of a web server")), "{refusal}");
-    }
-    for port in [80, 443, 1024, 3000, 8000, 8080, 8443, 49152, 65535] {
-        assert_eq!(fault(&format!("https://example.com:{port}/")), Ok(()));
-    }
-}
-
-#[test]
-fn a_target_is_written_the_one_way_it_is_requested() {
-    let written = |url: &str| Target::parse(url, &AllowedHosts::default()).unwrap().url().to_string();
-    assert_eq!(written("HTTPS://Example.COM.:443/a/../b?c=d e#part"), "https://example.com/b?c=d%20e");
-    assert_eq!(written("https://bücher.example/ü?q=ü"), "https://xn--bcher-kva.example/%C3%BC?q=%C3%BC");
-    assert_eq!(written("https:\\\\example.com\\a"), "https://example.com/a");
-    assert_eq!(written("http://example.com\\@127.0.0.1/"), "http://example.com/@127.0.0.1/");
-    assert_eq!(written("https://example.com/\u{202e}gpj"), "https://example.com/%E2%80%AEgpj");
-    for url in ["https://example.com/", "https://xn--bcher-kva.example/%C3%BC"] {
-        assert_eq!(written(&written(url)), url, "written twice it is the same");
-    }
-    let long = format!("https://example.com/{}", "a".repeat(9_000));
-    assert!(Target::parse(&long, &AllowedHosts::default()).is_err());
-    for odd in [
-        "",
-        "example.com",
-        "//example.com/",
-        "file:///etc/passwd",
-        "data:text/plain,x",
-        "javascript:1",
-        "https://",
-        "https://a..b/",
-        "https://.a.example/",
-    ] {
-        assert!(Target::parse(odd, &AllowedHosts::default()).is_err(), "{odd:?}");
-    }
 }

@@ -1,15 +1,15 @@
-//! Stories of conversations that fill the window: what is taken out of them, what never is, and what a failure leaves.
+//! Stories of conversations that fill the window: what is taken out of them, what never is, and what a summary that fails
+//! leaves.
+
+mod random_histories;
+mod requested;
+mod triggers;
 
 use std::sync::Arc;
 
-use proptest::prelude::*;
-use steersman::agent::{
-    Agent, CompactionRequest, History, KEPT_HEAD, Keep, NotRunReason, Pins, SUMMARY_HEAD, TextFate, UserTexts,
-};
-use steersman::error::RunError;
+use steersman::agent::{Agent, KEPT_HEAD, SUMMARY_HEAD};
 use steersman::event::{Delivery, Event, Usage};
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::plan::Plan;
+use steersman::message::Message;
 use steersman::provider::{Finish, Piece, Played, ProviderError, Step};
 use steersman::tool::Tool;
 
@@ -111,27 +111,6 @@ async fn at_the_share_older_rounds_become_one_summary_before_the_next_request_an
     let begun = rig.events().iter().position(|event| *event == Event::Compacting { messages: 5 });
     let ended = rig.events().iter().position(|event| matches!(event, Event::Compacted { .. }));
     assert!(begun.is_some() && begun < ended);
-}
-
-#[tokio::test(start_paused = true)]
-async fn below_the_share_without_a_window_and_at_zero_nothing_is_taken_out_and_prefixes_are_stable() {
-    for (window, share, tokens) in [(Some(WINDOW), 85, 3_300), (None, 85, 1_000_000), (Some(WINDOW), 0, 3_999)] {
-        let rig = script(rounds(4, tokens), [Played::text("Done."), Played::text("Again.")]);
-        let mut builder = rig.builder().compact_at(share);
-        if let Some(window) = window {
-            builder = builder.context_window(window);
-        }
-        // Short, so that what is added behind the count does not reach the share by itself.
-        let agent = rig.build(builder, [tool("one", "one done")]).await;
-        let mut agent = run(agent, "Go.").answered().await;
-        agent.run_loop("Again.").await.unwrap();
-        let requests = rig.requests();
-        assert_eq!(requests.len(), 6);
-        for pair in requests.windows(2) {
-            assert!(pair[1].messages.starts_with(&pair[0].messages), "a request begins with the one before");
-        }
-        assert_eq!(compactions(&rig), []);
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -240,87 +219,6 @@ async fn a_boundary_with_parallel_calls_keeps_every_result_with_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_overflow_compacts_once_and_asks_again() {
-    let rig = script(rounds(4, 100), [Played::error(overflow()), Played::text("Done.")]);
-    let agent = run(agent(&rig).await, "Go.").answered().await;
-    assert_eq!(compactions(&rig).len(), 1);
-    assert_eq!(agent.last_assistant_content(), Some("Done."));
-    assert_eq!(rig.last_request().lines()[1..3], [task("Go."), summary("What was done.")]);
-    let rounds = rig.events().iter().filter(|event| matches!(event, Event::RoundStarted { .. })).count();
-    assert_eq!(rounds, 5, "the same round");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_share_of_0_compacts_never_beforehand_but_what_did_not_fit() {
-    let silent = Played::text("Half deaf.").with_usage(filled(WINDOW + 1));
-    for too_much in [Played::error(overflow()), silent] {
-        let rig = script(rounds(4, WINDOW - 1), [too_much, Played::text("Done.")]);
-        let agent = rig.build(rig.builder().context_window(WINDOW).compact_at(0), [wordy("one")]).await;
-        let agent = run(agent, "Go.").answered().await;
-        let requests = rig.requests();
-        for pair in requests[..5].windows(2) {
-            assert!(pair[1].messages.starts_with(&pair[0].messages), "nothing is taken out before it is too much");
-        }
-        assert_eq!((rig.model.requests_of(SUMMARY).len(), compactions(&rig).len()), (1, 1));
-        assert_eq!(agent.last_assistant_content(), Some("Done."));
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_second_overflow_is_shown_and_the_next_turn_works() {
-    let failing = [Played::error(overflow()), Played::error(overflow()), Played::text("Better.")];
-    let rig = script(rounds(4, 100), failing);
-    let (mut agent, sentence) = run(agent(&rig).await, "Go.").failed().await;
-    assert_eq!(sentence, "the conversation is too long for the model: too long");
-    assert_eq!(rig.model.requests_of(SUMMARY).len(), 1);
-    agent.run_loop("Once more.").await.unwrap();
-    assert_eq!(agent.last_assistant_content(), Some("Better."));
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_overflow_with_nothing_older_is_shown_at_once() {
-    let rig = script(Vec::new(), [Played::error(overflow())]);
-    let (agent, sentence) = run(agent(&rig).await, "Go.").failed().await;
-    assert_eq!(sentence, "the conversation is too long for the model: too long");
-    assert_eq!(rig.requests().len(), 1);
-    assert_eq!(agent.history().messages().len(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_window_that_an_overflow_tells_is_known_from_then_on() {
-    let error = ProviderError::Overflow { message: "too long".to_owned(), tokens: Some(9_000), window: Some(2_048) };
-    let rig = script(rounds(4, 100), [Played::error(error), Played::text("Done.")]);
-    let agent = rig.build(rig.builder(), [wordy("one")]).await;
-    let agent = run(agent, "Go.").answered().await;
-    assert_eq!(agent.context_window_cap(), Some(2_048));
-    assert!(rig.events().contains(&Event::ContextCap { tokens: Some(2_048) }));
-    assert_eq!(compactions(&rig)[0].0, 9_000, "the server's own count");
-}
-
-// P16: llama.cpp and others cut what does not fit and say so by their count alone.
-#[tokio::test(start_paused = true)]
-async fn a_reply_to_more_than_the_window_holds_is_given_up_and_asked_for_anew() {
-    let silent = Played::text("Half deaf.").with_usage(filled(WINDOW + 1));
-    let rig = script(rounds(3, 100), [silent, Played::text("Done.")]);
-    let agent = run(agent(&rig).await, "Go.").answered().await;
-    assert_eq!(agent.last_assistant_content(), Some("Done."));
-    assert!(!format!("{:?}", agent.history().messages()).contains("Half deaf."));
-    assert_eq!(
-        notices(&rig),
-        [format!("the server counts {} tokens, more than the window of {WINDOW}: it has not read all", WINDOW + 1)]
-    );
-}
-
-// P18: more than a hundred windows is nonsense, not an overflow.
-#[tokio::test(start_paused = true)]
-async fn an_absurd_count_compacts_nothing() {
-    let rig = script(rounds(4, WINDOW * 101), [Played::text("Done.").with_usage(filled(u64::MAX))]);
-    run(agent(&rig).await, "Go.").answered().await;
-    assert_eq!(rig.requests().len(), 5);
-    assert_eq!(compactions(&rig), []);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_cancel_during_the_summary_leaves_the_history_as_it_was() {
     let rig = Rig::new(rounds(4, 3_450));
     let pause = Pause::new();
@@ -370,101 +268,6 @@ async fn after_a_failed_summary_it_is_tried_again_once_the_conversation_has_grow
     assert!(rig.events().iter().any(|event| matches!(event, Event::Retrying { attempt: 2, .. })), "waits are told");
 }
 
-fn asked(rig: &Rig, wish: &Arc<CompactionRequest>) -> steersman::agent::AgentBuilder {
-    rig.builder().compaction_request(Arc::clone(wish))
-}
-
-#[tokio::test(start_paused = true)]
-async fn by_hand_it_compacts_at_once_with_what_is_to_be_kept_in_mind() {
-    let rig = script(rounds(4, 100), [Played::text("Done.")]);
-    let wish = Arc::new(CompactionRequest::default());
-    let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
-    let mut agent = run(agent, "Go.").answered().await;
-    agent.compact().await.unwrap();
-    assert_eq!(rig.model.requests_of(SUMMARY).len(), 0, "nobody has asked");
-    wish.ask(Some("the port is 8080".to_owned()));
-    agent.compact().await.unwrap();
-    assert!(
-        lines(&rig.model.requests_of(SUMMARY)[0].messages)[1].ends_with("keep in mind above all: the port is 8080")
-    );
-    assert_eq!(
-        starts(agent.history().messages())[1..4],
-        ["user: [Older messages wer", "user: [Summary of the ea", "assistant:  +one#c3"]
-            .map(|line| line.chars().take(24).collect::<String>())
-    );
-    // At once again there is nothing: the summary alone is not summarised.
-    wish.ask(None);
-    agent.compact().await.unwrap();
-    assert_eq!(notices(&rig), ["there is nothing to compact yet: the last rounds always stay"]);
-    assert_eq!(rig.model.requests_of(SUMMARY).len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn by_hand_in_a_turn_it_waits_for_the_boundary() {
-    let gate = Gate::new();
-    let last = 15;
-    let rig =
-        script((0..=last).map(|round| calls(&[(&format!("c{round}"), "slow")])).collect(), [Played::text("Done.")]);
-    let wish = Arc::new(CompactionRequest::default());
-    let slow = crate::support::doubles::gated("slow", &gate);
-    let running = run(rig.build(asked(&rig, &wish), [slow]).await, "Go.");
-    for round in 0..=last {
-        gate.reached().await;
-        if round == last {
-            rig.inject("mind the gap");
-            wish.ask(None);
-            assert_eq!(rig.model.requests_of(SUMMARY).len(), 0);
-        }
-        gate.open();
-    }
-    running.answered().await;
-    assert_eq!(compactions(&rig).len(), 1);
-    assert_eq!(rig.last_request().lines().last().unwrap(), "user: mind the gap");
-}
-
-// D24
-#[tokio::test(start_paused = true)]
-async fn a_compaction_by_hand_that_is_dropped_says_so_and_leaves_all_as_it_was() {
-    let rig = Rig::new(rounds(4, 100).into_iter().chain([Played::text("Done.")]));
-    let pause = Pause::new();
-    rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
-    let wish = Arc::new(CompactionRequest::default());
-    let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
-    let mut agent = run(agent, "Go.").answered().await;
-    let before = agent.history().messages().to_vec();
-    wish.ask(None);
-    tokio::select! {
-        result = agent.compact() => panic!("it ended: {result:?}"),
-        () = pause.reached() => {}
-    }
-    assert_eq!(notices(&rig), ["the compaction was stopped; the conversation is as it was"]);
-    assert_eq!(agent.history().messages(), before);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_compaction_by_hand_can_be_stopped_and_leaves_all_as_it_was() {
-    let rig = Rig::new(rounds(4, 100).into_iter().chain([Played::text("Done.")]));
-    let pause = Pause::new();
-    rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
-    let wish = Arc::new(CompactionRequest::default());
-    let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
-    let mut agent = run(agent, "Go.").answered().await;
-    // A stop from before does not count.
-    rig.cancellable.cancel();
-    wish.ask(None);
-    let working = tokio::spawn(async move {
-        let result = agent.compact().await;
-        (agent, result)
-    });
-    pause.reached().await;
-    rig.cancellable.cancel();
-    let (agent, result) = working.await.unwrap();
-    assert!(matches!(result, Err(RunError::Cancelled(_))), "{result:?}");
-    assert_eq!(notices(&rig), ["the compaction was stopped; the conversation is as it was"]);
-    assert_eq!(agent.history().messages().len(), 2 + 8 + 1);
-    assert_eq!(rig.events().last().map(|event| matches!(event, Event::Notice { .. })), Some(true));
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_sub_agent_compacts_its_own_conversation() {
     let rig = Rig::new([spawns(&[("s", "digger", "Dig.")]), Played::text("Done.")]);
@@ -494,89 +297,4 @@ async fn a_second_compaction_takes_the_first_summary_in() {
     let lines = rig.last_request().lines();
     assert_eq!(lines[1..3], [task("Go."), summary("Both parts.")]);
     assert!(!lines.iter().any(|line| line.contains("First part.")));
-}
-
-#[derive(Debug, Clone)]
-enum Act {
-    User(String),
-    System,
-    Reply { calls: usize, close: bool, long: bool },
-}
-
-fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
-        "[a-z]{1,8}".prop_map(Act::User),
-        Just(Act::System),
-        (0_usize..4, any::<bool>(), any::<bool>()).prop_map(|(calls, close, long)| Act::Reply { calls, close, long }),
-    ];
-    prop::collection::vec(act, 0..40)
-}
-
-fn history(acts: &[Act]) -> History {
-    let mut history = History::new("Prompt.");
-    for (number, act) in acts.iter().enumerate() {
-        match act {
-            Act::User(text) => history.push_user(text.clone()),
-            Act::System => history.push_system("note"),
-            Act::Reply { calls, close, long } => {
-                let call = |at: usize| ToolCall {
-                    id: format!("c{number}-{at}").into(),
-                    name: "t".to_owned(),
-                    arguments: Arguments::parse("{}"),
-                };
-                let tool_calls: Vec<ToolCall> = (0..*calls).map(call).collect();
-                history.push_assistant(AssistantMessage { tool_calls, ..AssistantMessage::default() });
-                for _ in 0..*calls {
-                    history.push_result(if *long { "é".repeat(5_000) } else { "short".to_owned() });
-                }
-                if *close {
-                    history.close_open(NotRunReason::Cancelled);
-                }
-            }
-        }
-    }
-    history
-}
-
-proptest! {
-    #[test]
-    fn any_history_compacts_to_one_that_can_be_sent_and_keeps_its_last_rounds_and_every_text_of_the_user(acts in acts()) {
-        let history = history(&acts);
-        let messages = history.messages();
-        let replies: Vec<usize> =
-            (0..messages.len()).filter(|at| matches!(messages[*at], Message::Assistant(_))).collect();
-        let last = replies.len().checked_sub(2).map(|at| &messages[replies[at]..]);
-        let older = history.older().len();
-        let agent = steersman::id::AgentId::main();
-        let keep = Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX };
-        match history.compacted("Sum.", &keep, &Pins::default()) {
-            None => prop_assert_eq!(older, 0),
-            Some(compacted) => {
-                let after = compacted.messages();
-                prop_assert_eq!(fault(after), None);
-                prop_assert_eq!(&after[0], &messages[0]);
-                let summary = Message::user(format!("{SUMMARY_HEAD}Sum."));
-                prop_assert!(after[..3].contains(&summary));
-                prop_assert!(after.ends_with(last.unwrap()), "the last rounds stay");
-                let (before, now) = (UserTexts::of(messages), UserTexts::of(after));
-                let words = |texts: &UserTexts| -> Vec<_> {
-                    texts.all().iter().map(|placed| placed.text.words.clone()).collect()
-                };
-                prop_assert_eq!(words(&now), words(&before), "every text of the user, once and in order");
-                prop_assert_eq!(now.task_words(), before.task_words());
-                for (index, placed) in before.all().iter().enumerate() {
-                    if before.fate(index) != TextFate::Unanswered {
-                        prop_assert_eq!(before.fate(index), now.fate(index), "{:?}", placed);
-                    }
-                }
-                prop_assert!(compacted.older().is_empty(), "a summary alone is not summarised");
-            }
-        }
-        if let Some(shorter) = history.shortened(&Pins::default()) {
-            prop_assert_eq!(fault(shorter.messages()), None);
-            prop_assert_eq!(shorter.messages().len(), messages.len());
-            prop_assert!(last.is_none_or(|last| shorter.messages().ends_with(last)));
-            prop_assert!(shorter.shortened(&Pins::default()).is_none(), "once is enough");
-        }
-    }
 }

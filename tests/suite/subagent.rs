@@ -1,18 +1,19 @@
 //! Stories of sub-agents: what a child gets, what it does not get, and how it ends.
 
+mod events;
+mod personas;
+
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::agent::{Agent, AgentBuilder, EventKind, ModelChoice};
-use steersman::error::BuildError;
+use steersman::agent::{Agent, AgentBuilder, ModelChoice};
 use steersman::event::{Envelope, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::listener::{Listener, ListenerList};
+use steersman::listener::Listener;
 use steersman::provider::{ChatTransport, Played, ProviderError, Streaming};
-use steersman::subagent::{Persona, SubAgentTool, SubAgents, TempWorkspace};
+use steersman::subagent::{Persona, SubAgents, TempWorkspace};
 use steersman::tool::Tool;
 
-use crate::support::doubles::{Gate, Log, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, echo, gated, run, tool};
+use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, gated, run, tool};
 use crate::support::server::{Reply, Server};
 
 pub fn persona(name: &str, tools: &[&str]) -> Persona {
@@ -82,75 +83,6 @@ async fn a_child_gets_its_prompt_its_task_and_its_tools_in_the_parents_order_and
     assert_eq!(rig.last_request().lines()[3], "tool#c1: Gold.");
 }
 
-// Row 48, 2.12
-#[tokio::test]
-async fn the_parent_is_told_which_agents_there_are_and_the_child_is_not() {
-    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
-    rig.model.route(&child("miner"), [Played::text("Gold.")]);
-    let agent = parent(&rig, [], vec![persona("miner", &[]), persona("cook", &[])]).await;
-    assert_eq!(agent.tools().len(), 0, "the agent tool is not among the tools");
-    let agent = run(agent, "Go.").answered().await;
-    let prompt = agent.system_prompt();
-    assert!(prompt.starts_with(&format!("{PROMPT}\n\n<available_agents>")), "{prompt}");
-    assert!(prompt.contains("- `miner` — Good at miner.\n- `cook` — Good at cook.\n</available_agents>"), "{prompt}");
-    let schema = &rig.requests()[0].tools[0].parameters;
-    assert_eq!(schema["properties"]["name"]["enum"], serde_json::json!(["miner", "cook"]));
-    assert!(!rig.model.requests_of(&child("miner"))[0].lines().join("").contains("Good at"));
-}
-
-// Row 48, Row 37, D20
-#[tokio::test]
-async fn personas_are_checked_when_the_parent_is_built() {
-    let rig = Rig::new([]);
-    let twice = SubAgents::new(vec![persona("miner", &[]), persona("miner", &[])]);
-    assert!(matches!(twice, Err(BuildError::Argument(message)) if message.contains("miner")));
-    for missing in ["fetch", "agent"] {
-        let error = rig
-            .try_build(rig.builder(), |c| {
-                c.add_tool(echo())?;
-                c.add_extension(Arc::new(SubAgents::new(vec![persona("miner", &["echo", missing])])?))?;
-                // Too late: what counts is what is there when the extension is added.
-                c.add_tool(tool("fetch", ""))
-            })
-            .await
-            .unwrap_err();
-        assert!(error.to_string().contains(missing), "{error}");
-    }
-    let agent = parent(&rig, [], Vec::new()).await;
-    assert_eq!(agent.system_prompt(), PROMPT, "without personas nothing is said");
-}
-
-#[tokio::test]
-async fn a_persona_made_in_code_is_checked_as_one_of_a_file_is() {
-    let rig = Rig::new([]);
-    let agent = rig.agent([]).await;
-    let good = persona("miner", &[]);
-    for (wrong, what) in [
-        (Persona { max_steps: 0, ..good.clone() }, "max_steps"),
-        (Persona { name: "main".to_owned(), ..good.clone() }, "'main'"),
-        (Persona { name: "all".to_owned(), ..good.clone() }, "'all'"),
-        (Persona { name: "two words".to_owned(), ..good.clone() }, "'two words'"),
-        (Persona { name: String::new(), ..good.clone() }, "needs a name"),
-        (Persona { description: " ".to_owned(), ..good.clone() }, "needs a description"),
-        (Persona { system_prompt: "\u{200B}".to_owned(), ..good.clone() }, "needs a prompt"),
-    ] {
-        let personas = vec![good.clone(), wrong];
-        let by_extension = SubAgents::new(personas.clone()).err().expect(what).to_string();
-        let by_tool = SubAgentTool::new(&agent, personas).err().expect(what).to_string();
-        assert!(by_extension.contains(what), "{by_extension}");
-        assert_eq!(by_tool, by_extension);
-    }
-}
-
-// Row 48
-#[tokio::test]
-async fn without_personas_there_is_no_agent_tool() {
-    let rig = Rig::new([Played::text("Hello.")]);
-    let agent = parent(&rig, [], Vec::new()).await;
-    run(agent, "Hi.").answered().await;
-    assert_eq!(rig.last_request().tools, []);
-}
-
 // Row 43, D20, Trap 23
 #[tokio::test]
 async fn each_persona_counts_its_children_over_batches_and_failures() {
@@ -215,45 +147,6 @@ async fn a_text_injected_while_a_child_runs_goes_to_the_parent_after_the_childs_
     assert_eq!(seen.len(), 2);
     assert!(!seen.iter().any(|request| request.lines().join("").contains("for the parent")));
     assert_eq!(rig.last_request().lines()[3..], ["tool#c1: Gold.", "user: for the parent"]);
-}
-
-// D12
-#[tokio::test]
-async fn envelopes_name_the_agent_and_its_spawner_and_one_seq_counts_the_whole_tree() {
-    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
-    rig.model.route(&child("miner"), [calls(&[("k1", "read")]), calls(&[("k2", "read")])]);
-    rig.model.route("Evidence gathered", [Played::text("Some gold.")]);
-    let mut miner = persona("miner", &["read"]);
-    miner.max_steps = 1;
-    let agent = parent(&rig, [tool("read", "r")], vec![miner]).await;
-    run(agent, "Go.").answered().await;
-    let envelopes = rig.recorder.envelopes();
-    for (index, envelope) in envelopes.iter().enumerate() {
-        assert_eq!(envelope.seq, index as u64 + 1);
-        let parent = match envelope.agent.as_str() {
-            "" => None,
-            "miner 0" => Some(AgentId::main()),
-            "miner 0_synthesizer" => Some(AgentId::new("miner 0")),
-            other => panic!("who is {other:?}?"),
-        };
-        assert_eq!(envelope.parent, parent);
-        match &envelope.event {
-            Event::AgentSpawned { child, .. } | Event::AgentFinished { child, .. } => {
-                let spawner = if child.as_str() == "miner 0" { "" } else { "miner 0" };
-                assert_eq!(envelope.agent.as_str(), spawner);
-            }
-            _ => {}
-        }
-    }
-    let spawned = envelopes.iter().find_map(|envelope| match &envelope.event {
-        Event::AgentSpawned { persona, task, call, model, max_steps, tools, .. } => {
-            Some((persona.clone(), task.clone(), call.clone(), model.clone(), *max_steps, tools.clone()))
-        }
-        _ => None,
-    });
-    let (persona, task, call, model, max_steps, tools) = spawned.unwrap();
-    assert_eq!((persona.as_str(), task.as_str(), call.unwrap().as_str()), ("miner", "Dig.", "c1"));
-    assert_eq!((model.as_deref(), max_steps, tools), (Some("test-model"), Some(1), vec!["read".to_owned()]));
 }
 
 // Row 46, Row 18, D10
@@ -397,59 +290,6 @@ async fn only_the_parent_probes_the_server_for_its_window_whatever_it_learns() {
     }
 }
 
-/// A listener with an instance per agent.
-struct Labelled(String, Log);
-
-impl Listener for Labelled {
-    fn on_event(&self, envelope: &Envelope) {
-        if let Event::TurnStarted { .. } = envelope.event {
-            self.1.say(format!("{:?} hears {:?}", self.0, envelope.agent.as_str()));
-        }
-    }
-
-    fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
-        Some(Arc::new(Self(id.to_string(), self.1.clone())))
-    }
-
-    fn label(&self) -> String {
-        format!("Labelled({})", self.0)
-    }
-}
-
-// Row 42, Trap 21, Trap 22
-#[tokio::test]
-async fn a_child_hears_through_listeners_derived_for_it_and_the_parents_list_stays() {
-    let log = Log::new();
-    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
-    rig.model.route(&child("miner"), [Played::text("Gold.")]);
-    let labelled: Arc<dyn Listener> = Arc::new(Labelled(String::new(), log.clone()));
-    let agent = rig
-        .try_build(rig.builder(), |c| {
-            c.add_listener(labelled);
-            c.add_extension(Arc::new(SubAgents::new(vec![persona("miner", &[])])?))
-        })
-        .await
-        .unwrap();
-    let agent = run(agent, "Go.").answered().await;
-    assert_eq!(log.all(), [r#""" hears """#, r#""miner 0" hears "miner 0""#]);
-    assert_eq!(agent.listeners().to_string(), "[InMemoryEventList, Labelled()]");
-}
-
-// Row 42
-#[test]
-fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
-    let log = Log::new();
-    let recorder: Arc<dyn Listener> = Arc::new(steersman::listener::InMemoryEventList::new());
-    let labelled: Arc<dyn Listener> = Arc::new(Labelled("parent".to_owned(), log));
-    let list = ListenerList::new(&[Arc::clone(&recorder), Arc::clone(&labelled)]);
-    let derived = list.for_sub_agent(&AgentId::new("miner 0"));
-    assert!(Arc::ptr_eq(&derived.listeners()[0], &recorder));
-    assert!(!Arc::ptr_eq(&derived.listeners()[1], &labelled));
-    assert_eq!(derived.to_string(), "[InMemoryEventList, Labelled(miner 0)]");
-    assert_eq!(list.to_string(), "[InMemoryEventList, Labelled(parent)]");
-    assert_eq!((list.agent().as_str(), derived.agent().as_str()), ("", "miner 0"));
-}
-
 #[tokio::test]
 async fn a_child_spawned_after_a_switch_to_a_server_of_this_machine_has_the_window_that_was_found_there() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
@@ -472,46 +312,4 @@ async fn a_child_spawned_after_a_switch_to_a_server_of_this_machine_has_the_wind
         caps.collect::<Vec<_>>()
     };
     assert_eq!((caps("").last(), caps("miner 0")), (Some(&Some(4_096)), vec![Some(4_096)]));
-}
-
-// D18: events of children do not reach the functions of the parent.
-#[tokio::test]
-async fn functions_subscribed_to_the_parent_hear_the_parent_only() {
-    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
-    rig.model.route(&child("miner"), [Played::text("Gold.")]);
-    let log = Log::new();
-    let mut agent = parent(&rig, [], vec![persona("miner", &[])]).await;
-    let heard = log.clone();
-    agent.on(EventKind::AgentEnd, move |said| heard.say(format!("{:?}", said.envelope.agent.as_str())));
-    run(agent, "Go.").answered().await;
-    assert_eq!(log.all(), [r#""""#]);
-}
-
-// 2.12
-#[test]
-fn the_bundled_personas_are_what_the_specification_says() {
-    let personas = Persona::bundled().unwrap();
-    let miner = personas.iter().find(|persona| persona.name == "file_miner").unwrap();
-    assert_eq!((miner.tool_names.join(" "), miner.max_steps), ("read grep glob".to_owned(), 30));
-    let researcher = personas.iter().find(|persona| persona.name == "researcher").unwrap();
-    assert_eq!((researcher.tool_names.join(" "), researcher.max_steps), ("web_search web_scrape fetch".to_owned(), 20));
-    assert_eq!(researcher.missing_tools(&["fetch", "read"]), ["web_search", "web_scrape"]);
-}
-
-#[test]
-fn a_persona_file_that_is_wrong_says_what_is_wrong() {
-    let file = |header: &str, prompt: &str| format!("+++\n{header}\n+++\n{prompt}\n");
-    let header = "name = \"a\"\ndescription = \"b\"\ntools = []\nmax_steps = 1";
-    assert_eq!(Persona::parse(&file(header, "Be.")).unwrap().system_prompt, "Be.");
-    assert_eq!(Persona::parse(&file(header, "Be.").replace('\n', "\r\n")).unwrap().system_prompt, "Be.");
-    for (text, what) in [
-        ("no header".to_owned(), "TOML header"),
-        (file(header, " "), "needs a prompt"),
-        (file(&header.replace("\"a\"", "\"\""), "Be."), "needs a name"),
-        (file(&header.replace("= 1", "= 0"), "Be."), "max_steps"),
-        (file(&format!("{header}\nmore = 1"), "Be."), "invalid header"),
-    ] {
-        let error = Persona::parse(&text).unwrap_err().to_string();
-        assert!(error.contains(what), "{error}");
-    }
 }

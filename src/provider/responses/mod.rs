@@ -7,7 +7,8 @@
 //! # Where things are
 //!
 //! - Responses: items, encrypted thinking that is sent back: `body.rs`, `assemble.rs`, `items.rs`; stories:
-//!   `responses/requests.rs`, `responses/replies.rs`, `responses/wire.rs`
+//!   `responses/requests.rs`, `responses/replies.rs`, `responses/endings.rs`, `responses/random_streams.rs`,
+//!   `responses/wire.rs`
 
 mod assemble;
 mod body;

@@ -8,7 +8,8 @@
 //!
 //! - text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
 //!   `composer.rs`, `tests/pty/composer.rs`
-//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories: `pending_list.rs`, `pause.rs`, `approval_popups.rs`
+//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories:
+//!   `pending_list.rs`, `pause.rs`, `approval_popups/composer.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
 //! - to whom it goes: `address.rs`, `src/target.rs`; stories: `targets.rs`
 //! - what it reads of the rest of the screen: `mod.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`

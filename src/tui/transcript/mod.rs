@@ -2,7 +2,8 @@
 //!
 //! # Where things are
 //!
-//! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories: `transcript.rs`
+//! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories:
+//!   `transcript/fold.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
 //! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`
 //! - the end of a session that is still being read: `pane.rs`; stories: `session/opening.rs`
@@ -12,7 +13,7 @@
 //! - what all of it is kept in: `pane.rs`; a page of it: `export.rs`; stories: `export.rs`
 //! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
 //!   `view/query.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
-//! - the transcript on the screen: `view/mod.rs`
+//! - the transcript on the screen: `view/mod.rs`; stories: `transcript.rs`
 
 pub mod cell;
 pub mod cells;

@@ -7,7 +7,8 @@
 //!
 //! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; stories: `tui_shell.rs`
 //! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `call_text.rs`, `question.rs`,
-//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `pause.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
+//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `pause.rs`,
+//!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session/timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,

@@ -7,7 +7,7 @@
 //! - Markdown: its blocks, its rows, tables, texts that still grow: `markdown.rs`, `blocks.rs`, `table.rs`, `stream.rs`,
 //!   `unfinished.rs`; stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
 //! - colours on a line of code: `code.rs`; stories: `highlight.rs`
-//! - texts in which every character counts: `exact.rs`; stories: `approval_popups.rs`
+//! - texts in which every character counts: `exact.rs`; stories: `approval_popups/display.rs`
 //! - changes, and which words of a line differ: `diff.rs`; stories: `diffs.rs`
 
 mod blocks;

@@ -1,5 +1,7 @@
 //! The Responses dialect: what is asked, what comes back, what goes back.
 
+mod endings;
+mod random_streams;
 mod replies;
 mod requests;
 mod wire;
@@ -117,6 +119,23 @@ fn function_call(id: &str, call_id: &str, name: &str, arguments: &str) -> Value 
 
 fn reasoning(id: &str, summary: &str) -> Value {
     json!({"type": "reasoning", "id": id, "summary": [{"type": "summary_text", "text": summary}], "encrypted_content": format!("gAAA-{id}")})
+}
+
+/// Returns the events of a message with one text, without the end of the reply.
+fn text(text: &str) -> Vec<Value> {
+    vec![
+        json!({"type": "response.created", "response": {"id": "r", "model": "m-1", "status": "in_progress", "output": []}}),
+        json!({"type": "response.in_progress", "response": {"id": "r", "status": "in_progress"}}),
+        added(
+            0,
+            &json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": []}),
+        ),
+        json!({"type": "response.content_part.added", "output_index": 0, "item_id": "msg_1", "content_index": 0, "part": {"type": "output_text", "text": ""}}),
+        text_delta(0, "msg_1", text),
+        json!({"type": "response.output_text.done", "output_index": 0, "item_id": "msg_1", "content_index": 0, "text": text}),
+        json!({"type": "response.content_part.done", "output_index": 0, "item_id": "msg_1", "content_index": 0, "part": {"type": "output_text", "text": text}}),
+        done(0, &message("msg_1", text)),
+    ]
 }
 
 fn text_delta(index: u64, id: &str, delta: &str) -> Value {

@@ -1,35 +1,16 @@
 //! What a Responses server answers: every oddity gives the right reply, or an error, never half a call.
 
-use std::fmt::Write as _;
-
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman::dialect::Dialect;
 use steersman::limits;
 use steersman::message::Message;
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{Finish, HttpProvider, ProviderError, Reply};
+use steersman::provider::sse::Frame;
+use steersman::provider::{Finish, HttpProvider, ProviderError};
 
 use super::{
     added, arguments_delta, body, completed, done, end, function_call, kept, message, play, reasoning, reply, shown,
-    text_delta, thought_delta,
+    text, text_delta, thought_delta,
 };
-
-fn text(text: &str) -> Vec<Value> {
-    vec![
-        json!({"type": "response.created", "response": {"id": "r", "model": "m-1", "status": "in_progress", "output": []}}),
-        json!({"type": "response.in_progress", "response": {"id": "r", "status": "in_progress"}}),
-        added(
-            0,
-            &json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": []}),
-        ),
-        json!({"type": "response.content_part.added", "output_index": 0, "item_id": "msg_1", "content_index": 0, "part": {"type": "output_text", "text": ""}}),
-        text_delta(0, "msg_1", text),
-        json!({"type": "response.output_text.done", "output_index": 0, "item_id": "msg_1", "content_index": 0, "text": text}),
-        json!({"type": "response.content_part.done", "output_index": 0, "item_id": "msg_1", "content_index": 0, "part": {"type": "output_text", "text": text}}),
-        done(0, &message("msg_1", text)),
-    ]
-}
 
 #[test]
 fn a_text_comes_in_pieces_and_whole_with_its_usage() {
@@ -273,112 +254,6 @@ fn ids_of_calls_are_unique_and_never_missing() {
 }
 
 #[test]
-fn a_reply_ends_for_the_reason_that_the_server_says() {
-    let ended = |kind: &str, status: &str, reason: Value| {
-        let response = json!({"status": status, "incomplete_details": reason, "usage": {"input_tokens": 1}});
-        reply(&[text_delta(0, "m", "x"), json!({"type": kind, "response": response})]).finish
-    };
-    let because = |reason: &str| json!({"reason": reason});
-    assert_eq!(ended("response.completed", "completed", Value::Null), Finish::Stop);
-    assert_eq!(ended("response.incomplete", "incomplete", because("max_output_tokens")), Finish::Length);
-    assert_eq!(ended("response.completed", "incomplete", because("max_output_tokens")), Finish::Length);
-    assert_eq!(ended("response.incomplete", "incomplete", because("content_filter")), Finish::ContentFilter);
-    assert_eq!(
-        ended("response.incomplete", "incomplete", because("max_tool_calls")),
-        Finish::Unknown("max_tool_calls".to_owned())
-    );
-    assert_eq!(ended("response.incomplete", "incomplete", Value::Null), Finish::Unknown("incomplete".to_owned()));
-}
-
-#[test]
-fn a_refusal_is_shown_and_nothing_of_it_runs() {
-    let delta = json!({"type": "response.refusal.delta", "output_index": 0, "item_id": "m", "content_index": 0, "delta": "I can't."});
-    let item = json!({"type": "message", "id": "m", "role": "assistant", "content": [{"type": "refusal", "refusal": "I can't."}]});
-    for events in [vec![delta, done(0, &item), end()], vec![done(0, &item), end()], vec![completed(&json!([item]))]] {
-        let reply = reply(&events);
-        assert_eq!((reply.content.as_str(), reply.finish), ("I can't.", Finish::ContentFilter));
-    }
-}
-
-#[test]
-fn a_stream_that_stops_before_its_end_is_cut_off() {
-    let mut events = text("Hello");
-    events.push(done(1, &function_call("fc_1", "call_a", "read", "{}")));
-    assert_eq!(play(&events).0, Err(ProviderError::CutOff));
-    assert_eq!(play(&[]).0, Err(ProviderError::CutOff));
-    let cancelled = json!({"type": "response.cancelled", "response": {"status": "cancelled"}});
-    assert_eq!(play(&[cancelled]).0, Err(ProviderError::CutOff));
-    let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-    assembler.take(Frame::Event { name: "", id: "", data: "[DONE]" }).unwrap();
-    assert!(assembler.is_done() && !assembler.is_whole());
-    assert_eq!(assembler.finish(), Err(ProviderError::CutOff), "no answer was begun");
-}
-
-#[test]
-fn behind_the_end_nothing_counts() {
-    let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-    let mut take = |data: &str| assembler.take(Frame::Event { name: "", id: "", data });
-    take(&text_delta(0, "m", "ok").to_string()).unwrap();
-    take(&end().to_string()).unwrap();
-    assert_eq!(take(&text_delta(0, "m", "!").to_string()).unwrap(), None);
-    assert_eq!(take("[DONE]").unwrap(), None);
-    assert_eq!(take("garbage").unwrap(), None);
-    assert!(assembler.is_done());
-    assert_eq!(assembler.finish().unwrap().content, "ok");
-}
-
-#[test]
-fn failures_within_a_stream_are_the_errors_that_they_are() {
-    let failed = |code: &str, message: &str| json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": code, "message": message}}});
-    let event = |code: &str, message: &str| json!({"type": "error", "code": code, "message": message, "param": null, "sequence_number": 3});
-    let nested =
-        |code: &str, message: &str| json!({"type": "error", "error": {"type": code, "code": code, "message": message}});
-    for make in [&failed as &dyn Fn(&str, &str) -> Value, &event, &nested] {
-        let error =
-            |code: &str, message: &str| play(&[text_delta(0, "m", "x"), make(code, message), end()]).0.unwrap_err();
-        let status = |status: u16, message: &str, retry_after_ms: Option<u64>| {
-            let message = message.to_owned();
-            ProviderError::Status { status, message, retry_after_ms }
-        };
-        let wait = "Rate limit reached. Please try again in 1m2.5s. Visit x.";
-        assert_eq!(error("rate_limit_exceeded", wait), status(429, wait, Some(62_500)));
-        assert_eq!(error("rate_limit_exceeded", "try again in 350ms."), status(429, "try again in 350ms.", Some(350)));
-        assert_eq!(error("server_error", "oops"), status(500, "oops", None));
-        assert_eq!(error("server_is_overloaded", "busy"), status(503, "busy", None));
-        assert_eq!(error("insufficient_quota", "pay"), ProviderError::Spent("pay".to_owned()));
-        let long = "Your input exceeds the context window of this model.".to_owned();
-        assert_eq!(
-            error("context_length_exceeded", &long),
-            ProviderError::Overflow { message: long.clone(), tokens: None, window: None }
-        );
-        assert_eq!(error("invalid_prompt", "no"), ProviderError::Server("no".to_owned()));
-    }
-    let alone = play(&[json!({"error": {"message": "dead", "code": 500}})]).0;
-    assert!(
-        matches!(&alone, Err(ProviderError::Status { status: 500, message, .. }) if message == "dead"),
-        "{alone:?}"
-    );
-}
-
-#[test]
-fn what_is_no_event_is_an_error_and_unknown_events_are_not() {
-    for garbage in ["{oops", "[1]", "5", "<html>"] {
-        let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-        let error = assembler.take(Frame::Event { name: "", id: "", data: garbage }).unwrap_err();
-        assert!(matches!(error, ProviderError::Malformed(_)), "{garbage}");
-    }
-    let odd = [
-        json!({}),
-        json!({"type": "response.mood.changed", "mood": 3}),
-        json!({"type": "response.output_item.added", "output_index": "x", "item": 5}),
-        json!({"type": "response.output_item.done", "item": {"type": "message", "content": "plain"}}),
-        json!({"type": "response.output_text.delta", "delta": {"text": "x"}}),
-        json!({"type": "keepalive", "sequence_number": 2}),
-    ];
-    assert_eq!(reply(&[&odd[..], &text("ok"), &[end()]].concat()).content, "ok");
-}
-
-#[test]
 fn the_name_of_an_event_stands_for_a_missing_type() {
     let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
     for (name, data) in
@@ -426,88 +301,4 @@ fn a_reply_has_bounds() {
         json!({"input_tokens": 3, "input_tokens_details": {"cached_tokens": u64::MAX}, "output_tokens": -1});
     let usage = reply(&[absurd]).usage;
     assert_eq!((usage.input, usage.output), (Some(0), None));
-}
-
-fn run(stream: &[u8], size: usize) -> Result<Reply, ProviderError> {
-    let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-    let mut decoder = Decoder::default();
-    let mut take = |frame: Frame<'_>| assembler.take(frame).map(|_| ());
-    for piece in stream.chunks(size) {
-        decoder.push(piece, &mut take)?;
-    }
-    decoder.finish(&mut take)?;
-    assembler.finish()
-}
-
-/// Makes events out of all the words that the assembler knows, in any order and with any members.
-fn any_event() -> impl Strategy<Value = Value> {
-    let kinds = prop::sample::select(vec![
-        "response.created",
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.output_text.delta",
-        "response.output_text.done",
-        "response.refusal.delta",
-        "response.reasoning_summary_text.delta",
-        "response.reasoning_summary_part.done",
-        "response.reasoning_text.delta",
-        "response.function_call_arguments.delta",
-        "response.function_call_arguments.done",
-        "response.completed",
-        "response.incomplete",
-        "x",
-    ]);
-    let text = prop::sample::select(vec!["", "a", "{\"a\":", "1}", "ü"]);
-    let item = prop::sample::select(vec![
-        Value::Null,
-        message("a", "one"),
-        reasoning("b", "two"),
-        function_call("c", "call", "f", "{}"),
-        json!({"type": "mystery"}),
-        json!([1]),
-    ]);
-    (kinds, prop::sample::select(vec!["", "a", "b", "c"]), 0u64..3, text, item).prop_map(
-        |(kind, id, at, text, item)| {
-            json!({"type": kind, "item_id": id, "output_index": at, "summary_index": at, "delta": text, "text": text,
-            "arguments": text, "item": item, "response": {"output": [item]}})
-        },
-    )
-}
-
-proptest! {
-    #[test]
-    fn any_chunking_of_the_bytes_gives_the_same_reply(size in 1usize..40, words in prop::collection::vec("[a-zü漢\u{2028} ]{0,6}", 0..6)) {
-        let mut events: Vec<Value> = words.iter().map(|word| thought_delta(0, "rs_1", 0, word)).collect();
-        events.push(done(0, &reasoning("rs_1", &words.concat())));
-        events.extend(words.iter().map(|word| text_delta(1, "msg_1", word)));
-        events.extend([arguments_delta(2, "fc_1", "{\"w\":"), arguments_delta(2, "fc_1", "\"ü\"}")]);
-        events.extend([done(2, &function_call("fc_1", "call_a", "f", "{\"w\":\"ü\"}")), end()]);
-        let mut stream = String::from(": ping\r\n\r\n");
-        for (at, event) in events.iter().enumerate() {
-            let eol = ["\n", "\r\n", "\r"][at % 3];
-            write!(stream, "event: {}{eol}data: {event}{eol}{eol}", event["type"].as_str().unwrap()).unwrap();
-        }
-        let whole = run(stream.as_bytes(), stream.len()).unwrap();
-        prop_assert_eq!(&whole.content, &words.concat());
-        prop_assert_eq!(&whole.thinking, &words.concat());
-        prop_assert_eq!(shown(&whole.tool_calls), ["call_a f {\"w\":\"ü\"}"]);
-        prop_assert_eq!(run(stream.as_bytes(), size).unwrap(), whole);
-    }
-
-    #[test]
-    fn arbitrary_lines_never_panic(data in r#"(\{("type"|"item"|"response"|"delta"|[a-z"]{0,3}): ?("response\.[a-z_.]{0,30}"|\[|\{\}|[0-9]{1,3}|null)[,}]{0,2}){0,4}.{0,20}"#) {
-        let _ = run(format!("data: {data}\n\n").as_bytes(), 7);
-        let _ = HttpProvider::whole(Dialect::OpenAiResponses, &data);
-    }
-
-    #[test]
-    fn any_order_of_events_gives_what_can_go_back_or_an_error(events in prop::collection::vec(any_event(), 0..24)) {
-        if let Ok(reply) = play(&events).0 {
-            let ids: std::collections::HashSet<_> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
-            prop_assert_eq!(ids.len(), reply.tool_calls.len());
-            let results: Vec<_> = reply.tool_calls.iter().map(|call| Message::tool(call, "x")).collect();
-            let turn = [Message::user("hi"), kept(reply, "m")];
-            let _ = body(&turn.into_iter().chain(results).collect::<Vec<_>>());
-        }
-    }
 }

@@ -1,0 +1,162 @@
+//! Answers and the message line: which keys and commands answer a question, which are text of the message, and that the
+//! draft comes back when the words of a no are written or given up.
+
+use super::{Call, QUIET, arm, command, stage};
+
+#[test]
+fn alt_w_takes_words_for_the_model_and_the_draft_comes_back() {
+    let mut stage = stage(80, 24);
+    stage.keys("half a draft");
+    let mut call = Call::asks(&mut stage, "", command("rm -r target"));
+    arm(&mut stage);
+    stage.keys("<a-w>");
+    let screen = stage.screen();
+    assert!(screen.contains("│ rm -r target") && screen.contains("Enter sends your words as a no"), "{screen}");
+    assert!(screen.contains("→ no, and the model is told this") && screen.contains("Esc: back"), "{screen}");
+    assert!(!screen.contains("half a draft"));
+    // No key that answers does so now, and an empty no with words is none.
+    stage.wait(QUIET).keys("<a-y>").wait(QUIET).keys("<enter>");
+    assert!(call.poll().is_none());
+    stage.keys("use cargo clean<enter>");
+    assert_eq!(call.refused(), "the user declined this and says: use cargo clean");
+    assert_eq!(stage.app.message.text(), "half a draft");
+    assert!(stage.sent().is_empty());
+}
+
+#[test]
+fn escape_goes_from_the_words_back_to_the_question() {
+    let mut stage = stage(80, 24);
+    stage.keys("draft");
+    let mut call = Call::asks(&mut stage, "", command("make"));
+    arm(&mut stage);
+    stage.keys("<a-w>why<esc>");
+    assert_eq!(stage.app.message.text(), "draft");
+    assert!(call.poll().is_none());
+    arm(&mut stage);
+    stage.keys("<a-y>");
+    assert_eq!(call.ran().command, "make");
+}
+
+#[test]
+fn the_question_goes_with_its_call_and_words_that_were_begun_come_back() {
+    let mut stage = stage(80, 24);
+    stage.keys("draft");
+    let call = Call::asks(&mut stage, "", command("make"));
+    arm(&mut stage);
+    stage.keys("<a-w>too late");
+    drop(call);
+    stage.refresh();
+    let screen = stage.screen();
+    assert!(screen.contains("the question is gone") && !screen.contains("Run this command?"), "{screen}");
+    assert_eq!(stage.app.message.text(), "draft");
+    stage.keys("<c-_>");
+    assert!(stage.app.message.text().contains("too late"), "{}", stage.app.message.text());
+}
+
+#[test]
+fn a_number_selects_an_answer_and_enter_gives_it() {
+    for (keys, answer) in [("1<enter>", "yes"), ("<down><enter>", "yes"), ("3<enter>", "no"), ("2<up><enter>", "yes")] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(keys);
+        let outcome = call.poll().unwrap_or_else(|| panic!("{keys}: it was answered"));
+        assert_eq!(outcome.is_ok(), answer == "yes", "{keys}");
+        assert_eq!(stage.app.message.text(), "", "{keys}");
+    }
+}
+
+#[test]
+fn a_number_with_anything_behind_it_is_a_text_and_approves_nothing() {
+    for (keys, text) in [("1 more thing", "1 more thing"), ("11", "11"), ("<down>x", "x"), ("1<bs>y", "y")] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(keys);
+        assert_eq!(stage.app.message.text(), text);
+        stage.keys("<enter>");
+        assert!(call.poll().is_none(), "{keys}");
+        assert_eq!(stage.sent().last().unwrap().0, text);
+    }
+}
+
+#[test]
+fn a_paste_behind_a_number_makes_a_text_of_both() {
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    stage.keys("1").paste(" and more").keys("<enter>");
+    assert!(call.poll().is_none());
+    assert_eq!(stage.sent().last().unwrap().0, "1 and more");
+}
+
+#[test]
+fn the_number_of_an_answer_is_no_text_of_the_words_that_follow() {
+    let mut stage = stage(80, 24);
+    let _call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    // What is typed fast comes as a paste does.
+    stage.keys("4<enter>").paste("not now, run the tests first");
+    assert_eq!(stage.app.message.text(), "not now, run the tests first");
+}
+
+#[test]
+fn nothing_is_selected_beforehand_and_a_number_that_came_too_early_is_text() {
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    stage.screen();
+    stage.wait(QUIET).keys("<enter>");
+    assert!(call.poll().is_none(), "nothing was selected");
+    assert!(stage.screen().contains("first choose an answer"), "{}", stage.screen());
+    let mut stage = self::stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    stage.keys("1").screen();
+    stage.keys("<enter>");
+    assert!(call.poll().is_none());
+    assert_eq!(stage.sent().last().unwrap().0, "1");
+}
+
+#[test]
+fn a_number_selects_nothing_in_a_message_or_of_a_question_that_followed() {
+    let mut stage = stage(80, 24);
+    stage.keys("take ");
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    stage.keys("1<enter>");
+    assert!(call.poll().is_none());
+    assert_eq!(stage.sent().last().unwrap().0, "take 1");
+}
+
+#[test]
+fn commands_answer_at_any_time_and_only_what_was_shown_before_they_were_begun() {
+    for (line, outcome) in [("/yes", Ok(())), ("/no use make", Err("the user declined this and says: use make"))] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(line).screen();
+        stage.keys("<enter>");
+        let answered = call.poll().unwrap_or_else(|| panic!("{line}: it was answered"));
+        assert_eq!(answered.map(|_| ()).map_err(|refusal| refusal.to_string()), outcome.map_err(str::to_owned));
+    }
+    let mut stage = stage(80, 24);
+    stage.keys("/ye");
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    stage.keys("s<enter>");
+    assert!(call.poll().is_none(), "it was begun before the question came");
+}
+
+#[test]
+fn esc_right_behind_a_letter_neither_declines_nor_stops() {
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    arm(&mut stage);
+    stage.keys("x<esc>");
+    assert!(call.poll().is_none());
+    assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Request(steersman::protocol::Request::Stop)));
+    assert!(stage.screen().contains("Esc: wait"), "{}", stage.screen());
+    stage.wait(QUIET);
+    assert!(stage.screen().contains("Esc: no"));
+    stage.keys("<esc>");
+    assert_eq!(call.refused(), "the user declined this");
+}
