@@ -60,7 +60,9 @@ impl Hub {
             }
         }));
         let distributing = Arc::clone(&members);
-        let requests = Requests::distributing(handle.clone(), move |by, reply| distribute(&distributing, by, reply));
+        let requests = Requests::distributing(handle.clone(), members.drafts(), move |by, reply| {
+            distribute(&distributing, by, reply)
+        });
         let (names, is_over, on_request) = (Mutex::default(), AtomicBool::new(false), OnceLock::new());
         Arc::new(Self { handle, requests, members, joined: AtomicU64::new(0), names, is_over, on_request })
     }
@@ -132,12 +134,9 @@ impl Hub {
 
     /// Makes one more client of this name.
     pub fn join(self: &Arc<Self>, name: ClientId, beginning: Beginning) -> LocalClient {
-        let is_gone = |client: Option<&ClientId>| self.members.find(client).is_none();
-        let shows_past = beginning == Beginning::Past && is_screen(&name);
-        let drafts = if shows_past { self.requests.take_drafts(&name, is_gone) } else { Vec::new() };
         let member = Arc::new(Member::new(Some(name), Arc::new(Mailbox::new())));
         match beginning {
-            Beginning::Past => self.members.add_with_past(&member, drafts),
+            Beginning::Past => self.members.add_with_past(&member),
             Beginning::Now => self.members.add(&member),
         }
         LocalClient::of(Arc::clone(self), member)

@@ -10,8 +10,9 @@ use crate::event::{Event, Pending};
 use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
-use crate::protocol::{BudgetStatus, DraftText, Notice, Post, Unfinished};
+use crate::protocol::{BudgetStatus, Notice, Post, Unfinished};
 use crate::session::client::{Wake, WakeReason};
+use crate::session::drafts::Drafts;
 use crate::session::hub::is_screen;
 use crate::session::past::{Past, size};
 use crate::session::status::StatusFold;
@@ -133,6 +134,7 @@ pub(super) struct Members {
     list: Mutex<Vec<Weak<Member>>>,
     /// What the run said, and what that means as a whole; taken before the list.
     said: Mutex<Said>,
+    drafts: Arc<Drafts>,
 }
 
 #[derive(Default)]
@@ -147,7 +149,12 @@ struct Said {
 
 impl Members {
     pub(super) fn new(handle: Handle) -> Self {
-        Self { handle, list: Mutex::default(), said: Mutex::default() }
+        Self { handle, list: Mutex::default(), said: Mutex::default(), drafts: Arc::default() }
+    }
+
+    /// Returns what their users are writing.
+    pub(super) fn drafts(&self) -> Arc<Drafts> {
+        Arc::clone(&self.drafts)
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Member>> {
@@ -163,18 +170,23 @@ impl Members {
     /// Adds the screen that the run was started with. What an earlier process left is its own, out of the mailbox.
     pub(super) fn add_first_screen(&self, member: &Arc<Member>) {
         let mut said = lock(&self.said);
-        (said.has_screen, said.unfinished) = (true, None);
+        said.has_screen = true;
+        if let Some(left) = said.unfinished.take() {
+            self.drafts.give(None, &left.drafts);
+        }
         self.add(member);
     }
 
     /// Adds a client that is told the past first: nothing comes between that and what happens from now on. A screen gets
-    /// what an earlier process left, and these drafts of screens that are gone.
-    pub(super) fn add_with_past(&self, member: &Arc<Member>, drafts: Vec<DraftText>) {
+    /// what an earlier process left, and the drafts of screens that are gone.
+    pub(super) fn add_with_past(&self, member: &Arc<Member>) {
         let mut said = lock(&self.said);
         said.past.all().into_iter().for_each(|post| member.mail.push(post));
-        if member.is_screen() {
+        if let Some(name) = member.name.as_ref().filter(|name| is_screen(name)) {
             let mut left = said.unfinished.take().unwrap_or_default();
-            left.drafts.extend(drafts);
+            let of_others = self.drafts.take_over(name, |client| self.find(client).is_none());
+            self.drafts.give(Some(name.clone()), &left.drafts);
+            left.drafts.extend(of_others);
             if left != Unfinished::default() {
                 member.mail.push(Post::Notice(Notice::Unfinished(left)));
             }
@@ -220,10 +232,13 @@ impl Members {
     fn leave(&self, left: &Unfinished) {
         let mut said = lock(&self.said);
         if said.has_screen {
-            return;
+            return self.drafts.give(None, &left.drafts);
         }
         match self.all().iter().find(|member| member.is_screen()) {
-            Some(screen) => screen.mail(&Post::Notice(Notice::Unfinished(left.clone())), 0),
+            Some(screen) => {
+                self.drafts.give(screen.name.clone(), &left.drafts);
+                screen.mail(&Post::Notice(Notice::Unfinished(left.clone())), 0);
+            }
             None => said.unfinished = Some(left.clone()),
         }
     }

@@ -10,7 +10,7 @@
 //! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
-//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `past.rs`; stories:
+//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `drafts.rs`, `past.rs`; stories:
 //!   `session/outside/clients.rs`
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
 //! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
@@ -21,6 +21,7 @@
 mod answers;
 mod client;
 pub mod compare;
+mod drafts;
 pub mod export;
 pub mod fold;
 mod hub;

@@ -2,7 +2,7 @@
 //!
 //! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::control::Injection;
@@ -11,10 +11,11 @@ use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{
-    Accepted, ClientId, ContextAct, Decision, DraftText, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
+    Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange,
 };
 use crate::session::answers;
+use crate::session::drafts::Drafts;
 use crate::steering::RuleScope;
 use crate::sync::lock;
 
@@ -33,35 +34,23 @@ pub struct Requests {
     /// Called once for each reply; returns what its client is told.
     distribute: Distribute,
     replies: Mutex<HashMap<ClientId, Replies>>,
-    drafts: Drafts,
-}
-
-/// What the users of all clients are writing; `None` is the client that the run was started with.
-#[derive(Default)]
-struct Drafts(Mutex<BTreeMap<Option<ClientId>, Vec<DraftText>>>);
-
-impl Drafts {
-    /// Keeps what one client has instead of what it had, with those of the others.
-    fn keep(&self, handle: &Handle, client: Option<ClientId>, drafts: Vec<DraftText>) {
-        let mut all = lock(&self.0);
-        all.insert(client, drafts);
-        // Under the lock: the newest come last.
-        handle.keep_drafts(all.values().flatten().cloned().collect());
-    }
+    drafts: Arc<Drafts>,
 }
 
 impl Requests {
     /// Carries requests out on this run.
     pub fn new(handle: Handle) -> Self {
-        Self::distributing(handle, |_, reply| reply)
+        Self::distributing(handle, Arc::default(), |_, reply| reply)
     }
 
-    /// Carries requests out on this run. `distribute` is called with each new reply and returns what its client is told.
-    pub fn distributing(
+    /// Carries requests out on this run, and records drafts beside these. `distribute` is called with each new reply and
+    /// returns what its client is told.
+    pub(super) fn distributing(
         handle: Handle,
+        drafts: Arc<Drafts>,
         distribute: impl Fn(&ClientId, Reply) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self { handle, distribute: Box::new(distribute), replies: Mutex::default(), drafts: Drafts::default() }
+        Self { handle, distribute: Box::new(distribute), replies: Mutex::default(), drafts }
     }
 
     /// Carries a request out, unless that was done before, and returns its reply where it has one.
@@ -92,16 +81,6 @@ impl Requests {
             kept.pop_front();
         }
         Some(slot)
-    }
-
-    /// Makes what the users of clients that are gone were writing the drafts of this client, and returns them.
-    pub(super) fn take_drafts(&self, client: &ClientId, is_gone: impl Fn(Option<&ClientId>) -> bool) -> Vec<DraftText> {
-        let mut all = lock(&self.drafts.0);
-        let left: Vec<_> =
-            all.extract_if(.., |client, _| is_gone(client.as_ref())).flat_map(|(_, drafts)| drafts).collect();
-        // They stay on record until it lets its own be kept.
-        all.insert(Some(client.clone()), left.clone());
-        left
     }
 
     /// Forgets the requests of a client that does not come back.
@@ -188,7 +167,7 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         Request::CheckImages => return ask_worker(handle, Command::CheckImages),
         Request::ReadImage { digest } => Reply::Image { image: handle.context().image(&digest), digest },
         Request::KeepDrafts { drafts } => {
-            unsent.keep(handle, sender, drafts);
+            unsent.record(handle, sender, drafts);
             return None;
         }
     })

@@ -209,6 +209,36 @@ fn what_an_earlier_process_left_is_for_one_screen_alone() {
 }
 
 #[test]
+fn what_an_earlier_process_left_stays_on_record_until_its_screen_says_what_it_has() {
+    let left = Post::Notice(Notice::Unfinished(Unfinished { drafts: vec![draft("left")], ..Unfinished::default() }));
+    // It comes to a screen that is there, or before the first one.
+    for comes_first in [false, true] {
+        for is_started_with_screen in [false, true] {
+            let handle = handle();
+            let newest = Arc::new(NewestDrafts::default());
+            handle.set_keeper(newest.clone());
+            let hub = Hub::new(handle.clone());
+            hub.open();
+            let start = || if is_started_with_screen { hub.first() } else { attach(&hub) };
+            let push = || handle.mailbox().push(left.clone());
+            let its = if comes_first {
+                push();
+                start()
+            } else {
+                let its = start();
+                push();
+                its
+            };
+            let other = attach(&hub);
+            other.send(Request::KeepDrafts { drafts: vec![draft("of the other")] });
+            assert_eq!(*newest.0.lock().unwrap(), ["left", "of the other"]);
+            its.send(Request::KeepDrafts { drafts: Vec::new() });
+            assert_eq!(*newest.0.lock().unwrap(), ["of the other"]);
+        }
+    }
+}
+
+#[test]
 fn what_somebody_wrote_on_a_screen_that_is_gone_is_on_the_next_one() {
     let handle = handle();
     let hub = Hub::new(handle.clone());
