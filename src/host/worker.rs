@@ -197,10 +197,12 @@ impl Worker {
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
         let mut setup = setup.await?;
         self.budget.configure(setup.spending.clone());
-        let resumed = match setup.resumed.take() {
-            Some(earlier) => self.take_up(earlier).await?,
-            None => Resumed::default(),
+        let mut resumed = match setup.resumed.take() {
+            Some(earlier) => Some(self.take_up(earlier).await?),
+            None => None,
         };
+        let unfinished = resumed.as_mut().map(|resumed| std::mem::take(&mut resumed.unfinished));
+        let resumed = resumed.unwrap_or_default();
         let last = resumed.numbers.seq;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
@@ -217,7 +219,12 @@ impl Worker {
         let jobs = Arc::clone(&self.jobs);
         let continuations = Arc::clone(&self.continuations);
         let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs, continuations };
-        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await?)
+        let built = setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await;
+        // What was open in the earlier process has ended by now: nobody is asked while that still seems to run.
+        if let Some(unfinished) = unfinished {
+            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
+        }
+        Ok(built?)
     }
 
     /// Tells what happened in an earlier process, no faster than it is taken; returns what the session goes on with.
@@ -250,9 +257,7 @@ impl Worker {
         for (turn, files) in std::mem::take(&mut resumed.undone) {
             self.changes.note_undone(turn, &files);
         }
-        let unfinished = std::mem::take(&mut resumed.unfinished);
-        self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
-        self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
+        self.main.interloper.take_over(resumed.unfinished.pending.clone(), resumed.numbers.texts);
         Ok(resumed)
     }
 

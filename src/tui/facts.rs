@@ -14,12 +14,15 @@ use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
 use crate::id::ClientId;
+use crate::protocol::Post;
 use crate::session::fold::RunState;
 
 /// The facts that every pane goes by.
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub run: RunState,
+    /// The run with what was said of its past so far, while that is still being read: nothing of it happens now.
+    past: Option<Box<RunState>>,
     pub size: Size,
     /// The moment of the last message that carried one.
     pub now: Timestamp,
@@ -47,6 +50,7 @@ impl Facts {
     pub fn new(size: Size, now: Timestamp, themes: Themes) -> Self {
         Self {
             run: RunState::default(),
+            past: None,
             size,
             now,
             keymap: Keymap::default(),
@@ -60,6 +64,31 @@ impl Facts {
             client: None,
             tour: Tour::default(),
         }
+    }
+
+    /// Folds the past of the run aside from here on.
+    pub fn begin_past(&mut self) {
+        self.past = Some(Box::new(self.run.clone()));
+    }
+
+    /// Puts the run with its past in the place of the present one: all of it was said.
+    pub fn end_past(&mut self) {
+        if let Some(past) = self.past.take() {
+            self.run = *past;
+        }
+    }
+
+    /// Returns the run that events are folded into.
+    pub fn told(&mut self) -> &mut RunState {
+        self.past.as_deref_mut().unwrap_or(&mut self.run)
+    }
+
+    /// Folds a post; an event is still to be applied to [`Facts::told`].
+    pub fn post(&mut self, post: &Post) {
+        let now = self.now;
+        let is_past = matches!(post, Post::Envelope(_)) && self.past.is_some();
+        let present = (!is_past).then_some(&mut self.run);
+        present.into_iter().chain(self.past.as_deref_mut()).for_each(|run| run.post(post, now));
     }
 
     /// Returns who sent a text, unless that is this client.

@@ -145,3 +145,35 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
     stage.app.facts.session = Some("0198c9a2".to_owned());
     assert_eq!(farewell(&stage.app)[8..], ["20.0k tokens used.", "To resume: steersman --resume 0198c9a2"]);
 }
+
+#[test]
+fn a_screen_whose_session_is_gone_leaves_the_way_to_go_on_and_what_was_not_sent() {
+    let mut stage = Stage::new(60, 24);
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.deliver(&taken, false).turn("").says("", "Found.").turn_ended("", Outcome::Completed, None);
+    stage.app.facts.session = Some("0198c9a2".to_owned());
+    stage.app.facts.client = Some("attach 1".into());
+    stage.keys("half a<c-j>thought");
+    let back = ["0 tokens used.", "The session goes on. To come back: steersman attach 0198c9a2"];
+    assert_eq!(farewell(&stage.app)[3..], back);
+    stage.tell(Notice::Over("the connection to the session is closed".to_owned()).into());
+    assert!(stage.screen().contains("Ctrl+C clears, Ctrl+D then quits"), "{}", stage.screen());
+    // Nor does Esc promise to stop what was running.
+    let mut running = Stage::new(110, 24);
+    running.app.facts.client = Some("attach 1".into());
+    running.turn("").tell(Notice::Over("the session has ended".to_owned()).into());
+    let screen = running.screen();
+    assert!(screen.contains("Ctrl+D quits") && !screen.contains("Esc"), "{screen}");
+    assert_eq!(
+        farewell(&stage.app)[3..],
+        [
+            "0 tokens used.",
+            "Not connected any more: the connection to the session is closed.",
+            "To go on with the session: steersman --resume 0198c9a2",
+            "Not sent:",
+            "  half a",
+            "  thought"
+        ]
+    );
+}

@@ -123,6 +123,9 @@ pub fn next_escape(app: &App) -> Escape {
     if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
+    if app.disconnected().is_some() {
+        return Escape::Nothing;
+    }
     if let Some(line) = app.facts.run.jobs.shell_line() {
         return Escape::StopLine(line.id.clone());
     }

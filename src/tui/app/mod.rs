@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers/screen.rs`
 //! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`,
@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::DraftText;
 use crate::session::fold::agents::AgentNode;
@@ -34,7 +35,7 @@ use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
 use crate::tui::state::{Cause, Medium, PROMPT_COLUMNS, Pane, Pointer, QuestionId, Regions};
-use crate::tui::status::Status;
+use crate::tui::status::{HostState, Status};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::Timeline;
 use crate::tui::transcript::cell::Level;
@@ -113,6 +114,26 @@ impl App {
     pub fn unsent(&self) -> Vec<DraftText> {
         let live = self.replay.as_ref().and_then(|replay| replay.live.as_ref());
         live.map_or_else(|| self.message.unsent(), |live| live.message.unsent())
+    }
+
+    /// Shows the last events of a session while the whole of it is being read; none show nothing of it yet.
+    pub fn begin_opening(&mut self, end: &[Envelope]) {
+        self.transcripts.show_end(end);
+        self.facts.begin_past();
+    }
+
+    /// Shows the whole session: all of it is read.
+    pub fn end_opening(&mut self) {
+        self.transcripts.end_arriving();
+        self.facts.end_past();
+    }
+
+    /// Returns why a screen on a session elsewhere can neither see nor steer it any more; `None` while it can.
+    pub fn disconnected(&self) -> Option<&str> {
+        match &self.status.host {
+            HostState::Failed(reason) if self.facts.client.is_some() => Some(reason),
+            HostState::Failed(_) | HostState::Starting | HostState::Ready => None,
+        }
     }
 
     /// Brings back the screen of the run behind a replay; returns false when there is none.

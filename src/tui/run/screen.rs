@@ -75,7 +75,7 @@ impl<'a> Surface<'a> for Screen<'a> {
         let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
         let mut app = new_app(&options, terminal.size(), Medium::Screen);
         if let Some(end) = &options.session_end {
-            app.transcripts.show_end(end);
+            app.begin_opening(end);
         }
         Ok(Self {
             core: Core::new(&options, app, client, files),

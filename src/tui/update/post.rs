@@ -30,7 +30,7 @@ pub enum PostOutcome {
 
 /// Folds what the run says.
 pub fn apply(app: &mut App, post: Post) -> PostOutcome {
-    app.facts.run.post(&post, app.facts.now);
+    app.facts.post(&post);
     let App { questions, message, facts, .. } = app;
     let wanted = match post {
         Post::Envelope(envelope) => {
@@ -56,11 +56,12 @@ pub fn apply(app: &mut App, post: Post) -> PostOutcome {
 
 fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.facts.now = app.facts.now.max(envelope.at);
-    let priced = priced(&app.facts.run.agents, envelope);
+    let run = app.facts.told();
+    let priced = priced(&run.agents, envelope);
     let envelope = priced.as_ref().unwrap_or(envelope);
     app.transcripts.envelope(envelope);
-    for id in app.facts.run.apply(envelope) {
-        if let Some(receipt) = app.facts.run.receipts.get(&id) {
+    for id in run.apply(envelope) {
+        if let Some(receipt) = run.receipts.get(&id) {
             app.transcripts.set_receipt(&receipt.agent, &id, receipt_words(receipt));
         }
     }
@@ -194,7 +195,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Ready if matches!(app.status.host, HostState::Failed(_)) => {}
         Notice::Ready => app.status.host = HostState::Ready,
         Notice::BuildFailed(error) => {
-            app.transcripts.end_arriving();
+            app.end_opening();
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.status.host = HostState::Failed(reason);
@@ -213,7 +214,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             app.status.host = HostState::Failed(sentence);
         }
         Notice::Unfinished(left) => {
-            app.transcripts.end_arriving();
+            app.end_opening();
             let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
             return carry_out(app, wanted);
         }

@@ -163,6 +163,12 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter opens",
         ],
         Pane::Search => &[],
+        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) && !app.message.is_empty() => {
+            &["Ctrl+C clears, Ctrl+D then quits · F1 keys", "Ctrl+C clears, Ctrl+D then quits", "F1 keys"]
+        }
+        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
+            &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
+        }
         Pane::Composer if app.facts.run.agents.main().running() => {
             // A sub-agent has one turn, nothing comes after it.
             let has_next_turn = app.message.draft_target(&app.known()).is_main();
@@ -179,9 +185,6 @@ fn keys(app: &App) -> &'static [&'static str] {
             }
         }
         Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
-        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
-            &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
-        }
         Pane::Composer if matches!(app.facts.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
             "Alt+T sends the request again · / commands · F1 help",
             "Alt+T sends it again · F1 help",

@@ -1,7 +1,9 @@
-//! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
+//! What stands in the terminal after the screen is gone: the beginning of the last answer, what becomes of the rest, and
+//! what was being written where nothing keeps it.
 
 use crate::id::AgentId;
 use crate::summary::{count, tokens};
+use crate::text::{visible, visible_line};
 use crate::tui::agents::view::money;
 use crate::tui::state::App;
 use crate::tui::transcript::cell::Body;
@@ -10,8 +12,20 @@ use crate::tui::widgets::fit::clip;
 /// Most lines of the answer.
 const LINES: usize = 5;
 
-/// Returns the lines to leave behind; none when nothing was said.
+/// Returns the lines to leave behind; none when nothing was said or written.
 pub fn farewell(app: &App) -> Vec<String> {
+    let mut lines = work(app);
+    if app.disconnected().is_some() || app.facts.session.is_none() {
+        let drafts = app.unsent();
+        lines.extend((!drafts.is_empty()).then(|| "Not sent:".to_owned()));
+        for draft in &drafts {
+            lines.extend(visible(&draft.text).lines().map(|line| format!("  {line}")));
+        }
+    }
+    lines
+}
+
+fn work(app: &App) -> Vec<String> {
     let cells = app.reader_of(&AgentId::main()).map(|reader| reader.transcript.cells()).unwrap_or_default();
     if !app.transcripts.is_arriving() && !cells.iter().any(|cell| matches!(cell.body(), Body::User { .. })) {
         return Vec::new();
@@ -34,12 +48,17 @@ pub fn farewell(app: &App) -> Vec<String> {
     }
     let cost = money(app.facts.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
     let used = format!("{} tokens used{cost}.", tokens(app.facts.run.agents.spent().max(app.facts.run.budget.tokens)));
-    match &app.facts.session {
-        Some(session) if app.facts.client.is_some() => {
+    match (&app.facts.session, app.disconnected()) {
+        (Some(session), Some(reason)) => lines.extend([
+            used,
+            format!("Not connected any more: {}.", visible_line(reason)),
+            format!("To go on with the session: steersman --resume {session}"),
+        ]),
+        (Some(session), None) if app.facts.client.is_some() => {
             lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
         }
-        Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
-        None => lines.push(format!("The conversation is not kept. {used}")),
+        (Some(session), None) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
+        (None, _) => lines.push(format!("The conversation is not kept. {used}")),
     }
     lines
 }

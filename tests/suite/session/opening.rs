@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use steersman::event::{Envelope, Event};
-use steersman::host::{self, Earlier, Post, Resumed, Setup};
+use steersman::host::{self, Closing, Earlier, Post, Resumed, Setup};
 use steersman::id::AgentId;
 use steersman::limits;
 use steersman::message::Message;
@@ -14,6 +14,7 @@ use steersman::protocol::{Notice, Unfinished};
 use steersman::session::journal::{EarlierRun, Record, SessionFile, restore};
 use steersman::tui::msg::Msg;
 use steersman::tui::status::HostState;
+use steersman::tui::view::title;
 use tempfile::TempDir;
 
 use super::saved::Saved;
@@ -84,7 +85,7 @@ fn the_end_is_on_the_screen_until_all_is_read_and_who_reads_there_stays_there() 
     let end = envelopes(file.tail(limits::JOURNAL_TAIL).unwrap().map(Result::unwrap));
     assert!(end.len() < all.len() / 2);
     let mut stage = Stage::new(80, 24);
-    stage.app.transcripts.show_end(&end);
+    stage.app.begin_opening(&end);
     let screen = stage.screen();
     assert!(screen.contains("question 800") && screen.contains("Answer 1: as long"), "{screen}");
     // A key shows an earlier part of it; what is typed is in the message.
@@ -118,14 +119,17 @@ fn the_end_is_on_the_screen_until_all_is_read_and_who_reads_there_stays_there() 
 fn what_an_agent_did_long_ago_is_not_shown_as_what_it_does_while_the_session_is_read() {
     let mut stage = Stage::new(80, 24);
     stage.app.status.host = HostState::Starting;
-    stage.app.transcripts.show_end(&[]);
+    stage.app.begin_opening(&[]);
     assert!(stage.screen().contains("○ opening the session"), "{}", stage.screen());
     let mut began = super::journal::event(1, Event::TurnStarted { turn: 1 });
     began.at = "2026-11-21T07:30:00Z".parse().unwrap();
     stage.tell(Msg::from(began));
     let screen = stage.screen();
     assert!(screen.contains("○ opening the session"), "{screen}");
-    assert!(!screen.contains("waiting for the model") && !screen.contains("no token for"), "{screen}");
+    for then in ["waiting for the model", "no token for", "turn ", "Esc: stops", "after the turn"] {
+        assert!(!screen.contains(then), "{then}: {screen}");
+    }
+    assert_eq!(title(&stage.app), "○ ready · steersman");
     stage.tell(Msg::from(Notice::Unfinished(Unfinished::default())));
     assert!(!stage.screen().contains("opening the session"), "{}", stage.screen());
 }
@@ -137,7 +141,7 @@ fn a_search_that_began_at_the_end_finds_everything_when_all_is_read() {
     let all = envelopes(file.read().unwrap().records.into_iter());
     let end = envelopes(file.tail(limits::JOURNAL_TAIL).unwrap().map(Result::unwrap));
     let mut stage = Stage::new(80, 24);
-    stage.app.transcripts.show_end(&end);
+    stage.app.begin_opening(&end);
     stage.screen();
     stage.keys("<c-o>/question 800<enter>");
     assert!(stage.screen().contains("1 of 1") || stage.screen().contains("1/1"), "{}", stage.screen());
@@ -203,5 +207,24 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
     host.handle().stop();
     within(PATIENCE, "it settles", host.settled()).await.unwrap();
     assert!(*ended.lock().unwrap());
+    host.shutdown(PATIENCE).await;
+}
+
+#[tokio::test]
+async fn what_was_open_in_an_earlier_process_has_ended_before_anybody_is_asked_about_it() {
+    let event = Event::Notice { text: "what was open has ended".to_owned() };
+    let closing = Closing { agent: AgentId::main(), parent: None, event };
+    let earlier = Resumed { closing: vec![closing], ..Resumed::default() };
+    let (rig, dir) = (Rig::new([]), TempDir::new().unwrap());
+    let setup = Setup { resumed: Some(Box::new(earlier)), ..crate::host::setup(&rig, &dir) };
+    let mut host = host::start(&tokio::runtime::Handle::current(), setup);
+    let mailbox = Arc::clone(host.handle().mailbox());
+    host.handle().stop();
+    within(PATIENCE, "it settles", host.settled()).await.unwrap();
+    let posts = mailbox.take();
+    let place = |is_it: fn(&Post) -> bool| posts.iter().position(is_it).unwrap();
+    let ended =
+        place(|post| matches!(post, Post::Envelope(envelope) if matches!(envelope.event, Event::Notice { .. })));
+    assert!(ended < place(|post| matches!(post, Post::Notice(Notice::Unfinished(_)))), "{posts:?}");
     host.shutdown(PATIENCE).await;
 }
