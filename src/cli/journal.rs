@@ -116,12 +116,14 @@ fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<Session
 /// Begins the journal of a session with everything that another has recorded; that one stays as it is.
 fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&SessionId>) -> Result<Journal, String> {
     let file = files.find(name)?;
-    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    let unreadable = |error: io::Error| unreadable(&file.session, &error);
+    let reading = file.read().map_err(unreadable)?;
+    let texts = file.highest_text().map_err(unreadable)?;
     let records = carried_over(&reading.records);
     let parent = Parent { session: file.session, before: None };
     let header = header(start, Some(parent), unused(files, id)?)?;
     let (path, opening) = creating(files, &header);
-    let journal = Journal::branch(header, reading.last, &records, opening).in_file(path);
+    let journal = Journal::branch(header, reading.last, &records, opening).behind_texts(texts).in_file(path);
     start.resumed = Some(Box::new(restore_left(records)));
     Ok(journal)
 }
@@ -146,13 +148,15 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let state = start.places.state.as_ref().ok_or("there is no directory for sessions")?;
     let files = SessionFiles::within(state);
     let file = files.find(&parent)?;
-    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    let unreadable = |error: io::Error| unreadable(&file.session, &error);
+    let reading = file.read().map_err(unreadable)?;
+    let texts = file.highest_text().map_err(unreadable)?;
     let records = before(&reading.records, &message)
         .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
     let images = images_of(&reading.records, &message);
     let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
     let (path, opening) = creating(&files, &header);
-    let journal = Journal::branch(header, reading.last, &records, opening).in_file(path);
+    let journal = Journal::branch(header, reading.last, &records, opening).behind_texts(texts).in_file(path);
     hide_variables(&journal);
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
@@ -199,9 +203,14 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
     })
 }
 
-/// Returns the newest session of a directory.
+/// Returns the newest session of a directory in which something was said; where there is none, one with a draft alone.
 fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
-    sessions_of(files, cwd)?.next().ok_or_else(|| "no session of this directory is saved".to_owned())
+    let first = |accepts: fn(&SessionFile) -> bool| sessions_of(files, cwd).map(|mut all| all.find(accepts));
+    let newest = match first(SessionFile::has_begun)? {
+        None => first(|_| true)?,
+        newest => newest,
+    };
+    newest.ok_or_else(|| "no session of this directory is saved".to_owned())
 }
 
 /// Returns the sessions of a directory, the newest first.
@@ -290,7 +299,8 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
         let directory = visible_line(&header.directory).into_owned();
         return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
     }
-    let Numbering { last, texts } = take_up(start, file)?;
+    let last = take_up(start, file)?;
+    let texts = file.highest_text().map_err(|error| unreadable(name, &error))?;
     Ok(Journal::resume(name.clone(), last, open.opening()).behind_texts(texts).in_file(file.path.clone()))
 }
 
@@ -305,33 +315,21 @@ fn header_of(file: &SessionFile) -> Result<Header, String> {
     header.ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))
 }
 
-/// How far a session is numbered.
-struct Numbering {
-    /// Its last record.
-    last: u64,
-    /// Its texts, at most.
-    texts: u64,
-}
-
-/// Lets the start show a session and go on with it.
-fn take_up(start: &mut Start, file: &SessionFile) -> Result<Numbering, String> {
+/// Lets the start show a session and go on with it. Returns the number of its last record.
+fn take_up(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
     let unreadable = |error: io::Error| unreadable(&file.session, &error);
     let mut tail = file.tail(limits::JOURNAL_TAIL).map_err(unreadable)?;
     let records: Vec<Record> = tail.by_ref().collect::<io::Result<_>>().map_err(unreadable)?;
-    let is_whole = matches!(records.first(), Some(Record::Session(_)));
-    let texts = records.iter().map(Record::text_number).max().filter(|_| is_whole);
-    if !is_whole {
+    if !matches!(records.first(), Some(Record::Session(_))) {
         let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
         start.session_end = records.into_iter().filter_map(event).collect();
     }
     start.resumed = Some(Box::new(EarlierRun::of(file).map_err(unreadable)?));
-    let last = match tail.last_number() {
+    match tail.last_number() {
         // Nothing of the end can be read.
-        0 => file.read().map_err(unreadable)?.last,
-        last => last,
-    };
-    // Of a long session the end alone is read here. It has no more texts than records.
-    Ok(Numbering { last, texts: texts.unwrap_or(last) })
+        0 => Ok(file.read().map_err(unreadable)?.last),
+        last => Ok(last),
+    }
 }
 
 /// Shows a session that another program writes; where there is nobody to read it, it is refused.

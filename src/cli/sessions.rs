@@ -35,7 +35,7 @@ fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
     let mut outlines = Vec::new();
     for file in &found {
         match Outline::of(file) {
-            Ok(outline) => outlines.push(outline),
+            Ok(outline) => outlines.extend(Some(outline).filter(Outline::is_listed)),
             Err(error) => say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy()))),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman::event::Event;
-use steersman::session::journal::{Record, SessionFiles};
+use steersman::session::journal::{Outline, Record, SessionFiles};
 
 use crate::support::long_session::{LAST_WORDS, recorded, write};
 use crate::support::server::{Reply, Server};
@@ -81,6 +81,36 @@ fn what_a_killed_program_left_unfinished_is_offered_at_the_next_start() {
     second.wait_for("1 pending: continue, edit or discard?");
     second.wait_typed("half a thought");
     assert_eq!(server.chats().len(), 2, "nothing is sent by itself");
+}
+
+#[test]
+fn a_first_text_that_was_never_sent_outlives_a_killed_program_and_hides_no_conversation() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.send(keys::CTRL_D);
+    first.wait_exit(PATIENCE);
+    let mut second = beside(&first, &server).run();
+    second.type_text("half a thought");
+    let files = sessions(&first);
+    second.wait_until("the draft to be saved", |_| {
+        files.list().unwrap().iter().any(|file| file.read().unwrap().records.iter().any(is_draft))
+    });
+    // While it is written it is in no list; what a killed program left of it is.
+    let listed = || {
+        let all = files.list().unwrap();
+        all.iter().map(|file| Outline::of(file).unwrap()).filter(Outline::is_listed).count()
+    };
+    assert_eq!((listed(), files.list().unwrap().len()), (1, 2));
+    second.signal(Signal::KILL);
+    second.wait_exit(PATIENCE);
+    assert_eq!(listed(), 2);
+
+    let mut third = beside(&first, &server).run();
+    third.wait_for("unfinished: (1 draft)");
+    third.send(&format!("/resume {}\r", files.list().unwrap()[0].session));
+    third.wait_typed("half a thought");
+    // The newest conversation is the one before it.
+    beside(&first, &server).arg("--continue").run().wait_for("The first answer.");
 }
 
 fn is_draft(record: &Record) -> bool {

@@ -6,6 +6,7 @@ use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
 use crate::cli::running::args::SessionArg;
 use crate::protocol::SessionStatus;
+use crate::session::journal::{SessionFile, SessionFiles};
 use crate::session::socket::{Caller, Posts, Sockets, Welcome, name_of};
 
 /// A session that runs and was asked how it stands.
@@ -14,17 +15,17 @@ pub(super) struct RunningSession {
     pub path: PathBuf,
 }
 
-/// Returns the directories of the sockets, and the directory that the command works in.
-fn places(flags: &Flags) -> Result<(Vec<PathBuf>, String), String> {
+/// Returns the user's directories, and the directory that the command works in.
+fn places(flags: &Flags) -> Result<(UserDirectories, String), String> {
     let cwd = flags.cwd.clone().map_or_else(std::env::current_dir, Ok);
     let cwd = cwd.and_then(|cwd| cwd.canonicalize()).map_err(|error| format!("there is no such directory: {error}"))?;
-    Ok((UserDirectories::find(&cwd).sockets, cwd.display().to_string()))
+    Ok((UserDirectories::find(&cwd), cwd.display().to_string()))
 }
 
 /// Returns the sessions that run, the oldest first.
 pub(super) fn running(flags: &Flags) -> Result<Vec<RunningSession>, String> {
     let mut found = Vec::new();
-    for directory in places(flags)?.0 {
+    for directory in places(flags)?.0.sockets {
         let paths = Sockets::within(directory).list();
         for path in paths.map_err(|error| format!("the sessions that run cannot be listed: {error}"))? {
             // Nobody listens where a program was killed.
@@ -50,12 +51,23 @@ pub(super) fn connect(
     Ok((caller, welcome))
 }
 
+/// Returns the sentence that a session does not run, and what can be done where it is saved.
+fn not_running(flags: &Flags, id: &str) -> Result<String, String> {
+    let saved = places(flags)?.0.state.and_then(|state| SessionFiles::within(&state).find(id).ok());
+    Ok(match saved {
+        Some(SessionFile { session, .. }) => {
+            format!("session {session} does not run; to go on with it: steersman --resume {session}")
+        }
+        None => format!("no session {id:?} runs; `steersman status` lists those that do"),
+    })
+}
+
 fn choose(flags: &Flags, which: &SessionArg) -> Result<PathBuf, String> {
     let mut all = running(flags)?;
     if let Some(id) = &which.session {
         all.retain(|found| !id.is_empty() && found.status.session.starts_with(id.as_str()));
         return match all.as_slice() {
-            [] => Err(format!("no session {id:?} runs; `steersman status` lists those that do")),
+            [] => Err(not_running(flags, id)?),
             [one] => Ok(one.path.clone()),
             more => Err(format!("{id:?} is the beginning of {} sessions; write more of it", more.len())),
         };
@@ -66,6 +78,6 @@ fn choose(flags: &Flags, which: &SessionArg) -> Result<PathBuf, String> {
         ([], _) => Err("no session runs".to_owned()),
         ([one], _) => Ok(one.path.clone()),
         (_, [one]) => Ok(one.path.clone()),
-        (all, _) => Err(format!("{} sessions run: name one with --session; `steersman status` lists them", all.len())),
+        (all, _) => Err(format!("{} sessions run: name one by its ID; `steersman status` lists them", all.len())),
     }
 }

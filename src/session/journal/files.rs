@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::regular_file::{self, Links};
-use crate::session::journal::reader::{Reading, Records};
+use crate::session::journal::reader::{Reading, Records, highest_text};
 use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Opening, Store};
 use crate::{fault, limits};
@@ -100,7 +100,10 @@ pub struct SessionFile {
 
 /// A journal that this program alone writes, until the value is dropped.
 #[derive(Debug)]
-pub struct OpenFile(File);
+pub struct OpenFile {
+    file: File,
+    path: PathBuf,
+}
 
 impl SessionFiles {
     /// Names the directory within the user's state directory; it is made when something is written.
@@ -235,6 +238,15 @@ impl SessionFile {
         Records::within(file, size.saturating_sub(bytes)..size)
     }
 
+    /// Returns the highest number of a text that it names, so that the next one is numbered on; 0 without any.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn highest_text(&self) -> io::Result<u64> {
+        let (file, size) = self.opened()?;
+        highest_text(file.take(size))
+    }
+
     fn opened(&self) -> io::Result<(File, u64)> {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused)?;
         if metadata.len() > limits::JOURNAL_FILE {
@@ -248,6 +260,11 @@ impl SessionFile {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused).ok()?;
         let mut records = Records::within(file, 0..metadata.len().min(HEAD)).ok()?.map_while(Result::ok);
         records.find_map(Record::into_header)
+    }
+
+    /// Tells whether somebody said or ran something in it; false of one that holds a draft alone.
+    pub fn has_begun(&self) -> bool {
+        self.records().is_ok_and(|records| records.map_while(Result::ok).any(|record| record.begins()))
     }
 
     /// Returns the sentence that another program writes it, and which.
@@ -297,11 +314,12 @@ fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
+    let open = |file| Ok(OpenFile { file, path: path.to_owned() });
     match file.try_lock() {
-        Ok(()) => Ok(OpenFile(file)),
+        Ok(()) => open(file),
         Err(TryLockError::WouldBlock) => Err(io::Error::new(io::ErrorKind::WouldBlock, "another program writes it")),
         // A file system without locks: it can still be written.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(OpenFile(file)),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => open(file),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
@@ -323,19 +341,23 @@ impl Store for OpenFile {
         if cfg!(debug_assertions) {
             // As a program leaves it that is killed within a write.
             let (first, rest) = bytes.split_at(bytes.len() / 2);
-            self.0.write_all(first)?;
+            self.file.write_all(first)?;
             fault::step();
-            self.0.write_all(rest)?;
+            self.file.write_all(rest)?;
         } else {
-            self.0.write_all(bytes)?;
+            self.file.write_all(bytes)?;
         }
         fault::step();
         Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()?;
+        self.file.sync_data()?;
         fault::step();
         Ok(())
+    }
+
+    fn discard(&mut self) -> io::Result<()> {
+        fs::remove_file(&self.path)
     }
 }

@@ -35,7 +35,7 @@ pub use importing::Import;
 pub use lines::ReadAt;
 pub(super) use lines::{Lines, NextLine};
 pub use outline::{Outline, Preview, SessionState};
-pub use reader::{Damage, Reading, Records, read};
+pub use reader::{Damage, Reading, Records, highest_text, read};
 pub use record::{Header, Origin, Parent, Record, SCHEMA};
 pub use recording::Journal;
 pub use restore::{EarlierRun, restore, restore_left};

@@ -14,7 +14,7 @@ use crate::session::journal::{Origin, Record, SessionFile, SessionId};
 pub struct Outline {
     /// Its name.
     pub id: SessionId,
-    /// The first text of the user.
+    /// The first text of the user; while there is none, what is being written.
     pub title: String,
     /// The directory that it worked in.
     pub directory: String,
@@ -47,6 +47,9 @@ pub struct Outline {
     /// What a list shows of its conversation.
     #[serde(skip)]
     pub preview: Preview,
+    /// True once somebody said or ran something.
+    #[serde(skip)]
+    has_begun: bool,
 }
 
 /// The beginning of a conversation, and its last answer.
@@ -112,8 +115,16 @@ impl Outline {
     pub fn of(file: &SessionFile) -> io::Result<Self> {
         let mut outline = Self::empty(file);
         let mut records = file.records()?;
+        let mut draft = String::new();
         for record in records.by_ref() {
-            outline.add(record?);
+            let record = record?;
+            if let Record::Drafts { texts } = &record {
+                draft = texts.first().map(|draft| draft.text.clone()).unwrap_or_default();
+            }
+            outline.add(record);
+        }
+        if outline.title.is_empty() {
+            outline.title = draft;
         }
         outline.damage = records.damage().sentence();
         if file.is_written() {
@@ -141,10 +152,18 @@ impl Outline {
             parent: None,
             imported: None,
             preview: Preview::default(),
+            has_begun: false,
         }
     }
 
+    /// Tells whether a list shows it: not while somebody writes its first text, or when nothing came of that.
+    pub fn is_listed(&self) -> bool {
+        let is_left = self.state != SessionState::Running && !self.title.trim().is_empty();
+        self.has_begun || self.damage.is_some() || is_left
+    }
+
     fn add(&mut self, record: Record) {
+        self.has_begun |= record.begins();
         match record {
             Record::Session(header) => {
                 self.directory = header.directory;

@@ -166,27 +166,14 @@ impl Record {
         if let Self::Run { pid, .. } = self { Some(*pid) } else { None }
     }
 
-    /// Returns the highest number of the texts that it names; 0 without any.
-    pub fn text_number(&self) -> u64 {
-        let number = |id: &MessageId| id.as_str().strip_prefix('m').and_then(|number| number.parse().ok()).unwrap_or(0);
-        match self {
-            Self::Accepted { entry, .. } => number(&entry.id),
-            Self::Event(Envelope { event: Event::UserTurn { injection: Some(id), .. }, .. }) => number(id),
-            Self::Event(Envelope { event: Event::Pending { entries }, .. }) => {
-                entries.iter().map(|entry| number(&entry.id)).max().unwrap_or(0)
-            }
-            Self::Session(_)
-            | Self::Run { .. }
-            | Self::Event(_)
-            | Self::History { .. }
-            | Self::AgentHistory { .. }
-            | Self::Drafts { .. }
-            | Self::Missing { .. }
-            | Self::Unknown => 0,
-        }
+    /// Returns whether there is a draft to come back to, if this says so.
+    pub(super) fn has_draft(&self) -> Option<bool> {
+        let Self::Drafts { texts } = self else { return None };
+        Some(texts.iter().any(|draft| !draft.text.trim().is_empty()))
     }
 
-    /// Tells whether the session has begun with this record: one in which nobody said or ran anything leaves no file.
+    /// Tells whether the session has begun with this record: one in which nobody said or ran anything, and in which nothing
+    /// is being written, leaves no file.
     pub(super) fn begins(&self) -> bool {
         if let Self::Event(envelope) = self {
             matches!(envelope.event, Event::TurnStarted { .. } | Event::JobStarted(_))

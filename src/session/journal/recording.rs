@@ -104,9 +104,11 @@ impl Journal {
         }
     }
 
-    /// Says how high the texts are numbered at most that were sent before this process wrote any.
+    /// Says how high the texts are numbered that were sent before this process wrote any. There are no more of them than
+    /// records, whatever a damaged file says.
     #[must_use]
     pub fn behind_texts(self, earlier_texts: u64) -> Self {
+        let earlier_texts = self.earlier_texts.min(earlier_texts);
         Self { earlier_texts, ..self }
     }
 
@@ -131,7 +133,7 @@ impl Journal {
         &self.session
     }
 
-    /// Tells whether there is anything to come back to.
+    /// Tells whether somebody said, ran or wrote something.
     pub fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Relaxed)
     }
@@ -167,7 +169,7 @@ impl Journal {
     }
 
     fn push(&self, record: Record) {
-        if record.begins() {
+        if record.begins() || record.has_draft() == Some(true) {
             self.has_begun.store(true, Ordering::Relaxed);
         }
         // After the end there is nobody to write it.

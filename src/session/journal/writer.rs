@@ -28,6 +28,12 @@ pub trait Store: Send {
     /// # Errors
     /// What the system says.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Removes everything, when there turned out to be nothing to come back to.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn discard(&mut self) -> io::Result<()>;
 }
 
 /// Opens the store, when there is something to write; tried again after a failure.
@@ -76,7 +82,10 @@ pub(super) struct Writer {
     is_torn: bool,
     /// The last failure, until everything is safe again.
     failing_since: Option<Instant>,
+    /// True once somebody said or ran something.
     has_begun: bool,
+    /// True while there is a draft.
+    has_draft: bool,
     number: u64,
     /// Records that found no room in memory.
     lost: u64,
@@ -97,6 +106,7 @@ impl Writer {
             is_torn: false,
             failing_since: None,
             has_begun: false,
+            has_draft: false,
             number: last,
             lost: 0,
             texts: Written::default(),
@@ -149,6 +159,7 @@ impl Writer {
     /// Puts a record among the lines; tells whether it is to be synced.
     fn take(&mut self, record: &Record) -> bool {
         self.has_begun |= record.begins();
+        self.has_draft = record.has_draft().unwrap_or(self.has_draft);
         if self.bytes > limits::JOURNAL_BACKLOG {
             self.lost += 1;
             self.texts.forget();
@@ -183,7 +194,10 @@ impl Writer {
     /// but `is_last` once more.
     fn write(&mut self, is_sync: bool, is_last: bool) {
         let rests = self.failing_since.is_some_and(|since| since.elapsed() < limits::JOURNAL_RETRY);
-        if !self.has_begun || rests && !is_last {
+        if !self.is_wanted() && is_last {
+            return self.discard();
+        }
+        if !self.is_wanted() && self.store.is_none() || rests && !is_last {
             return;
         }
         let is_failing = self.failing_since.is_some();
@@ -203,6 +217,17 @@ impl Writer {
                     self.say(format!("The session cannot be saved: {error}. {sentence}"));
                 }
             }
+        }
+    }
+
+    /// Tells whether there is anything to come back to.
+    fn is_wanted(&self) -> bool {
+        self.has_begun || self.has_draft
+    }
+
+    fn discard(&mut self) {
+        if let Some(Err(error)) = self.store.as_mut().map(|store| store.discard()) {
+            self.say(format!("The file of an empty session cannot be removed: {error}"));
         }
     }
 
@@ -238,6 +263,7 @@ impl Writer {
     /// Returns a sentence about what is missing in the file; `None` when nothing is.
     fn missing(&self) -> Option<String> {
         let unsaved = self.lines.len() as u64 + self.lost;
-        (self.has_begun && unsaved > 0).then(|| format!("the last {unsaved} records of the session could not be saved"))
+        (self.is_wanted() && unsaved > 0)
+            .then(|| format!("the last {unsaved} records of the session could not be saved"))
     }
 }

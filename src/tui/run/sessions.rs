@@ -30,7 +30,8 @@ const MOST_COMPARED: usize = 1_000;
 pub fn list(state: Option<&Path>) -> Result<Vec<ListChoice>, String> {
     let files = listed(state)?;
     // One that cannot be read is told of by `steersman sessions`.
-    Ok(files.iter().take(MOST).filter_map(|file| Outline::of(file).ok()).map(|outline| row(&outline)).collect())
+    let outlines = files.iter().filter_map(|file| Outline::of(file).ok()).filter(Outline::is_listed);
+    Ok(outlines.take(MOST).map(|outline| row(&outline)).collect())
 }
 
 /// Searches the sessions below the user's state directory, the newest first, for texts that hold these words.

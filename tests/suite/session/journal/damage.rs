@@ -6,7 +6,7 @@ use steersman::id::AgentId;
 use steersman::limits;
 use steersman::listener::{HistoryChange, Listener};
 use steersman::message::Message;
-use steersman::session::journal::{Reading, Record, read};
+use steersman::session::journal::{Reading, Record, highest_text, read};
 
 use super::{Disk, ended, entry, event, journal};
 
@@ -155,4 +155,23 @@ fn a_line_longer_than_any_record_is_skipped_whole_and_the_next_one_read() {
     // A record behind it on the same line belongs to the damage.
     let reading = reading(&[one, &long, two, two].concat());
     assert_eq!((reading.records.len(), reading.damage.skipped), (2, 1), "{:?}", reading.damage);
+}
+
+#[test]
+fn the_highest_number_of_a_text_is_found_without_a_record_and_never_in_what_a_text_says() {
+    let bytes = whole();
+    assert_eq!(highest_text(&*bytes).unwrap(), 6);
+    let torn = &bytes[..bytes.windows(5).rposition(|part| part == b"\"m6\",").unwrap() + 4];
+    assert_eq!(highest_text(torn).unwrap(), 6, "its line is torn behind it");
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.accepted(&AgentId::main(), entry("m2", r#"not "m9", not {"id":"m10"}, not m11"#));
+    journal.close();
+    assert_eq!(highest_text(disk.text().as_bytes()).unwrap(), 2);
+    assert_eq!(highest_text(&b"\"main\",\"m\",\"m7x\",\"m8"[..]).unwrap(), 0);
+    // The file is read block by block: wherever one ends.
+    for before in (1 << 20) - 12..=(1 << 20) + 2 {
+        let long = [vec![b'x'; before], br#""m18446744073709551615""#.to_vec(), vec![b'x'; 100]].concat();
+        assert_eq!(highest_text(&*long).unwrap(), u64::MAX, "{before}");
+    }
 }

@@ -100,6 +100,12 @@ impl Store for Disk {
         state.synced = state.bytes.len();
         Ok(())
     }
+
+    fn discard(&mut self) -> io::Result<()> {
+        self.call()?;
+        self.0.lock().unwrap().bytes.clear();
+        Ok(())
+    }
 }
 
 pub fn header() -> Header {

@@ -14,6 +14,7 @@ use steersman::message::{Arguments, AssistantMessage, Message, Original, Part, T
 use steersman::protocol::DraftText;
 use steersman::provider::{ApiKey, Played};
 use steersman::session::journal::{Reading, Record};
+use steersman::steering::TextKind;
 
 use super::{Disk, ended, entry, event, header, journal};
 use crate::support::doubles::{Rig, echo};
@@ -59,15 +60,32 @@ fn a_session_in_which_nobody_said_anything_touches_no_disk() {
     let disk = Disk::default();
     let journal = journal(&disk);
     journal.on_event(&event(1, Event::Reset {}));
-    let text = "half a thought".to_owned();
-    journal.drafts(vec![DraftText {
-        to: AgentId::main(),
-        text,
-        kind: steersman::steering::TextKind::Add,
-        images: Vec::new(),
-    }]);
+    journal.drafts(vec![draft(" ")]);
     journal.keep();
     assert_eq!((journal.has_begun(), journal.close(), disk.calls()), (false, None, 0));
+}
+
+fn draft(text: &str) -> DraftText {
+    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new() }
+}
+
+#[test]
+fn the_first_text_is_on_the_disk_while_it_is_written_and_leaves_nothing_when_it_is_thrown_away() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.drafts(vec![draft("half a thought")]);
+    journal.keep();
+    assert!(journal.has_begun() && String::from_utf8(disk.safe()).unwrap().contains("half a thought"));
+    journal.drafts(Vec::new());
+    journal.keep();
+    assert_eq!((journal.close(), disk.text()), (None, String::new()));
+    // Once something was said, what is written counts no more.
+    let disk = Disk::default();
+    let journal = super::journal(&disk);
+    journal.drafts(vec![draft("said")]);
+    journal.accepted(&AgentId::main(), entry("m1", "said"));
+    journal.drafts(Vec::new());
+    assert_eq!((journal.close(), kinds(&disk).pop()), (None, Some("drafts".to_owned())));
 }
 
 #[test]

@@ -40,8 +40,13 @@ fn status_tells_of_a_session_that_runs_and_of_none_once_it_has_ended() {
     gate.open();
     let (end, home) = run.end_with_home();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
-    let output = Program::within(home).args(["status"]).output();
+    let (output, home) = Program::within(home).args(["status"]).output_with_home();
     assert_eq!((exit_code(&output), stdout(&output).as_str()), (0, "No session runs.\n"));
+    // It is saved, and the command that goes on with it is said.
+    let id = one["session"].as_str().unwrap();
+    let output = Program::within(home).args(["inject", "--session", id, "more"]).output();
+    let sentence = format!("session {id} does not run; to go on with it: steersman --resume {id}\n");
+    assert_eq!((exit_code(&output), stderr(&output)), (1, format!("steersman: {sentence}")));
 }
 
 #[test]
