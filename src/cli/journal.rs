@@ -277,7 +277,10 @@ fn unfinished(file: &SessionFile) -> io::Result<Option<String>> {
     if parts.is_empty() {
         return Ok(None);
     }
-    let title = visible_line(title.lines().next().unwrap_or_default());
+    if title.is_empty() {
+        title = unfinished.drafts.into_iter().next().map(|draft| draft.text).unwrap_or_default();
+    }
+    let title = visible_line(title.trim_start().lines().next().unwrap_or_default());
     let title = if title.is_empty() { String::new() } else { format!(" “{}”", clip(&title, TITLE_COLUMNS)) };
     // As much of the name as no session of another millisecond has.
     let id = file.session.as_str().get(..13).unwrap_or(file.session.as_str());

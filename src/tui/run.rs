@@ -111,7 +111,7 @@ fn with_runtime<'a, S: Surface<'a>>(options: ScreenOptions, client: &'a dyn Clie
     // The signal handlers' tasks need no farewell; a file that is being written gets its time.
     runtime.shutdown_timeout(limits::EXIT_GRACE);
     let ending = ending?;
-    if matches!(ending, Ending::Quit | Ending::Detached) {
+    if !matches!(ending, Ending::Switch(_)) {
         // A terminal that takes nothing any more misses nothing that is kept.
         let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
     }

@@ -50,6 +50,27 @@ fn a_second_screen_shows_what_was_said_and_both_see_who_sent_what() {
 }
 
 #[test]
+fn a_screen_whose_session_was_killed_leaves_the_way_to_go_on_and_what_was_not_sent() {
+    let server = Server::start([]);
+    server.reply_text("The first answer.");
+    let mut first = Start::against(&server).run();
+    first.send("from the first\r");
+    first.wait_for("The first answer.");
+    let mut second = attach(first.home());
+    first.signal(Signal::KILL);
+    second.wait_for("the connection to the session is closed");
+    second.send("not sent yet");
+    second.wait_for("Ctrl+C clears, Ctrl+D then quits");
+    second.signal(Signal::TERM);
+    assert_eq!(second.wait_exit(Duration::from_secs(30)).exit_code(), 143);
+    let screen = second.screen();
+    for words in ["The last answer:", "Not connected any more: ", "steersman --resume ", "Not sent:", "  not sent yet"]
+    {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
+}
+
+#[test]
 fn a_stop_on_one_screen_gives_the_text_of_the_other_back_to_that() {
     let gate = Gate::new();
     let server = Server::start([Reply::text("Nobody reads this.").gated(&gate)]);

@@ -106,7 +106,7 @@ fn a_first_text_that_was_never_sent_outlives_a_killed_program_and_hides_no_conve
     assert_eq!(listed(), 2);
 
     let mut third = beside(&first, &server).run();
-    third.wait_for("unfinished: (1 draft)");
+    third.wait_for("unfinished: “half a thought” (1 draft)");
     third.send(&format!("/resume {}\r", files.list().unwrap()[0].session));
     third.wait_typed("half a thought");
     // The newest conversation is the one before it.

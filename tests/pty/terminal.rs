@@ -258,7 +258,9 @@ fn the_title_says_what_the_agent_does_and_is_put_back() {
     terminal.wait_written(before, "\x1b]2;○ ready".as_bytes());
     terminal.signal(Signal::TERM);
     terminal.wait_exit(PATIENCE);
-    assert!(terminal.raw().ends_with(b"\x1b[?1049l\x1b[23;0t"));
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    let (_, left) = raw.rsplit_once("\x1b[?1049l\x1b[23;0t").unwrap();
+    assert!(left.contains("To resume: ") && !left.contains('\x1b'), "{left:?}");
 }
 
 #[test]

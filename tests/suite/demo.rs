@@ -341,6 +341,9 @@ fn a_request_of_its_own_steers_simple_work_too() {
     assert_eq!(names(&reply), ["read"]);
     let answer = run.answer();
     assert!(answer.contains("`TODO` matches 2 lines") && answer.contains("`README.md` has 3 lines"), "{answer}");
+    // People leave its ending away.
+    let reply = Run::new(MAIN).say("also the README").step();
+    assert_eq!((names(&reply), arguments(&reply, 0)["path"].as_str()), (vec!["read"], Some("README.md")));
 }
 
 #[test]

@@ -112,6 +112,9 @@ const AROUND: &str = "what is what's calculate compute how much please eval eval
 /// Words with a slash that are no paths.
 const PAIRS: &str = "and/or client/server either/or i/o input/output n/a tcp/ip w/o yes/no";
 
+/// Files that people name without their endings, as in "also the readme".
+const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Dockerfile"];
+
 /// Returns everything that a text asks for, in its order; never empty. Of a long text the beginning counts.
 pub fn understand(text: &str) -> Vec<Intent> {
     let head = text.char_indices().nth(UNDERSTOOD).and_then(|(end, _)| text.get(..end)).unwrap_or(text).trim();
@@ -233,11 +236,20 @@ fn single(text: &str) -> Intent {
     if let Some(intent) = VERBS.iter().find_map(|(phrases, intent)| Some(intent(after(text, phrases)?))) {
         return intent;
     }
-    match path_in(text) {
-        Some(path) if !has_known_ending(path) => Intent::Focus(path.to_owned()),
-        Some(path) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, path)),
-        _ => Intent::Survey(telling(text)),
+    let telling = telling(text);
+    match (path_in(text), document(&telling)) {
+        (Some(path), _) if !has_known_ending(path) => Intent::Focus(path.to_owned()),
+        (Some(path), _) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, path)),
+        (None, Some(path)) => Intent::Use(ToolUse::new(Tool::Read, path)),
+        (Some(_), _) | (None, None) => Intent::Survey(telling),
     }
+}
+
+/// Returns the file that people name without its ending, when the only telling word does.
+fn document(telling: &[String]) -> Option<&'static str> {
+    let [word] = telling else { return None };
+    let stem = |path: &&str| path.split('.').next().is_some_and(|stem| stem.eq_ignore_ascii_case(word));
+    DOCUMENTS.iter().copied().find(stem)
 }
 
 /// Returns what stands behind the first of some phrases at the start of a text, as whole words.
