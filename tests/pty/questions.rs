@@ -93,6 +93,7 @@ fn an_old_text_that_is_asked_about_while_keys_are_typed_is_sent_by_none_of_them(
     let mut terminal = Start::against(&server).arg("--config").arg(config.to_str().unwrap()).run();
     terminal.send("start\r");
     gate.wait_reached();
+    terminal.wait_for("Tab after the turn");
     terminal.send("afterwards\t");
     terminal.wait_for("afterwards");
     terminal.wait_for("Type a message");

@@ -111,6 +111,8 @@ fn a_follow_up_waits_for_the_end_of_the_turn() {
     let mut terminal = Start::against(&server).run();
     terminal.send("start\r");
     gate.wait_reached();
+    // Without a turn Tab does nothing, and the screen may learn of it after the server.
+    terminal.wait_for("Tab after the turn");
     terminal.send("afterwards\t");
     terminal.send("at once\r");
     terminal.wait_for("at once");
