@@ -158,3 +158,21 @@ fn a_path_of_the_working_directory_is_offered_and_taken() {
     terminal.wait_for("it steers the ship");
     assert_eq!(server.chats()[0].texts("user"), ["explain @src/navigation.rs please"]);
 }
+
+#[test]
+fn a_history_file_that_cannot_be_written_for_a_while_holds_up_no_key() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().join(".local/state/steersman");
+    fs::create_dir_all(&state).unwrap();
+    let file = fs::File::create(state.join("history.jsonl")).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let server = Server::start([]);
+    let mut terminal = Start::against(&server).env("HOME", home.path().to_str().unwrap()).run();
+    for answer in ["the first answer", "the second answer"] {
+        server.reply_text(answer);
+        terminal.send("look\r");
+        terminal.wait_for(answer);
+        terminal.wait_for("· idle");
+    }
+    terminal.type_text("typed meanwhile");
+}

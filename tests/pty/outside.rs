@@ -39,8 +39,8 @@ fn a_second_screen_shows_what_was_said_and_both_see_who_sent_what() {
     }
     assert!(first.wait_for("from attach 1").contains("a draft here"), "{}", first.screen());
     assert!(!second.screen().contains("a draft here"), "{}", second.screen());
-    // What is printed at the end has a story in `notes.rs`: the kernel may drop it with a terminal whose only process ends.
     second.send("/detach\r");
+    second.wait_for("The session goes on. To come back: steersman attach ");
     assert_eq!(second.wait_exit(Duration::from_secs(30)).exit_code(), 0);
     server.reply_text("The third answer.");
     first.send("\r");

@@ -313,9 +313,25 @@ impl Terminal {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let is_waiting = !left.is_zero() && !seen.ended;
-            assert!(is_waiting, "waited in vain for {what}; the screen was:\n{}", seen.parser.screen().contents());
+            assert!(
+                is_waiting,
+                "waited in vain for {what}; the screen was:\n{}\nthe program:{}",
+                seen.parser.screen().contents(),
+                self.threads()
+            );
             seen = wake.wait_timeout(seen, left).unwrap().0;
         }
+    }
+
+    /// Says of each thread of the program in which call it waits: whether a program hangs, or a key has not arrived.
+    fn threads(&self) -> String {
+        let tasks = self.child.process_id().map(|pid| format!("/proc/{pid}/task"));
+        let tasks = tasks.and_then(|tasks| std::fs::read_dir(tasks).ok()).into_iter().flatten().flatten();
+        let lines = tasks.map(|task| {
+            let read = |name| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
+            format!("\n  {}: {} {}", read("comm").trim(), read("wchan").trim(), read("syscall").trim())
+        });
+        lines.collect()
     }
 
     /// Returns the screen's text.

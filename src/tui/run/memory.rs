@@ -20,6 +20,11 @@ use crate::tui::run::path_walk::walk;
 use crate::tui::run::{ScreenOptions, images, sessions};
 use crate::tui::switch::{SessionPlace, SessionsFor};
 
+/// Takes the oldest record, and leaves the list to the screen.
+fn pop(unwritten: &Mutex<VecDeque<Record>>) -> Option<Record> {
+    lock(unwritten).pop_front()
+}
+
 /// The places, and what is still to be written.
 #[derive(Debug)]
 pub struct Memory {
@@ -30,6 +35,8 @@ pub struct Memory {
     cwd: PathBuf,
     home: Option<PathBuf>,
     unwritten: Arc<Mutex<VecDeque<Record>>>,
+    /// Held while the history's file is written.
+    writing: Arc<Mutex<()>>,
     newest: Arc<AtomicU64>,
 }
 
@@ -42,6 +49,7 @@ impl Memory {
             cwd: options.cwd.clone(),
             home: options.home.clone(),
             unwritten: Arc::default(),
+            writing: Arc::default(),
             newest: Arc::default(),
         }
     }
@@ -58,12 +66,12 @@ impl Memory {
     pub fn remember(&self, text: String, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         let cwd = self.cwd.to_string_lossy().into_owned();
-        let unwritten = Arc::clone(&self.unwritten);
+        let (unwritten, writing) = (Arc::clone(&self.unwritten), Arc::clone(&self.writing));
         lock(&unwritten).push_back(Record { at: Timestamp::now(), cwd, text });
         files.aside(move || {
-            // Whoever has the lock writes for all, in order.
-            let mut unwritten = lock(&unwritten);
-            while let Some(record) = unwritten.pop_front() {
+            // Whoever writes does it for all, in order. The screen only ever waits for the list, not for the file.
+            let _writing = lock(&writing);
+            while let Some(record) = pop(&unwritten) {
                 if let Err(error) = file.append(&record) {
                     return vec![Msg::NotRemembered(error.to_string())];
                 }
