@@ -229,15 +229,17 @@ pub(super) fn offer_unfinished(state: PathBuf, cwd: PathBuf, own: Option<Session
     let mailbox = Arc::clone(handle.mailbox());
     thread::spawn(move || {
         let files = SessionFiles::within(&state);
-        let Some(file) =
-            sessions_of(&files, &cwd).ok().and_then(|mut all| all.find(|file| Some(&file.session) != own.as_ref()))
-        else {
-            return;
-        };
-        match unfinished(&file) {
-            Ok(Some(sentence)) => mailbox.push(Post::Notice(Notice::Info(sentence))),
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, session = %file.session, "the newest session cannot be read"),
+        let all = sessions_of(&files, &cwd).into_iter().flatten();
+        for file in all.filter(|file| Some(&file.session) != own.as_ref()) {
+            match unfinished(&file) {
+                Ok(Some(sentence)) => return mailbox.push(Post::Notice(Notice::Info(sentence))),
+                // Somebody is writing its first text, or nothing came of that.
+                Ok(None) if !file.has_begun() => {}
+                Ok(None) => return,
+                Err(error) => {
+                    return tracing::warn!(%error, session = %file.session, "the newest session cannot be read");
+                }
+            }
         }
     });
 }

@@ -21,7 +21,7 @@ use crate::session::fold::RunState;
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub run: RunState,
-    /// The run with what was said of its past so far, while that is still being read: nothing of it happens now.
+    /// The run with the part of its past that has been read, until all of it is: nothing of that happens now.
     past: Option<Box<RunState>>,
     pub size: Size,
     /// The moment of the last message that carried one.
@@ -71,7 +71,7 @@ impl Facts {
         self.past = Some(Box::new(self.run.clone()));
     }
 
-    /// Puts the run with its past in the place of the present one: all of it was said.
+    /// Replaces the run by the one with its past: all of that is read.
     pub fn end_past(&mut self) {
         if let Some(past) = self.past.take() {
             self.run = *past;
@@ -79,11 +79,11 @@ impl Facts {
     }
 
     /// Returns the run that events are folded into.
-    pub fn told(&mut self) -> &mut RunState {
+    pub fn event_run(&mut self) -> &mut RunState {
         self.past.as_deref_mut().unwrap_or(&mut self.run)
     }
 
-    /// Folds a post; an event is still to be applied to [`Facts::told`].
+    /// Folds a post; an event is still to be applied to [`Facts::event_run`].
     pub fn post(&mut self, post: &Post) {
         let now = self.now;
         let is_past = matches!(post, Post::Envelope(_)) && self.past.is_some();

@@ -68,6 +68,11 @@ fn what_a_killed_program_left_unfinished_is_offered_at_the_next_start() {
     first.signal(Signal::KILL);
     first.wait_exit(PATIENCE);
 
+    // A program whose first text is being written does not hide it.
+    let mut other = beside(&first, &server).run();
+    other.type_text("something else");
+    other.wait_until("its draft to be saved", |_| sessions(&first).list().unwrap().len() == 2);
+
     // Nothing is taken up by itself; one line says what there is and how to go on with it.
     let mut second = beside(&first, &server).run();
     let screen = second.wait_for("goes on with it").split_whitespace().collect::<Vec<_>>().join(" ");

@@ -83,8 +83,8 @@ pub fn read(source: impl ReadAt) -> io::Result<Reading> {
     Records::new(source).reading()
 }
 
-/// Returns the highest number of a text that a journal names; 0 without any. The lines are not parsed: that takes a hundredth
-/// of the time, and damage hides no number. A quote within a text has a backslash before it.
+/// Returns the highest number of a text that a journal names; 0 without any. The lines are not parsed, so damage hides no
+/// number. A text that quotes a number is not taken for its name: there the quotation marks have backslashes before them.
 ///
 /// # Errors
 /// What the source itself says.

@@ -20,11 +20,6 @@ use crate::tui::run::path_walk::walk;
 use crate::tui::run::{ScreenOptions, images, sessions};
 use crate::tui::switch::{SessionPlace, SessionsFor};
 
-/// Takes the oldest record, and leaves the list to the screen.
-fn pop(unwritten: &Mutex<VecDeque<Record>>) -> Option<Record> {
-    lock(unwritten).pop_front()
-}
-
 /// The places, and what is still to be written.
 #[derive(Debug)]
 pub struct Memory {
@@ -69,9 +64,10 @@ impl Memory {
         let (unwritten, writing) = (Arc::clone(&self.unwritten), Arc::clone(&self.writing));
         lock(&unwritten).push_back(Record { at: Timestamp::now(), cwd, text });
         files.aside(move || {
-            // Whoever writes does it for all, in order. The screen only ever waits for the list, not for the file.
+            // Whoever writes does it for all, in order. The list is free meanwhile: the screen does not wait for the file.
             let _writing = lock(&writing);
-            while let Some(record) = pop(&unwritten) {
+            let next = || lock(&unwritten).pop_front();
+            while let Some(record) = next() {
                 if let Err(error) = file.append(&record) {
                     return vec![Msg::NotRemembered(error.to_string())];
                 }

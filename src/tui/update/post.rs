@@ -56,7 +56,7 @@ pub fn apply(app: &mut App, post: Post) -> PostOutcome {
 
 fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     app.facts.now = app.facts.now.max(envelope.at);
-    let run = app.facts.told();
+    let run = app.facts.event_run();
     let priced = priced(&run.agents, envelope);
     let envelope = priced.as_ref().unwrap_or(envelope);
     app.transcripts.envelope(envelope);
