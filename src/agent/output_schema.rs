@@ -18,6 +18,10 @@ use crate::provider::{AnswerFormat, AnswerStage};
 /// The sender of the message that asks for an answer once more.
 pub const SENDER: &str = "output schema";
 
+/// The address of a schema without one of its own.
+#[cfg(feature = "program")]
+const SCHEMA_URL: &str = "schema:///";
+
 /// Returns what is wrong with a value, a sentence each; nothing where it matches.
 type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 
@@ -78,15 +82,14 @@ impl OutputSchema {
     #[cfg(feature = "program")]
     pub fn read(text: &str) -> Result<Self, String> {
         let schema: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let validator =
-            jsonschema::validator_for(&schema).map_err(|error| format!("it is no JSON Schema: {}", bounded(&error)))?;
-        let faults = move |value: &Value| {
-            let fault = |error: jsonschema::ValidationError<'_>| match error.instance_path().as_str() {
-                "" => bounded(&error),
-                place => format!("{place}: {}", bounded(&error)),
-            };
-            validator.iter_errors(value).take(limits::SCHEMA_FAULTS).map(fault).collect()
-        };
+        let mut compiler = boon::Compiler::new();
+        compiler.use_loader(Box::new(NoOtherSchemas));
+        let mut schemas = boon::Schemas::new();
+        let index =
+            compiler.add_resource(SCHEMA_URL, schema.clone()).and_then(|()| compiler.compile(SCHEMA_URL, &mut schemas));
+        let index = index.map_err(|error| format!("it is no JSON Schema: {}", faults_in(&error).join("; ")))?;
+        let faults =
+            move |value: &Value| schemas.validate(value, index).map_or_else(|error| faults_in(&error), |()| Vec::new());
         Ok(Self::new(schema, faults))
     }
 
@@ -147,11 +150,24 @@ fn without_fence(text: &str) -> &str {
     body.filter(|body| !body.contains("```")).map_or(text, str::trim)
 }
 
-/// Returns the beginning of an error: some quote the whole value.
+/// Returns the faults that an error lists, else its one line; of each the beginning, as some quote the whole value.
 #[cfg(feature = "program")]
-fn bounded(error: &impl fmt::Display) -> String {
-    let text = error.to_string();
-    crate::text::clip(&text, limits::ERROR_CHARS).into_owned()
+fn faults_in(error: &impl fmt::Display) -> Vec<String> {
+    let error = format!("{error:#}");
+    let listed = usize::from(error.lines().nth(1).is_some());
+    let fault = |line: &str| crate::text::clip(line.trim_start_matches([' ', '-']), limits::ERROR_CHARS).into_owned();
+    error.lines().skip(listed).take(limits::SCHEMA_FAULTS).map(fault).collect()
+}
+
+/// Refuses what a schema refers to outside of itself.
+#[cfg(feature = "program")]
+struct NoOtherSchemas;
+
+#[cfg(feature = "program")]
+impl boon::UrlLoader for NoOtherSchemas {
+    fn load(&self, _: &str) -> Result<Value, Box<dyn std::error::Error>> {
+        Err("a schema stands in one file".into())
+    }
 }
 
 #[cfg(all(test, feature = "program"))]
@@ -181,9 +197,9 @@ mod tests {
             ("", "it is not JSON"),
             ("It is {\"n\": 1}", "it is not JSON"),
             ("{\"n\": 1} and more", "it is not JSON"),
-            ("{}", "\"n\" is a required property"),
-            ("{\"n\": 0}", "/n: 0 is less than the minimum of 1"),
-            ("{\"n\": \"one\"}", "/n: "),
+            ("{}", "missing properties 'n'"),
+            ("{\"n\": 0}", "at '/n' [S#/properties/n/minimum]: must be >=1, but got 0"),
+            ("{\"n\": \"one\"}", "at '/n'"),
         ] {
             let fault = schema().check(text).unwrap_err();
             assert!(fault.contains(words), "{text}: {fault}");
@@ -203,6 +219,8 @@ mod tests {
         ] {
             assert!(OutputSchema::read(text).is_err(), "{text}");
         }
+        let fault = OutputSchema::read("{\"type\": 7}").unwrap_err();
+        assert!(fault.contains("at '/type': want array, but got number"), "{fault}");
         assert!(OutputSchema::read("{\"$ref\": \"#/$defs/x\", \"$defs\": {\"x\": {\"type\": \"null\"}}}").is_ok());
     }
 }

@@ -60,7 +60,7 @@ fn one_that_never_matches_ends_with_7_under_strict() {
         assert_eq!((exit_code(&output), &result["exit_code"]), (code, &json!(code)));
         assert_eq!((&result["structured"], &result["answer"]), (&Value::Null, &json!("{\"n\": \"two\"}")));
         let reason = result["reason"].as_str().unwrap();
-        assert!(reason.starts_with("the answer does not match the schema") && reason.contains("/n: "), "{reason}");
+        assert!(reason.starts_with("the answer does not match the schema") && reason.contains("at '/n'"), "{reason}");
         assert!(stderr(&output).contains(reason));
         assert_eq!(server.chats().len(), 2);
     }
