@@ -88,7 +88,7 @@ impl Caller {
                 Some(Received::Post(post)) => self.posts.push_back(*post),
                 Some(Received::Answer(number, outcome)) if number == self.number || number == 0 => {
                     let result = outcome.map_err(CallFailed::Refused)?;
-                    return Ok(serde_json::from_str(&result).map_err(io::Error::from)?);
+                    return Ok(serde_json::from_slice(result.as_bytes()).map_err(io::Error::from)?);
                 }
                 Some(Received::Answer(..)) => {}
                 None => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
@@ -130,7 +130,8 @@ pub(super) fn receive(read: &mut BufReader<UnixStream>) -> io::Result<Option<Rec
     }
     let incoming: Incoming<'_> = serde_json::from_slice(&line)?;
     Ok(Some(match (incoming.params, incoming.error, incoming.result) {
-        (Some(post), ..) => Received::Post(Box::new(serde_json::from_str(post.get())?)),
+        // From bytes, as the journal is read: from text, every type of an event would be compiled a second time.
+        (Some(post), ..) => Received::Post(Box::new(serde_json::from_slice(post.get().as_bytes())?)),
         (None, Some(error), _) => Received::Answer(incoming.id.unwrap_or(0), Err(error)),
         (None, None, result) => {
             let result = result.map_or("null", serde_json::value::RawValue::get);

@@ -99,7 +99,7 @@ impl RemoteClient {
                         post => inbox.push(post),
                     },
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
-                        let replied: Option<Replied> = serde_json::from_str(&result).ok();
+                        let replied: Option<Replied> = serde_json::from_slice(result.as_bytes()).ok();
                         if let Some(Replied { reply: Some(reply) }) = replied {
                             inbox.push(Post::Reply(reply));
                         }
