@@ -381,6 +381,8 @@ pub const THEME_BYTES: u64 = 64 * 1024;
 pub const THEME_FILES: usize = 200;
 /// Log files that are kept, one per day, that of today included.
 pub const LOG_FILES: usize = 7;
+/// Most lines of the log that wait for its writer; more are dropped. The queue is made at its full size: this one takes 256 KiB.
+pub const LOG_LINES: usize = 8_192;
 
 /// Keys: longest file or output that holds one, bytes.
 pub const KEY_BYTES: u64 = 64 * 1024;

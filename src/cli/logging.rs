@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -27,7 +27,7 @@ pub fn start() -> io::Result<WorkerGuard> {
     let directory = home.state_dir().ok_or(io::ErrorKind::NotFound)?.join("steersman");
     let file = PrivateFile::open(&directory)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?;
-    let (writer, guard) = tracing_appender::non_blocking(file);
+    let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(limits::LOG_LINES).finish(file);
     let filter = ["STEERSMAN_LOG", "RUST_LOG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))
