@@ -207,6 +207,8 @@ impl PromptEntry {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Catalog {
+    /// How its tools are to be used, in its own words; empty when it says nothing of it.
+    pub instructions: String,
     /// Its tools, in its order.
     pub tools: Vec<ToolDefinition>,
     /// Its resources.

@@ -13,6 +13,7 @@
 //! - the handshake, lists, calls: `session.rs`, `catalog.rs`, `store.rs`
 //! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; stories: `mcp/stdio.rs`
 //! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; stories: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
+//! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; stories: `mcp/instructions.rs`
 //! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `mcp/screen.rs`
 //! - public servers: `mcp/real.rs`
 

@@ -60,6 +60,12 @@ struct Inner {
     proposed: HashMap<String, ToolDefinition>,
     /// Hashes of changes that the user has declined in this session.
     declined: Vec<String>,
+    /// Whether the server, once it ran, gave no instructions.
+    is_silent: bool,
+    /// Instructions that differ from the accepted ones, until the user is asked about them.
+    proposed_instructions: Option<String>,
+    /// Those that the user has declined last in this session.
+    declined_instructions: Option<String>,
     /// Sentences about what of its lists is left out.
     notes: Vec<String>,
     about: String,
@@ -135,6 +141,12 @@ impl Server {
         offered.map(|(name, definition)| OfferedTool { name, definition: definition.clone() }).collect()
     }
 
+    /// Returns how its tools are to be used, in its own words; empty where it says nothing of it.
+    pub fn instructions(&self) -> String {
+        let inner = lock(&self.inner);
+        inner.accepted.as_ref().filter(|_| !inner.is_silent).map(|known| known.instructions.clone()).unwrap_or_default()
+    }
+
     /// Returns what else is known: its resources and prompts.
     pub fn catalog(&self) -> Catalog {
         lock(&self.inner).accepted.clone().unwrap_or_default()
@@ -178,9 +190,16 @@ impl Server {
             // One that comes back later is compared with what it was.
             let gone = before.tools.into_iter().filter(|known| !listed.contains(&known.name));
             tools.extend(gone.collect::<Vec<_>>());
-            let kept = Catalog { tools, resources: now.resources, prompts: now.prompts };
+            let (said, known) = (now.instructions, before.instructions);
+            let is_silent = said.is_empty();
+            let is_change = !is_silent && !known.is_empty() && said != known;
+            let instructions = if known.is_empty() { said.clone() } else { known };
+            let kept = Catalog { instructions, tools, resources: now.resources, prompts: now.prompts };
             *accepted = Some(kept.clone());
             inner.notes = notes;
+            inner.is_silent = is_silent;
+            let is_new = is_change && inner.declined_instructions.as_ref() != Some(&said);
+            inner.proposed_instructions = is_new.then_some(said);
             kept
         };
         self.keep(&kept);
@@ -207,11 +226,9 @@ impl Server {
         let name = visible_line(&self.definition.name).into_owned();
         let title = format!("The server {name} has changed what it says about a tool. Use it with the new words?");
         let before = before.map(|known| known.lines()).unwrap_or_default();
-        let detail = diff(before.as_bytes(), after.lines().as_bytes()).hunks;
-        let answer = self.around.approvals.ask_plain(title, detail).await;
-        match answer {
+        match self.ask_about(title, &before, &after.lines()).await {
             PlainAnswer::Yes => {
-                self.accept(&after);
+                self.accept_tool(&after);
                 ChangeAnswer::Accepted
             }
             PlainAnswer::No => {
@@ -222,17 +239,49 @@ impl Server {
         }
     }
 
-    fn accept(&self, after: &ToolDefinition) {
-        let kept = {
+    /// Shows the user how the instructions have changed, where they have. Without a yes the model keeps the earlier ones, and
+    /// the calls go on.
+    pub async fn ask_about_instructions(&self) {
+        let (before, after) = {
             let mut inner = lock(&self.inner);
+            // Taken, so that calls that run at the same time do not ask as well.
+            let Some(after) = inner.proposed_instructions.take() else { return };
+            (inner.accepted.as_ref().map(|known| known.instructions.clone()).unwrap_or_default(), after)
+        };
+        let name = visible_line(&self.definition.name).into_owned();
+        let title = format!(
+            "The server {name} has changed its instructions for the use of its tools. Give the agents the new words?"
+        );
+        match self.ask_about(title, &before, &after).await {
+            PlainAnswer::Yes => self.accept(|_, known| known.instructions = after),
+            PlainAnswer::No => lock(&self.inner).declined_instructions = Some(after),
+            PlainAnswer::Nobody => {}
+        }
+    }
+
+    async fn ask_about(&self, title: String, before: &str, after: &str) -> PlainAnswer {
+        let detail = diff(before.as_bytes(), after.as_bytes()).hunks;
+        self.around.approvals.ask_plain(title, detail).await
+    }
+
+    fn accept_tool(&self, after: &ToolDefinition) {
+        self.accept(|proposed, known| {
             // The server may have changed it again meanwhile.
-            if inner.proposed.get(&after.name) == Some(after) {
-                inner.proposed.remove(&after.name);
+            if proposed.get(&after.name) == Some(after) {
+                proposed.remove(&after.name);
             }
-            let mut kept = inner.accepted.clone().unwrap_or_default();
-            if let Some(known) = kept.tools.iter_mut().find(|known| known.name == after.name) {
+            if let Some(known) = known.tools.iter_mut().find(|known| known.name == after.name) {
                 *known = after.clone();
             }
+        });
+    }
+
+    /// Changes what the user has accepted.
+    fn accept(&self, change: impl FnOnce(&mut HashMap<String, ToolDefinition>, &mut Catalog)) {
+        let kept = {
+            let mut inner = lock(&self.inner);
+            let mut kept = inner.accepted.clone().unwrap_or_default();
+            change(&mut inner.proposed, &mut kept);
             inner.accepted = Some(kept.clone());
             kept
         };
@@ -292,7 +341,8 @@ impl Server {
     /// Returns how it stands.
     pub fn status(&self) -> ServerStatus {
         let runs = self.instances().iter().any(|instance| instance.is_running());
-        let tools = self.tools().into_iter().map(|tool| tool.name).collect();
+        let tools: Vec<String> = self.tools().into_iter().map(|tool| tool.name).collect();
+        let instructions = if tools.is_empty() { String::new() } else { self.instructions() };
         let inner = lock(&self.inner);
         let state = match (runs, &inner.error) {
             (true, _) if inner.calls > 0 => ServerState::Used,
@@ -306,6 +356,9 @@ impl Server {
         });
         let mut changed: Vec<String> = changed.collect();
         changed.sort();
+        if inner.proposed_instructions.is_some() {
+            changed.push("its instructions have changed; its next call shows the difference".to_owned());
+        }
         let name = &self.definition.name;
         let catalog = inner.accepted.as_ref();
         ServerStatus {
@@ -316,6 +369,7 @@ impl Server {
             state,
             about: inner.about.clone(),
             tools,
+            instructions,
             resources: catalog.iter().flat_map(|catalog| &catalog.resources).map(|one| one.uri.clone()).collect(),
             prompts: catalog
                 .iter()

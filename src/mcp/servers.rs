@@ -20,7 +20,7 @@ use crate::mcp::resource::ResourceTool;
 use crate::mcp::results;
 use crate::mcp::search::ToolSearch;
 use crate::mcp::server::{OfferedTool, Server, Surroundings};
-use crate::mcp::tool::{ServerTool, tokens};
+use crate::mcp::tool::{ServerTool, instruction_tokens, tokens};
 use crate::protocol::ServerStatus;
 use crate::sync::lock;
 use crate::text::visible_line;
@@ -69,6 +69,8 @@ struct AgentState {
     has_resources: bool,
     /// What it was told of each tool that it has.
     has: BTreeMap<String, String>,
+    /// The tool of each server that brings the instructions of the server.
+    instructed_by: BTreeMap<String, String>,
     loaded: BTreeSet<String>,
 }
 
@@ -271,7 +273,7 @@ impl Servers {
     fn bring_up_to_date(&self, agent: &Arc<Agent>) {
         let Some(additions) = agent.additions.upgrade() else { return };
         let offered = self.offered(&agent.scope);
-        let needed: u64 = offered.iter().map(|(server, tool)| tokens(server, tool)).sum();
+        let needed = self.needed(&offered);
         let mut state = lock(&agent.state);
         // What a server has added is searched for where all of it would take too much; what the agent has stays.
         state.searches |= needed > agent.room;
@@ -286,23 +288,29 @@ impl Servers {
         for name in gone {
             additions.remove(&name);
             state.has.remove(&name);
+            state.instructed_by.retain(|_, tool| *tool != name);
         }
         for (server, tool) in wanted {
-            let hash = tool.definition.hash();
+            let Some(server) = self.get(server) else { continue };
+            let name = &server.definition().name;
+            // The first one that the agent gets, for as long as it has it: the others stay as they were.
+            let first = state.instructed_by.entry(name.clone()).or_insert_with(|| tool.name.clone());
+            let instructions = if *first == tool.name { server.instructions() } else { String::new() };
+            let told = tool.definition.hash() + &instructions;
             let known = state.has.get(&tool.name);
-            if known == Some(&hash) {
+            if known == Some(&told) {
                 continue;
             }
-            let Some(server) = self.get(server) else { continue };
             let instance = self.instance_of(server, agent);
-            let made = Arc::new(ServerTool::new(instance, tool.clone(), self.outputs.clone()));
+            let made = Arc::new(ServerTool::new(instance, tool.clone(), &instructions, self.outputs.clone()));
             if known.is_some() {
                 additions.replace(made);
             } else if let Err(error) = additions.add(made) {
                 tracing::warn!(tool = %tool.name, %error, "a tool of a server is left out");
+                state.instructed_by.retain(|_, first| *first != tool.name);
                 continue;
             }
-            state.has.insert(tool.name.clone(), hash);
+            state.has.insert(tool.name.clone(), told);
         }
         self.add_own_tools(agent, &mut state, &additions);
     }
@@ -325,6 +333,14 @@ impl Servers {
                 tracing::warn!(%error, "a tool for servers is left out");
             }
         }
+    }
+
+    /// Returns about how many tokens these tools take in each request, with the instructions of their servers.
+    fn needed(&self, offered: &[(String, OfferedTool)]) -> u64 {
+        let servers: BTreeSet<&String> = offered.iter().map(|(server, _)| server).collect();
+        let servers = servers.into_iter().filter_map(|server| self.get(server));
+        let instructions = servers.map(|server| instruction_tokens(&server.definition().name, &server.instructions()));
+        offered.iter().map(|(server, tool)| tokens(server, tool)).chain(instructions).sum()
     }
 
     fn instance_of(&self, server: &Arc<Server>, agent: &Agent) -> Arc<Instance> {
@@ -358,7 +374,7 @@ impl ToolSource for Servers {
             return;
         }
         let offered = self.offered(&scope);
-        let needed: u64 = offered.iter().map(|(server, tool)| tokens(server, tool)).sum();
+        let needed = self.needed(&offered);
         let room = window.unwrap_or(limits::MCP_WINDOW) / 100 * u64::from(self.percent);
         let searches = self.in_scope(&scope).any(|server| !server.is_known());
         let mut state = AgentState { searches, ..AgentState::default() };

@@ -47,6 +47,8 @@ pub struct About {
     pub name: String,
     /// The version of the protocol that is spoken.
     pub protocol: String,
+    /// How its tools are to be used (untrusted); empty when it says nothing of it.
+    instructions: String,
     lists: Vec<ListKind>,
     tells_changes: bool,
 }
@@ -116,7 +118,7 @@ impl Session {
     /// # Errors
     /// [`RequestError`], of the list of tools only: a server whose other lists fail can be used.
     pub async fn catalog(&self, notes: &mut Vec<String>) -> Result<Catalog, RequestError> {
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog { instructions: self.about.instructions.clone(), ..Catalog::default() };
         if self.about.lists.contains(&ListKind::Tools) {
             for entry in self.list("tools", notes).await? {
                 match ToolDefinition::read(&entry) {
@@ -257,6 +259,7 @@ impl About {
             return Err(broken(&format!("it speaks {words} of the protocol; this program speaks {}", HANDSHAKE[0])));
         }
         let text = |pointer: &str| named.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let instructions = result.get("instructions").and_then(Value::as_str).unwrap_or_default();
         let has = |name: &str| result.pointer(&format!("/capabilities/{name}")).is_some_and(Value::is_object);
         let kinds = [("tools", ListKind::Tools), ("resources", ListKind::Resources), ("prompts", ListKind::Prompts)];
         let tells = |name: &str| {
@@ -266,6 +269,7 @@ impl About {
         Ok(Self {
             name: format!("{} {}", text("/serverInfo/name"), text("/serverInfo/version")).trim().to_owned(),
             protocol: version.to_owned(),
+            instructions: instructions.trim().to_owned(),
             lists: kinds.into_iter().filter(|(name, _)| has(name)).map(|(_, kind)| kind).collect(),
             tells_changes: ["tools", "resources", "prompts"].into_iter().any(tells),
         })

@@ -13,6 +13,7 @@ use crate::mcp::server::{ChangeAnswer, OfferedTool};
 use crate::mcp::{arguments, results};
 use crate::message::Arguments;
 use crate::protocol::ServerToolAct;
+use crate::summary::bytes;
 use crate::text::visible;
 use crate::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
 
@@ -25,8 +26,15 @@ pub struct ServerTool {
 }
 
 impl ServerTool {
-    pub fn new(instance: Arc<Instance>, offered: OfferedTool, outputs: Option<Arc<Outputs>>) -> Self {
-        let description = description(&instance.server().definition().name, &offered);
+    /// `instructions` are those of the server where this tool brings them, else empty.
+    pub fn new(
+        instance: Arc<Instance>,
+        offered: OfferedTool,
+        instructions: &str,
+        outputs: Option<Arc<Outputs>>,
+    ) -> Self {
+        let server = &instance.server().definition().name;
+        let description = description(server, &offered) + &shown_instructions(server, instructions);
         Self { instance, offered, description, outputs }
     }
 
@@ -62,6 +70,7 @@ impl ServerTool {
             serde_json::from_str(&act.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
         // Only a server that runs says what it says of its tools now.
         self.instance.learn().await.map_err(ToolError::Failed)?;
+        server.ask_about_instructions().await;
         let refused = match server.ask_about_change(&now.name).await {
             ChangeAnswer::Accepted => None,
             ChangeAnswer::Declined => Some("the user does not want it so"),
@@ -122,12 +131,28 @@ pub(super) fn description(server: &str, offered: &OfferedTool) -> String {
     let title = definition.title.as_deref().filter(|title| *title != definition.name);
     let title = title.map(|title| format!("{}. ", visible(title))).unwrap_or_default();
     let text = format!("{title}{}", visible(definition.description.trim()));
-    let mut cut = text.as_str();
-    if cut.len() > limits::MCP_DESCRIPTION_BYTES {
-        cut = cut.get(..cut.floor_char_boundary(limits::MCP_DESCRIPTION_BYTES)).unwrap_or_default();
+    let text = cut(text, limits::MCP_DESCRIPTION_BYTES, " […]");
+    format!("{text} (a tool of the MCP server {server})").trim().to_owned()
+}
+
+/// Returns the instructions of a server as they stand behind the description of one of its tools, with every invisible
+/// character in sight.
+fn shown_instructions(server: &str, instructions: &str) -> String {
+    if instructions.is_empty() {
+        return String::new();
     }
-    let more = if cut.len() < text.len() { " […]" } else { "" };
-    format!("{cut}{more} (a tool of the MCP server {server})").trim().to_owned()
+    let note = format!(" [cut here: the server's instructions have {}]", bytes(instructions.len() as u64));
+    let text = cut(visible(instructions).into_owned(), limits::MCP_INSTRUCTIONS_BYTES, &note);
+    format!("\n\nThe MCP server {server} says how its tools are to be used:\n{text}")
+}
+
+/// Cuts a text that is too long at a character, with a note.
+fn cut(mut text: String, most: usize, note: &str) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push_str(note);
+    }
+    text
 }
 
 /// Returns the schema that a model gets: an object, with every invisible character of its texts in sight.
@@ -156,6 +181,11 @@ fn shown(value: &Value) -> Value {
 pub(super) fn tokens(server: &str, offered: &OfferedTool) -> u64 {
     let bytes = offered.name.len() + description(server, offered).len() + schema(offered).to_string().len();
     (bytes as u64).div_ceil(BYTES_PER_TOKEN)
+}
+
+/// Returns about how many tokens the instructions of a server take in each request.
+pub(super) fn instruction_tokens(server: &str, instructions: &str) -> u64 {
+    (shown_instructions(server, instructions).len() as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Bytes of a definition that make about one token.

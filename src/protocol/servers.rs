@@ -19,6 +19,9 @@ pub struct ServerStatus {
     pub about: String,
     /// The names of its tools for the model.
     pub tools: Vec<String>,
+    /// How its tools are to be used, in its own words (untrusted); empty when it says nothing of it.
+    #[serde(default)]
+    pub instructions: String,
     /// The addresses of its resources.
     pub resources: Vec<String>,
     /// Its prompts, each as its command is written.

@@ -43,6 +43,7 @@ pub(super) fn lines(server: &ServerStatus) -> String {
     put("gets", &variables.join(", "));
     put("from", source);
     put("tools", &tools.join(", "));
+    put("instructions", &server.instructions);
     put("prompts", &prompts.join(", "));
     put("resources", &resources.join(", "));
     put("error", error.as_deref().unwrap_or_default());

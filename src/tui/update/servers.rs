@@ -114,6 +114,7 @@ fn preview(server: &ServerStatus) -> String {
     put("tools", &tools.join(", "));
     put("prompts", &prompts.join(", "));
     put("resources", &resources.join(", "));
+    put("it says how its tools are to be used", &server.instructions);
     if *state != ServerState::Failed {
         put("the end of its error output", errors);
     }

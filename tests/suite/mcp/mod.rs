@@ -4,6 +4,7 @@ mod command;
 mod configuration;
 mod connection;
 mod http;
+mod instructions;
 mod lists;
 mod login;
 mod project;

@@ -24,6 +24,7 @@ fn status(name: &str, state: ServerState) -> ServerStatus {
         state,
         about: String::new(),
         tools: Vec::new(),
+        instructions: String::new(),
         resources: Vec::new(),
         prompts: Vec::new(),
         calls: 0,
@@ -55,6 +56,7 @@ fn servers() -> Vec<ServerStatus> {
             tools: tools("docs"),
             about: "Docs 1.2".to_owned(),
             calls: 12,
+            instructions: "Search before you fetch.".to_owned(),
             resources: vec!["doc://start".to_owned(), "doc://api".to_owned()],
             prompts: vec!["/mcp__docs__review".to_owned()],
             reached: "https://example.org/mcp".to_owned(),
@@ -96,7 +98,14 @@ fn the_list_shows_how_each_server_stands_with_its_last_error_and_the_end_of_its_
         ("<down>", &["started: it runs", "note: the definition of get has changed"]),
         (
             "<down>",
-            &["used: it runs", "it calls itself: Docs 1.2", "12 calls", "prompts: /mcp__docs__review", "doc://api"],
+            &[
+                "used: it runs",
+                "it calls itself: Docs 1.2",
+                "12 calls",
+                "prompts: /mcp__docs__review",
+                "doc://api",
+                "to be used: Search before you fetch.",
+            ],
         ),
     ] {
         let screen = stage.keys(key).screen();
