@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 
 use crate::text::visible_line;
-use crate::workspace::project_root;
+use crate::workspace::{directories_up_to, project_root};
 
 /// The user's directories; `None` for those that cannot be found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct UserDirectories {
     pub sockets: Vec<PathBuf>,
     /// The root of the project that contains the working directory.
     pub project: Option<PathBuf>,
+    /// The directories below that root, down to the working directory, the nearest to it first.
+    pub below: Vec<PathBuf>,
     /// Sentences about directories that are not used.
     pub notes: Vec<String>,
 }
@@ -33,7 +35,9 @@ impl UserDirectories {
     pub fn find(cwd: &Path) -> Self {
         let home = etcetera::home_dir().ok().map(|home| home.canonicalize().unwrap_or(home));
         let project = project_root(cwd, home.as_deref());
-        let mut places = Self { home, project, ..Self::default() };
+        let below = project.iter().flat_map(|root| directories_up_to(root, cwd).filter(move |at| at != root));
+        let below = below.map(Path::to_path_buf).collect();
+        let mut places = Self { home, project, below, ..Self::default() };
         let Ok(base) = etcetera::base_strategy::Xdg::new() else { return places };
         places.config = places.own("configuration", &base.config_dir(), ".config");
         places.state = base.state_dir().and_then(|state| places.own("state", &state, ".local/state"));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::agent::INSTRUCTION_FILE;
 use crate::limits;
 use crate::text::visible_line;
-use crate::workspace::{is_shared, project_root};
+use crate::workspace::{directories_up_to, is_shared, project_root};
 
 pub use nested::NestedInstructions;
 
@@ -92,7 +92,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
     if let Some(project) = root.and_then(|root| Origin::of_project(&root, places)) {
         // The nearest first, while there is room; what stands in the prompt later counts more.
         let mut levels = Vec::new();
-        for directory in cwd.ancestors().take_while(|directory| directory.starts_with(project.root())) {
+        for directory in directories_up_to(project.root(), cwd) {
             let above = mem::take(&mut found.all.files);
             for path in named_in(directory, project.root()) {
                 found.take(&path, &project);

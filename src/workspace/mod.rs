@@ -67,7 +67,7 @@ pub use hidden::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
 pub use own_command::{OwnCommand, OwnCommandError};
-pub use project::{is_shared, project_root};
+pub use project::{directories_up_to, is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner, TalkingJob};

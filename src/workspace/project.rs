@@ -49,6 +49,11 @@ pub fn project_root(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
+/// Returns a directory of a project and those above it, up to the project's root: the nearest first.
+pub fn directories_up_to<'a>(root: &'a Path, directory: &'a Path) -> impl Iterator<Item = &'a Path> {
+    directory.ancestors().take_while(move |ancestor| ancestor.starts_with(root))
+}
+
 /// Returns whether a directory is the home or belongs to the system, so that nothing in it is a project's.
 pub fn is_shared(directory: &Path, home: Option<&Path>) -> bool {
     home == Some(directory) || SYSTEM.iter().any(|system| Path::new(system) == directory)

@@ -4,8 +4,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use steersman::cli::project::{ProjectOffer, TrustRecord};
+use steersman::cli::places::UserDirectories;
+use steersman::cli::project::{ProjectOffer, TrustRecord, adopted};
 use steersman::limits;
+use steersman::skill::SkillLibrary;
+use steersman::subagent::Roster;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
@@ -37,7 +40,7 @@ fn in_project(server: &Server, prompt: &str) -> Program {
 /// Writes the record that a yes on the screen would have written.
 fn trust(program: &Program) {
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root).unwrap();
+    let offer = ProjectOffer::read(&root, &[]).unwrap();
     let state = program.home().join(".local/state/steersman");
     TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
 }
@@ -152,7 +155,7 @@ fn a_change_of_any_of_its_files_asks_again() {
 #[test]
 fn the_question_shows_the_whole_texts() {
     let program = project(&[]);
-    let detail = ProjectOffer::read(&program.work().canonicalize().unwrap()).unwrap().detail();
+    let detail = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap().detail();
     for part in [
         ".claude/skills/deploy/SKILL.md\n  a skill 'deploy': Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
         ".claude/commands/review.md\n  a command /review: Reviews a change\n    | Review $1 with !`git diff`.\n",
@@ -189,7 +192,7 @@ fn a_hostile_project_is_read_within_bounds_and_leads_nowhere() {
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("a.md"), "no agent").unwrap();
     }
-    let offer = ProjectOffer::read(&work).unwrap();
+    let offer = ProjectOffer::read(&work, &[]).unwrap();
     let skills: Vec<&str> = offer.texts.skills.iter().map(|(_, skill)| skill.name.as_str()).collect();
     assert_eq!(skills, ["deploy"]);
     assert!(offer.texts.commands.iter().all(|(_, command)| !command.text.contains("secret")));
@@ -252,4 +255,106 @@ fn commands_reach_the_files_of_a_skill_also_in_the_sandbox() {
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let result = server.chats()[1].texts("tool").concat();
     assert!(result.contains("said by the script"), "{result}");
+}
+
+/// Starts a program in the package `app` of a repository whose root, packages and directories beside them bring set-ups.
+fn in_package(args: &[&str]) -> Program {
+    let skill = |name: &str, text: &str| SKILL.replace("deploy", name).replace("scripts/", text);
+    project(&[])
+        .args(["--cwd", "packages/app"])
+        .args(args.iter().copied())
+        .file("work/packages/.agents/skills/lint/SKILL.md", &skill("lint", "packages/"))
+        .file("work/packages/app/.claude/skills/deploy/SKILL.md", &skill("deploy", "app/"))
+        .file("work/packages/app/.claude/commands/review.md", "Review the app.\n")
+        .file("work/packages/app/.claude/agents/checker.md", &AGENT.replace("You check.", "You check the app."))
+        .file("work/packages/app/.steersman/personas/local.md", LOCAL)
+        // Neither beside nor below the working directory, and nothing else than such files.
+        .file("work/packages/other/.claude/skills/other/SKILL.md", &skill("other", "other/"))
+        .file("work/packages/app/src/.claude/skills/deeper/SKILL.md", &skill("deeper", "deeper/"))
+        .file("work/packages/app/.steersman/config.toml", "max_steps = 1\n")
+        .file("work/packages/app/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"a\"}}}")
+}
+
+const LOCAL: &str =
+    "+++\nname = \"local\"\ndescription = \"Of the app.\"\ntools = [\"read\"]\nmax_steps = 7\n+++\nYou are local.\n";
+
+/// Reads what a start in a directory of the program's project finds.
+fn offer_in(program: &Program, below: &str) -> ProjectOffer {
+    let places = UserDirectories::find(&program.work().canonicalize().unwrap().join(below));
+    ProjectOffer::read(&places.project.unwrap(), &places.below).unwrap()
+}
+
+#[test]
+fn the_set_ups_of_the_directories_down_to_the_working_directory_count_the_nearest_first() {
+    let program = in_package(&[]);
+    let offer = offer_in(&program, "packages/app");
+    let (mut roster, mut library) = (Roster::default(), SkillLibrary::default());
+    adopted(&offer, &mut roster, &mut library);
+    let skills: Vec<String> =
+        library.skills().map(|skill| format!("{}: {}", skill.name, skill.text.lines().last().unwrap())).collect();
+    assert_eq!(skills, ["deploy: Run app/deploy.sh.", "lint: Run packages/lint.sh."]);
+    let templates = library.templates();
+    assert_eq!((templates[0].name.as_str(), templates[0].text.as_str()), ("review", "Review the app."));
+    let agents: Vec<(&str, &str)> = roster
+        .members()
+        .iter()
+        .map(|member| (member.persona.name.as_str(), member.persona.system_prompt.as_str()))
+        .collect();
+    assert_eq!(agents, [("checker", "You check the app."), ("local", "You are local.")]);
+    // Nothing is lost without a word.
+    assert_eq!(
+        library.warnings(),
+        [
+            ".claude/skills/deploy/SKILL.md is left out: there is another skill deploy",
+            ".claude/commands/review.md is left out: there is another command /review"
+        ]
+    );
+    let words =
+        "the persona 'checker' of this project (packages/app/.claude/agents/checker.md) replaces the project one";
+    assert_eq!(roster.warnings(), [words]);
+    // Settings and servers are the root's alone.
+    assert!(offer.layer.is_none() && offer.servers.is_empty(), "{offer:?}");
+    let detail = offer.detail();
+    for part in ["packages/app/.claude/skills/deploy/SKILL.md\n  a skill 'deploy'", "    | Run app/deploy.sh.\n"] {
+        assert!(detail.contains(part), "{part} is missing in\n{detail}");
+    }
+    // From the root they are not there, and from a directory without any the ones above are.
+    assert_eq!(offer_in(&program, "").texts.skills.len(), 1);
+    fs::create_dir_all(program.work().join("packages/app/docs")).unwrap();
+    assert_eq!(offer_in(&program, "packages/app/docs").hash(), offer.hash());
+}
+
+#[test]
+fn the_set_up_of_a_package_waits_for_trust_which_is_remembered_for_each_package_apart() {
+    let server = Server::start([Reply::text("ok"), Reply::text("ok"), Reply::text("ok")]);
+    let args = exec(&server, "go");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let program = in_package(&args);
+    let home = program.home().canonicalize().unwrap();
+    let record = TrustRecord::at(Some(&home.join(".local/state/steersman"))).unwrap();
+    // The root alone is trusted: what the package adds is not.
+    record.add(&offer_in(&program, "")).unwrap();
+    let other = offer_in(&program, "packages/other");
+    let app = offer_in(&program, "packages/app");
+    assert!(!record.knows(&app) && !record.knows(&other));
+    for offer in [&app, &other] {
+        record.add(offer).unwrap();
+    }
+    assert!(record.knows(&app) && record.knows(&other) && record.knows(&offer_in(&program, "")));
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let prompt = server.chats()[0].texts("system").concat();
+    assert!(prompt.contains("- `lint` — ") && prompt.contains("- `local` — Of the app."), "{prompt}");
+
+    let changed = in_package(&args);
+    let record = TrustRecord::at(Some(&changed.home().join(".local/state/steersman"))).unwrap();
+    record.add(&offer_in(&changed, "packages/app")).unwrap();
+    let changed = changed.file("work/packages/.agents/skills/lint/SKILL.md", &SKILL.replace("deploy", "lint"));
+    let output = changed.output();
+    assert!(
+        stderr(&output).contains("not trusted, and therefore ignored: 3 personas, 3 skills"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(!server.chats()[1].texts("system").concat().contains("lint"));
 }

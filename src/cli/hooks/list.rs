@@ -80,7 +80,8 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
         };
         found.push(hook.status(state));
     }
-    if let Some(offer) = search.places.project.as_deref().and_then(ProjectOffer::read) {
+    let project = search.places.project.as_deref();
+    if let Some(offer) = project.and_then(|root| ProjectOffer::read(root, &search.places.below)) {
         let record = TrustRecord::at(search.places.state.as_deref());
         let is_trusted = record.is_some_and(|record| record.knows(&offer));
         for TrustedHook { hook, .. } in &offer.hooks {

@@ -100,7 +100,7 @@ enum ProjectTrust {
 
 /// Reads the project's files; `None` when nothing of them would take effect.
 fn look(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectTrust> {
-    let offer = ProjectOffer::read(places.project.as_deref()?)?;
+    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
     notes.extend(offer.faults.iter().cloned());
     if !offer.acts() {
         return None;

@@ -36,6 +36,8 @@ pub struct ProjectPersona {
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOffer {
     pub root: PathBuf,
+    /// The directory nearest to the working directory that has files of it, which is what a yes is remembered for.
+    pub nearest: PathBuf,
     /// The settings of its configuration.
     pub layer: Option<ProjectLayer>,
     /// The system prompt that the configuration names.
@@ -54,21 +56,39 @@ pub struct ProjectOffer {
 }
 
 impl ProjectOffer {
-    /// Reads the files of a project; `None` when there are none.
-    pub fn read(root: &Path) -> Option<Self> {
-        let directory = root.join(DIRECTORY);
-        let has_directory = directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    /// Reads the files of a project, with the skills, commands and agents of directories `below` its root, the nearest to the
+    /// working directory first; `None` when there are none.
+    pub fn read(root: &Path, below: &[PathBuf]) -> Option<Self> {
         let workspace = Workspace::new(root).ok()?;
-        let mut offer = Self { root: root.to_path_buf(), workspace: Some(workspace), ..Self::default() };
+        let (root, nearest) = (root.to_path_buf(), root.to_path_buf());
+        let mut offer = Self { root: root.clone(), nearest, workspace: Some(workspace), ..Self::default() };
         offer.read_servers();
-        offer.read_texts();
-        offer.read_hooks();
-        if !has_directory {
-            return (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer);
+        // Of two with the same name the first counts.
+        for directory in below {
+            offer.read_at(directory, Self::read_texts);
         }
-        offer.read_config(&directory);
-        offer.read_personas(&directory);
+        offer.read_texts(&root);
+        offer.read_agents(&root);
+        offer.read_hooks();
+        if is_directory(&root.join(DIRECTORY)) {
+            offer.read_config(&root.join(DIRECTORY));
+        }
+        offer.read_personas(&root);
+        // Of two with the same name the last counts.
+        for directory in below.iter().rev() {
+            offer.read_at(directory, Self::read_agents);
+            offer.read_at(directory, Self::read_personas);
+        }
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
+    }
+
+    /// Reads something of a directory below the root.
+    fn read_at(&mut self, directory: &Path, read: fn(&mut Self, &Path)) {
+        let before = self.files.len();
+        read(self, directory);
+        if self.files.len() > before && directory.starts_with(&self.nearest) {
+            self.nearest = directory.to_path_buf();
+        }
     }
 
     /// Returns whether any of the files would take effect once they are trusted.
@@ -208,7 +228,11 @@ impl ProjectOffer {
         }
     }
 
-    fn read_personas(&mut self, directory: &Path) {
+    fn read_personas(&mut self, at: &Path) {
+        let directory = at.join(DIRECTORY);
+        if !is_directory(&directory) {
+            return;
+        }
         let markdown = |path: &Path| path.extension().is_some_and(|extension| extension == "md");
         for path in self.list(&directory.join("personas"), markdown) {
             let Some(text) = self.take(&path) else { continue };
@@ -224,7 +248,7 @@ impl ProjectOffer {
 
     /// Lists the files of a directory by name, up to the limit; links are not followed.
     fn list(&mut self, directory: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-        if !directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        if !is_directory(directory) {
             return Vec::new();
         }
         let Ok(entries) = directory.read_dir() else { return Vec::new() };
@@ -304,6 +328,11 @@ impl ProjectOffer {
     pub(super) fn relative(&self, path: &Path) -> String {
         shown(path.strip_prefix(&self.root).unwrap_or(path))
     }
+}
+
+/// Tells whether this is a directory, and no link to one.
+fn is_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// Describes exactly what a server would run or ask, and what of the user's environment it would get.

@@ -1,4 +1,5 @@
-//! The record of the projects that the user trusts: root and hash of the content.
+//! The record of the projects that the user trusts: directory and hash of the content. The directory is the root, or the one
+//! below it that adds files of its own: each package of a repository is remembered apart.
 
 use std::io;
 use std::path::Path;
@@ -26,9 +27,9 @@ struct TrustedProject {
 }
 
 impl TrustedProject {
-    /// Makes the entry of a project; `None` for a root that is not UTF-8.
+    /// Makes the entry of a project; `None` for a directory that is not UTF-8.
     fn of(offer: &ProjectOffer) -> Option<Self> {
-        Some(Self { root: offer.root.to_str()?.to_owned(), sha256: offer.hash() })
+        Some(Self { root: offer.nearest.to_str()?.to_owned(), sha256: offer.hash() })
     }
 }
 

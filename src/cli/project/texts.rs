@@ -4,6 +4,7 @@
 //! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::cli::load::Start;
 use crate::cli::places::UserDirectories;
@@ -17,7 +18,7 @@ use crate::subagent::{Persona, Roster};
 use crate::text::visible_line;
 use crate::tui::commands::is_command;
 
-/// The directories of a project, those that count first in front.
+/// The directories in a project's root and in those below it, those that count first in front.
 const SKILLS: [&str; 3] = [".steersman/skills", ".claude/skills", ".agents/skills"];
 const COMMANDS: [&str; 2] = [".steersman/commands", ".claude/commands"];
 const AGENTS: &str = ".claude/agents";
@@ -101,20 +102,20 @@ impl ProjectTexts {
 }
 
 impl ProjectOffer {
-    /// Reads the skills, custom commands and agent files.
-    pub(super) fn read_texts(&mut self) {
-        for directory in SKILLS {
-            for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
+    /// Reads the skills and custom commands of a directory.
+    pub(super) fn read_texts(&mut self, at: &Path) {
+        for directory in SKILLS.map(|name| at.join(name)) {
+            for FoundFile { relative, real } in self.found(&directory, Wanted::Skills) {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
-                let Some(folder) = folder_of(&self.root.join(directory), &relative) else { continue };
+                let Some(folder) = folder_of(&directory, &relative) else { continue };
                 match Skill::parse(&text, &folder, Owner::Project.name()) {
                     Ok(skill) => self.texts.skills.push((self.relative(&real), skill)),
                     Err(fault) => self.fault(&real, &format!("is left out: {fault}")),
                 }
             }
         }
-        for directory in COMMANDS {
-            let found = self.found(directory, Wanted::Markdown);
+        for directory in COMMANDS.map(|name| at.join(name)) {
+            let found = self.found(&directory, Wanted::Markdown);
             let paths: Vec<_> = found.iter().map(|file| file.relative.clone()).collect();
             for (FoundFile { relative, real }, name) in found.iter().zip(command_names(&paths, is_command)) {
                 let Some(text) = self.take_within(real, limits::COMMAND_FILE_BYTES) else { continue };
@@ -125,7 +126,11 @@ impl ProjectOffer {
                 }
             }
         }
-        for FoundFile { real, .. } in self.found(AGENTS, Wanted::Markdown) {
+    }
+
+    /// Reads the agent files of a directory.
+    pub(super) fn read_agents(&mut self, at: &Path) {
+        for FoundFile { real, .. } in self.found(&at.join(AGENTS), Wanted::Markdown) {
             let Some(text) = self.take_within(&real, limits::COMMAND_FILE_BYTES) else { continue };
             match Persona::parse(&text) {
                 Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
@@ -134,15 +139,14 @@ impl ProjectOffer {
         }
     }
 
-    fn found(&mut self, directory: &str, wanted: Wanted) -> Vec<FoundFile> {
-        let path = self.root.join(directory);
-        if path.symlink_metadata().is_err() {
+    fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
+        if directory.symlink_metadata().is_err() {
             return Vec::new();
         }
         let Ok(root) = self.root.canonicalize() else { return Vec::new() };
-        let found = find(&path, Some(&root), wanted);
+        let found = find(directory, Some(&root), wanted);
         for fault in &found.faults {
-            self.fault(&path, &visible_line(fault));
+            self.fault(directory, &visible_line(fault));
         }
         found.files
     }

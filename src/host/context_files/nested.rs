@@ -22,6 +22,7 @@ use crate::limits;
 use crate::listener::{HistoryChange, Listener};
 use crate::message::{Arguments, Message};
 use crate::sync::lock;
+use crate::workspace::directories_up_to;
 
 /// The tools whose `path` says where work is done.
 const TOOLS: [&str; 5] = ["read", "edit", "write", "grep", "glob"];
@@ -75,7 +76,7 @@ impl NestedInstructions {
                 continue;
             }
             let file = whole.strip_prefix(&self.root).ok().map(Path::to_path_buf);
-            let mut directories: Vec<&Path> = real.ancestors().take_while(|at| at.starts_with(&self.root)).collect();
+            let mut directories: Vec<&Path> = directories_up_to(&self.root, &real).collect();
             directories.reverse();
             for rule in users_rules.iter().flatten() {
                 found.take_rule(rule, &users, &|patterns| file.as_deref().is_some_and(|file| is_for(patterns, file)));

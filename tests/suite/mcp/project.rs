@@ -39,7 +39,7 @@ impl Project {
     }
 
     fn offer(&self) -> Option<ProjectOffer> {
-        ProjectOffer::read(&self.root)
+        ProjectOffer::read(&self.root, &[])
     }
 
     /// Starts as the screen does; returns whether it is trusted, and what was asked.
@@ -165,7 +165,7 @@ fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_f
     let trace = outside.path().join("trace");
     let program = hostile(&trace);
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root).unwrap();
+    let offer = ProjectOffer::read(&root, &[]).unwrap();
     TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
     let own = program.config("[mcp.evil]\ncommand = \"mine\"\n");
     let (output, home) = own.args(["mcp", "list"]).output_with_home();
