@@ -204,7 +204,13 @@ impl ProjectOffer {
                     self.fault(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
                 }
                 None => {
-                    self.servers.insert(name.clone(), server.clone());
+                    let earlier = self.servers.insert(name.clone(), server.clone());
+                    if earlier.is_some_and(|earlier| earlier != *server) {
+                        let sentence = format!(
+                            "the server {name} is left out: {DIRECTORY}/config.toml has another one of this name"
+                        );
+                        self.fault(&self.root.join(SERVERS), &sentence);
+                    }
                 }
             }
         }

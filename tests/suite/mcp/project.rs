@@ -92,6 +92,18 @@ async fn the_question_shows_command_variables_and_address_exactly_and_a_change_o
 }
 
 #[test]
+fn of_two_servers_of_a_project_with_one_name_the_one_that_is_left_out_is_named() {
+    let project = Project::new(r#"{"mcpServers": {"a": {"command": "first"}, "b": {"command": "same"}}}"#);
+    fs::create_dir(project.root.join(".steersman")).unwrap();
+    let config = "[mcp.a]\ncommand = \"second\"\n[mcp.b]\ncommand = \"same\"\n";
+    fs::write(project.root.join(".steersman/config.toml"), config).unwrap();
+    let offer = project.offer().unwrap();
+    assert_eq!(offer.servers["a"].command.as_deref(), Some("second"));
+    let words = ".mcp.json: the server a is left out: .steersman/config.toml has another one of this name";
+    assert_eq!(offer.faults, [words]);
+}
+
+#[test]
 fn a_file_that_is_none_is_said_in_one_line_and_starts_nothing() {
     for (text, words) in [
         ("{", "it is no JSON"),
