@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::limits;
+#[cfg(feature = "tools")]
+use crate::text::hex;
 
 #[cfg(feature = "tools")]
 pub use fitting::{FittedImage, attach_file};
@@ -152,8 +154,7 @@ impl Image {
     #[cfg(feature = "tools")]
     pub fn digest(&self) -> ImageDigest {
         let hash = Sha256::digest(self.data.as_bytes());
-        let digits = |text: String, byte: &u8| format!("{text}{byte:02x}");
-        ImageDigest(hash.iter().take(ImageDigest::BYTES).fold(String::new(), digits))
+        ImageDigest(hex(hash.get(..ImageDigest::BYTES).unwrap_or_default()))
     }
 }
 

@@ -83,6 +83,16 @@ pub fn clip(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// Writes bytes as hexadecimal digits.
+#[cfg(any(feature = "http", feature = "tools"))]
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// Counts the insertions, deletions and replacements of characters that make `left` into `right` (Levenshtein).
 pub fn distance(left: &str, right: &str) -> usize {
     let mut costs: Vec<usize> = (0..=right.chars().count()).collect();

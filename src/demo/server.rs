@@ -4,7 +4,6 @@
 //! and every generation; a client that goes away ends its own.
 
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -28,6 +27,7 @@ use crate::demo::wire::{self, ChatBody};
 use crate::demo::{MODEL, stream};
 use crate::limits;
 use crate::provider::ApiKey;
+use crate::text::hex;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -81,11 +81,7 @@ impl Drop for DemoServer {
 fn random_key() -> io::Result<ApiKey> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(|fault| io::Error::other(format!("no random key: {fault}")))?;
-    let mut key = String::with_capacity(64);
-    for byte in bytes {
-        let _ = write!(key, "{byte:02x}");
-    }
-    Ok(ApiKey::new(key))
+    Ok(ApiKey::new(hex(&bytes)))
 }
 
 /// Accepts connections until it is aborted; the connections end with it, for their set is dropped.

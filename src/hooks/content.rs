@@ -5,7 +5,6 @@
 //! lock. What a script itself loads is not looked at.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ use crate::hooks::{Hook, HookWaiting};
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::summary::bytes;
+use crate::text::hex;
 
 /// Endings of files that an interpreter runs.
 const ENDINGS: [&str; 15] =
@@ -79,10 +79,7 @@ pub fn content_hash(hook: &Hook, places: &HookPlaces) -> Result<String, String> 
         add(path.strip_prefix(&places.project).unwrap_or(&path).as_os_str().as_encoded_bytes());
         add(&content);
     }
-    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hex(&hasher.finalize()))
 }
 
 /// Splits a command into words, without quotes and operators, and without those that it writes to.

@@ -18,6 +18,8 @@ use crate::id::AgentId;
 use crate::image::Image;
 use crate::listener::Listener;
 use crate::sync::lock;
+#[cfg(feature = "tools")]
+use crate::text::hex;
 use crate::text::is_invisible;
 use crate::{clock, limits};
 
@@ -303,16 +305,6 @@ impl Truncation {
     fn take(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes);
     }
-}
-
-/// Returns bytes as hexadecimal digits.
-#[cfg(feature = "tools")]
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Returns the approximate bytes of text in a value.

@@ -6,7 +6,6 @@
 //! Access lists and extended attributes are not carried over.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::{File, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -16,6 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
+use crate::text::hex;
 use crate::workspace::beneath::NameInDirectory;
 use crate::{fault, regular_file};
 
@@ -175,13 +175,7 @@ fn sync(dir: &OwnedFd) {
 fn temporary_name() -> io::Result<OsString> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-    let mut name = String::from(".steersman-");
-    for byte in random {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    name.push_str(".tmp");
-    Ok(name.into())
+    Ok(format!(".steersman-{}.tmp", hex(&random)).into())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -23,6 +22,7 @@ use tokio::time::Instant;
 
 use crate::limits;
 use crate::sync::with_spawn_lock;
+use crate::text::hex;
 use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
 use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
@@ -371,11 +371,7 @@ fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
 }
 
 fn mark() -> io::Result<String> {
-    let mut bytes = [0; 16];
+    let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(bytes.iter().fold(String::new(), |mut mark, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(mark, "{byte:02x}");
-        mark
-    }))
+    Ok(hex(&bytes))
 }

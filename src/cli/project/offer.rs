@@ -16,6 +16,7 @@ use crate::limits;
 use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
 use crate::subagent::Persona;
+use crate::text::hex;
 use crate::workspace::Workspace;
 
 /// The directory of a project's files for this program.
@@ -122,10 +123,7 @@ impl ProjectOffer {
                 hasher.update(field);
             }
         }
-        hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&hasher.finalize())
     }
 
     /// Describes exactly what the files would run or change, with the whole text of each prompt.

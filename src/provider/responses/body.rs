@@ -15,6 +15,7 @@ use crate::provider::quirks::{EffortForm, Want};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
+use crate::text::hex;
 
 /// The longest id of a call that the dialect accepts, bytes. Other dialects have longer ones.
 const CALL_ID_BYTES: usize = 64;
@@ -225,7 +226,7 @@ fn wire_id(id: &str) -> Cow<'_, str> {
         return Cow::Borrowed(id);
     }
     let hash = Sha256::digest(id.as_bytes());
-    Cow::Owned(hash.iter().take(16).fold("call_".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    Cow::Owned(format!("call_{}", hex(hash.get(..16).unwrap_or_default())))
 }
 
 /// Replaces characters that names must not have: a model may have called a tool that does not exist, by any name.

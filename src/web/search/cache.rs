@@ -3,7 +3,6 @@
 //! The directory (0700) and the files (0600) are the user's alone. An unreadable file counts as missing, and a
 //! failed write is ignored: a search never fails because of its cache.
 
-use std::fmt::Write as _;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -16,6 +15,7 @@ use tempfile::NamedTempFile;
 use super::SearchResults;
 use crate::limits;
 use crate::regular_file::{self, Links};
+use crate::text::hex;
 
 #[derive(Debug, Clone)]
 pub(super) struct Cache(PathBuf);
@@ -49,12 +49,7 @@ impl Cache {
             hash.update((field.len() as u64).to_le_bytes());
             hash.update(field);
         }
-        let mut name = String::with_capacity(64);
-        for byte in hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        self.0.join(name)
+        self.0.join(hex(&hash.finalize()))
     }
 }
 
