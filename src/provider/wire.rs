@@ -3,18 +3,21 @@
 //! A [`Wire`] writes the body and names the address; an [`Assemble`] reads the frames of a stream. Both are pure: no
 //! connection, no clock. `http_provider` uses them.
 
+use std::borrow::Cow;
+
 use reqwest::Url;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::dialect::Dialect;
 use crate::image::Image;
+use crate::limits;
 use crate::message::{Arguments, AssistantMessage, Part};
 use crate::provider::endpoint::Endpoint;
 use crate::provider::quirks::{Quirks, Want};
-use crate::provider::registry::Card;
+use crate::provider::registry::{Card, Thinking};
 use crate::provider::sse::Frame;
-use crate::provider::{ChatRequest, Piece, ProviderError, Reply};
+use crate::provider::{ChatRequest, Piece, ProviderError, Reply, error_body};
 
 /// Stands for images that a model does not take.
 const LEFT_OUT: &str = "[The images of this message are left out: this model takes none.]";
@@ -46,6 +49,11 @@ pub(super) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
+    /// Returns how the model is told to think, as far as it is known.
+    pub fn thinking(&self) -> Thinking {
+        self.card.map(|card| card.thinking).unwrap_or_default()
+    }
+
     /// Returns the parts of an earlier reply when they may go back unchanged: to the same dialect, server and
     /// model. For any other the reply is written from its text and calls.
     pub fn parts(&self, reply: &'a AssistantMessage) -> Option<&'a [Part]> {
@@ -89,6 +97,49 @@ impl WireArguments<'_> {
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
+}
+
+/// Replaces the characters that a name must not have, and cuts it: a model may have called a tool that does not exist, by
+/// any name. An empty one becomes `empty`.
+pub(super) fn legal_name<'a>(name: &'a str, longest: usize, empty: &'a str) -> Cow<'a, str> {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match name {
+        "" => Cow::Borrowed(empty),
+        _ if name.len() <= longest && name.chars().all(is_legal) => Cow::Borrowed(name),
+        _ => Cow::Owned(name.chars().take(longest).map(|c| if is_legal(c) { c } else { '_' }).collect()),
+    }
+}
+
+/// Reads an object of a stream, or the one that a body is.
+///
+/// # Errors
+/// [`ProviderError::Malformed`] for anything else.
+pub(super) fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, ProviderError> {
+    // Serde would also read a list as an object, member by member.
+    let object = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
+    object.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
+}
+
+/// Checks how many calls a reply makes.
+///
+/// # Errors
+/// [`ProviderError::Malformed`] above the limit.
+pub(super) fn check_calls(calls: usize) -> Result<(), ProviderError> {
+    if calls > limits::CALLS_PER_REPLY {
+        return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
+    }
+    Ok(())
+}
+
+/// Checks how long a reply is.
+///
+/// # Errors
+/// [`ProviderError::Malformed`] above the limit.
+pub(super) fn check_bytes(bytes: usize) -> Result<(), ProviderError> {
+    if bytes > limits::REPLY_BYTES {
+        return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
+    }
+    Ok(())
 }
 
 /// An assembler of one reply from the frames of a stream. A reply exists only when the stream said that it is whole: a

@@ -7,14 +7,13 @@
 use serde_json::value::RawValue;
 
 use crate::dialect::Dialect;
-use crate::limits;
 use crate::message::Original;
 use crate::provider::anthropic::blocks::{Blocks, VisibleText};
 use crate::provider::anthropic::chunk::{Event, Message, StopDetails, WireUsage};
 use crate::provider::chat::Text;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::sse::Frame;
-use crate::provider::wire::Assemble;
+use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
 /// The meanings of stop reasons.
@@ -107,7 +106,8 @@ impl Assembler {
         if event.error.is_some() {
             return Err(reported(data));
         }
-        self.weigh(event.weight())?;
+        self.bytes = self.bytes.saturating_add(event.weight());
+        check_bytes(self.bytes)?;
         let index = event.index.0;
         let shown = match if event.kind.0.is_empty() { name } else { &event.kind.0 } {
             "message_start" => {
@@ -159,9 +159,7 @@ impl Assembler {
 
     fn start(&mut self, index: Option<u64>, block: &RawValue) -> Result<Piece, ProviderError> {
         let shown = self.blocks.start(index, block)?;
-        if self.blocks.calls() > limits::CALLS_PER_REPLY {
-            return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
-        }
+        check_calls(self.blocks.calls())?;
         Ok(self.show(shown))
     }
 
@@ -184,14 +182,6 @@ impl Assembler {
         }
     }
 
-    fn weigh(&mut self, weight: usize) -> Result<(), ProviderError> {
-        self.bytes = self.bytes.saturating_add(weight);
-        if self.bytes > limits::REPLY_BYTES {
-            return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
-        }
-        Ok(())
-    }
-
     /// Appends visible text to the reply; a new section follows after a blank line.
     fn show(&mut self, shown: VisibleText) -> Piece {
         let VisibleText { mut thinking, mut text, begins } = shown;
@@ -203,12 +193,6 @@ impl Assembler {
         }
         Piece::Chunk { thinking, text }
     }
-}
-
-fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderError> {
-    // Serde would also read a list as a struct, member by member.
-    let parsed = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
-    parsed.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
 }
 
 /// Makes the error that the server reported within a reply.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::limits;
-use crate::provider::anthropic::thinking::{CallsWithoutThinking, ThinkingMembers, ThinkingSwitch};
+use crate::provider::anthropic::thinking::{ThinkingMembers, ThinkingSwitch};
 use crate::provider::anthropic::turns::{Block, CacheControl, Conversation, Turn};
 use crate::provider::quirks::Want;
 use crate::provider::wire::Outgoing;
@@ -63,9 +63,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let conversation = Conversation::of(outgoing);
     let limit = outgoing.card.and_then(|card| card.output_limit);
     let max_tokens = request.answering.max_tokens.or(limit).unwrap_or(limits::MESSAGES_TOKENS);
-    let calls_without_thinking =
-        if conversation.calls_without_thinking() { CallsWithoutThinking::Yes } else { CallsWithoutThinking::No };
-    let thinking_members = ThinkingMembers::of(outgoing, max_tokens, calls_without_thinking);
+    let thinking_members = ThinkingMembers::of(outgoing, max_tokens, &conversation);
     let effort = thinking_members.effort;
     let format = outgoing.schema().map(|schema| OutputFormat::JsonSchema { schema });
     let body = Body {

@@ -12,16 +12,13 @@ use crate::provider::{UsageScope, usage};
 
 /// An event of a stream; its members depend on its kind.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Text<'a>,
-    #[serde(default)]
     pub index: Number,
-    #[serde(borrow, default)]
     pub message: Option<Message<'a>>,
-    #[serde(borrow, default)]
     pub content_block: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub delta: Option<Delta<'a>>,
     pub usage: Option<WireUsage>,
     pub error: Option<Value>,
@@ -29,14 +26,11 @@ pub(super) struct Event<'a> {
 
 /// A message: whole, or as it begins in a stream.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Message<'a> {
-    #[serde(borrow, default)]
     pub model: Text<'a>,
-    #[serde(borrow, default)]
     pub content: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     pub stop_reason: Text<'a>,
-    #[serde(borrow, default)]
     pub stop_details: Option<&'a RawValue>,
     pub usage: Option<WireUsage>,
     pub error: Option<Value>,
@@ -44,52 +38,39 @@ pub(super) struct Message<'a> {
 
 /// The server's explanation of a stop reason.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct StopDetails<'a> {
-    #[serde(borrow, default)]
     pub explanation: Text<'a>,
-    #[serde(borrow, default)]
     pub category: Text<'a>,
 }
 
 /// The part that an event adds to a block, or to the message.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
     pub text: Text<'a>,
-    #[serde(borrow, default)]
     pub thinking: Text<'a>,
-    #[serde(borrow, default)]
     pub signature: Text<'a>,
-    #[serde(borrow, default)]
     pub partial_json: Text<'a>,
-    #[serde(borrow, default)]
     pub citation: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub stop_reason: Text<'a>,
-    #[serde(borrow, default)]
     pub stop_details: Option<&'a RawValue>,
 }
 
 /// A block as it begins, or whole.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct BlockStart<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
     pub text: Text<'a>,
-    #[serde(borrow, default)]
     pub citations: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     pub thinking: Text<'a>,
-    #[serde(borrow, default)]
     pub signature: Text<'a>,
-    #[serde(borrow, default)]
     pub id: Text<'a>,
-    #[serde(borrow, default)]
     pub name: Text<'a>,
-    #[serde(borrow, default)]
     pub input: Option<&'a RawValue>,
 }
 
@@ -106,8 +87,8 @@ pub(super) struct WireUsage {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct OutputDetails {
-    #[serde(default)]
     thinking_tokens: Number,
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::limits;
 use crate::provider::Effort;
+use crate::provider::anthropic::turns::Conversation;
 use crate::provider::quirks::{EffortForm, Efforts};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
@@ -35,9 +36,8 @@ pub(super) enum ThinkingSwitch {
 }
 
 impl ThinkingMembers {
-    /// Decides on the members. `calls_without_thinking`: whether the model is in the middle of calls that it made
-    /// without thinking.
-    pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, calls_without_thinking: CallsWithoutThinking) -> Self {
+    /// Decides on the members.
+    pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, conversation: &Conversation<'_>) -> Self {
         let Some(effort) = outgoing.request.answering.effort else { return Self::default() };
         if outgoing.quirks.effort_form == EffortForm::Nowhere {
             return Self::default();
@@ -45,7 +45,7 @@ impl ThinkingMembers {
         let word = outgoing.quirks.effort_of(WORDS, effort);
         let adaptive = Self { thinking: Some(ThinkingSwitch::Adaptive { display: "summarized" }), effort: word };
         let disabled = Self { thinking: Some(ThinkingSwitch::Disabled), effort: None };
-        match outgoing.card.map(|card| card.thinking).unwrap_or_default() {
+        match outgoing.thinking() {
             Thinking::Never => Self::default(),
             Thinking::Effort => Self { thinking: None, effort: word },
             _ if effort == Effort::Off => disabled,
@@ -53,11 +53,11 @@ impl ThinkingMembers {
             // A Claude model that no table knows is newer than the table. Other servers of this dialect use the older
             // form.
             Thinking::Unknown if outgoing.request.model.contains("claude") => adaptive,
-            Thinking::Budget | Thinking::Unknown => match (calls_without_thinking, budget(effort, max_tokens)) {
-                (CallsWithoutThinking::No, Some(budget_tokens)) => {
+            Thinking::Budget | Thinking::Unknown => match budget(effort, max_tokens) {
+                Some(budget_tokens) if !conversation.calls_without_thinking() => {
                     Self { thinking: Some(ThinkingSwitch::Enabled { budget_tokens }), effort: None }
                 }
-                (CallsWithoutThinking::Yes, _) | (CallsWithoutThinking::No, None) => disabled,
+                Some(_) | None => disabled,
             },
         }
     }
@@ -66,13 +66,6 @@ impl ThinkingMembers {
     pub fn thinks(&self) -> bool {
         matches!(self.thinking, Some(ThinkingSwitch::Adaptive { .. } | ThinkingSwitch::Enabled { .. }))
     }
-}
-
-/// Whether the model is in the middle of calls that it made without thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallsWithoutThinking {
-    Yes,
-    No,
 }
 
 /// Returns the tokens for thinking: at most half of the reply's, or none when that is less than servers accept.

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::image::{Image, ImageType};
 use crate::message::{AssistantMessage, Message, Part};
-use crate::provider::wire::{Outgoing, WireArguments};
+use crate::provider::wire::{Outgoing, WireArguments, legal_name};
 
 /// The first turn of a conversation whose beginning is missing: it must be the user's.
 const BEGUN: &str = "(The conversation began earlier.)";
@@ -225,12 +225,7 @@ fn opaque(json: &str) -> Option<Block<'_>> {
 
 /// Replaces characters that names and ids must not have in this dialect; other dialects allow more.
 fn legal(name: &str) -> Cow<'_, str> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(allowed) {
-        return Cow::Borrowed(name);
-    }
-    let replaced: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-    Cow::Owned(if replaced.is_empty() { "_".to_owned() } else { replaced })
+    legal_name(name, usize::MAX, "_")
 }
 
 /// The ids of calls on the wire: each is valid for the server and unique, and is used again for the result.

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use crate::dialect::Dialect;
 use crate::event::Usage;
-use crate::limits;
 use crate::message::{Original, Part};
 use crate::provider::chat::calls::Calls;
 use crate::provider::chat::chunk::{Chunk, Delta, List, WireUsage};
@@ -17,7 +16,7 @@ use crate::provider::chat::details::Details;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::reasoning::{Split, Splitter};
 use crate::provider::sse::{Frame, TooLong};
-use crate::provider::wire::Assemble;
+use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
 /// The meanings of the finish reasons that servers use, in any case of letters.
@@ -83,7 +82,7 @@ impl Assemble for Assembler {
     fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
-                Err(reported(ErrorBody::read(data)))
+                Err(ErrorBody::read(data).reported())
             }
             Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
@@ -135,7 +134,7 @@ impl Assembler {
     /// # Errors
     /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(body: &str) -> Result<Reply, ProviderError> {
-        let mut chunk = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
+        let mut chunk: Chunk<'_> = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
         let mut assembler = Box::new(Self { done: true, details: Details::apart(), ..Self::default() });
         let mut any = false;
         for choice in chunk.choices.iter_mut().flatten() {
@@ -148,12 +147,12 @@ impl Assembler {
 
     fn add(&mut self, chunk: Chunk<'_>) -> Result<Piece, ProviderError> {
         if let Some(error) = chunk.error.as_ref().filter(|error| !error.is_null()) {
-            return Err(reported(ErrorBody::of(error)));
+            return Err(ErrorBody::of(error).reported());
         }
         if chunk.choices.is_none() {
             let words = chunk.message.filter(serde_json::Value::is_string).or(chunk.detail);
             match words {
-                Some(words) if !words.is_null() => return Err(reported(ErrorBody::of(&words))),
+                Some(words) if !words.is_null() => return Err(ErrorBody::of(&words).reported()),
                 _ if chunk.object.0 == "error" => return Err(ProviderError::Server(error_body::NO_MESSAGE.to_owned())),
                 _ => {}
             }
@@ -166,7 +165,7 @@ impl Assembler {
         let (mut thinking, mut text) = (String::new(), String::new());
         if let Some(choice) = chunk.choices.into_iter().flatten().next() {
             if let Some(error) = choice.error.as_ref().filter(|error| !error.is_null()) {
-                return Err(reported(ErrorBody::of(error)));
+                return Err(ErrorBody::of(error).reported());
             }
             self.count(choice.usage);
             if let Some(delta) = choice.delta {
@@ -186,16 +185,12 @@ impl Assembler {
     fn add_delta(&mut self, delta: Delta<'_>) -> Result<(String, String), ProviderError> {
         for call in &delta.tool_calls.0 {
             self.bytes += self.calls.take(call);
-            if self.calls.len() > limits::CALLS_PER_REPLY {
-                return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
-            }
+            check_calls(self.calls.len())?;
         }
         let mut thinking = self.reasoning(delta.reasoning_content.0, delta.reasoning.0, &delta.reasoning_details);
         thinking.push_str(&delta.content.thinking);
         self.bytes += thinking.len() + delta.content.text.len() + delta.refusal.0.len();
-        if self.bytes.saturating_add(self.details.bytes()) > limits::REPLY_BYTES {
-            return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
-        }
+        check_bytes(self.bytes.saturating_add(self.details.bytes()))?;
         let mut split = Split::default();
         if !thinking.is_empty() {
             split = self.splitter.stop();
@@ -268,20 +263,9 @@ impl Assembler {
     }
 }
 
-fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
-    // Serde would also read a list as a chunk, member by member.
-    let chunk = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
-    chunk.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
-}
-
 fn ending(word: &str) -> ReplyEnding {
     let known = FINISHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
     known.map_or_else(|| ReplyEnding::Whole(Finish::Unknown(error_body::plain(word))), |(_, ending)| ending.clone())
-}
-
-/// Makes the error that the server reported within a reply.
-fn reported(body: ErrorBody) -> ProviderError {
-    body.reported()
 }
 
 impl From<TooLong> for ProviderError {

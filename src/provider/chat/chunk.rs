@@ -17,28 +17,24 @@ use crate::provider::usage::{self, TokenCounts};
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message` only.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Chunk<'a> {
-    #[serde(borrow, default)]
     pub model: Text<'a>,
-    #[serde(borrow, default)]
     pub choices: Option<Vec<Choice<'a>>>,
     pub usage: Option<WireUsage>,
     pub x_groq: Option<UsageHolder>,
     pub error: Option<Value>,
-    #[serde(borrow, default)]
     pub object: Text<'a>,
     pub message: Option<Value>,
     pub detail: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Choice<'a> {
-    #[serde(borrow, default)]
     pub delta: Option<Delta<'a>>,
     /// The whole message. In a stream it repeats the deltas (Perplexity) and is ignored.
-    #[serde(borrow, default)]
     pub message: Option<Delta<'a>>,
-    #[serde(borrow, default)]
     pub finish_reason: Text<'a>,
     pub usage: Option<WireUsage>,
     pub error: Option<Value>,
@@ -46,40 +42,31 @@ pub(super) struct Choice<'a> {
 
 /// The part that a chunk adds, or a whole message.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {
-    #[serde(borrow, default)]
     pub content: Content<'a>,
-    #[serde(borrow, default)]
     pub refusal: Text<'a>,
-    #[serde(borrow, default)]
     pub reasoning_content: Text<'a>,
-    #[serde(borrow, default)]
     pub reasoning: Text<'a>,
-    #[serde(borrow, default)]
     pub reasoning_details: List<&'a RawValue>,
-    #[serde(borrow, default)]
     pub tool_calls: List<CallDelta<'a>>,
 }
 
 /// A fragment of a tool call; every part of it may be absent.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CallDelta<'a> {
-    #[serde(default)]
     pub index: Number,
-    #[serde(borrow, default)]
     pub id: Text<'a>,
-    #[serde(borrow, default)]
     pub function: Option<FunctionDelta<'a>>,
     /// Gemini behind its compatible endpoint: the signature of the thoughts that led to the call.
-    #[serde(borrow, default)]
     pub extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct FunctionDelta<'a> {
-    #[serde(borrow, default)]
     pub name: Text<'a>,
-    #[serde(borrow, default)]
     pub arguments: ArgumentText<'a>,
 }
 
@@ -120,8 +107,8 @@ struct PromptDetails {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct CompletionDetails {
-    #[serde(default)]
     reasoning_tokens: Number,
 }
 
@@ -185,12 +172,11 @@ pub(super) struct ArgumentText<'a>(pub Cow<'a, str>);
 
 /// A part of a content array.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ContentPart<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow, default)]
     text: Text<'a>,
-    #[serde(borrow, default)]
     thinking: ThinkingText<'a>,
 }
 
@@ -274,33 +260,21 @@ impl<'de, T: Lenient<'de>> Visitor<'de> for LenientVisitor<T> {
 }
 
 macro_rules! deserialize_leniently {
-    ($($name:ty),*) => {$(
-        impl<'de: 'a, 'a> Deserialize<'de> for $name {
+    ($([$($generics:tt)*] $name:ty),*) => {$(
+        impl<'de, $($generics)*> Deserialize<'de> for $name
+        where
+            Self: Lenient<'de>,
+        {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
             }
         }
     )*};
 }
-deserialize_leniently!(Text<'a>, Content<'a>, ArgumentText<'a>, ThinkingText<'a>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
-    }
-}
-
-impl<'de> Deserialize<'de> for Dollars {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
-    }
-}
+deserialize_leniently!(
+    ['a] Text<'a>, ['a] Content<'a>, ['a] ArgumentText<'a>, ['a] ThinkingText<'a>, [T: Deserialize<'de>] List<T>,
+    [] Number, [] Dollars
+);
 
 impl<'de: 'a, 'a> Lenient<'de> for Text<'a> {
     const WHAT: &'static str = "a text";

@@ -30,16 +30,13 @@ enum Detail {
 
 /// The members of a fragment that decide whether it continues the last one.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct FragmentHead<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow, default)]
     text: Text<'a>,
-    #[serde(borrow, default)]
     summary: Text<'a>,
-    #[serde(borrow, default)]
     signature: Text<'a>,
-    #[serde(default)]
     index: Number,
 }
 

@@ -16,7 +16,7 @@ use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::gemini::chunk::{Call, Chunk, Part as WirePart, PartMark, WireUsage};
 use crate::provider::gemini::partial;
 use crate::provider::sse::Frame;
-use crate::provider::wire::Assemble;
+use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
 use crate::provider::{Finish, Piece, ProviderError, Reply, call_ids};
 
 /// The meanings of finish reasons.
@@ -180,9 +180,7 @@ impl Assembler {
         text: &mut String,
     ) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(raw.get().len());
-        if self.bytes > limits::REPLY_BYTES {
-            return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
-        }
+        check_bytes(self.bytes)?;
         let signature = part.thought_signature.0;
         match (part.function_call, part.text) {
             (Some(call), _) => self.add_call(call, signature)?,
@@ -229,10 +227,8 @@ impl Assembler {
             None if name.0.is_empty() && !pieces.is_empty() => {
                 return malformed("arguments that belong to no call".to_owned());
             }
-            None if count >= limits::CALLS_PER_REPLY => {
-                return malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY));
-            }
             None => {
+                check_calls(count + 1)?;
                 let mark = PartMark { thought_signature, id: id.0.clone() }.text();
                 self.parts.push(Part::Call { index: count, mark });
                 calls.push(ToolCall { id: (&*id.0).into(), name: name.0.into_owned(), arguments: args });
@@ -272,10 +268,4 @@ impl Assembler {
 /// Returns whether a piece with a name continues a call: some gateways repeat the name in each piece.
 fn is_more(call: &ToolCall, id: &str, name: &str) -> bool {
     call.name == name && (id.is_empty() || call.id.as_str() == id)
-}
-
-fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
-    // Serde would also read a list as a chunk, member by member.
-    let chunk = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
-    chunk.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
 }

@@ -15,84 +15,67 @@ use crate::provider::{UsageScope, usage};
 
 /// A chunk of a stream, or a whole answer: they have the same form.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Chunk<'a> {
-    #[serde(borrow, default)]
     pub candidates: Option<Vec<Candidate<'a>>>,
-    #[serde(borrow, default)]
     pub prompt_feedback: Option<Feedback<'a>>,
     pub usage_metadata: Option<WireUsage>,
-    #[serde(borrow, default)]
     pub model_version: Text<'a>,
     pub error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Candidate<'a> {
-    #[serde(borrow, default)]
     pub content: Option<Content<'a>>,
-    #[serde(borrow, default)]
     pub finish_reason: Text<'a>,
     /// The server's explanation of the finish reason.
-    #[serde(borrow, default)]
     pub finish_message: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Content<'a> {
-    #[serde(borrow, default)]
     pub parts: Option<Vec<&'a RawValue>>,
 }
 
 /// The reason why a prompt got no answer.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Feedback<'a> {
-    #[serde(borrow, default)]
     pub block_reason: Text<'a>,
-    #[serde(borrow, default)]
     pub block_reason_message: Text<'a>,
 }
 
 /// A part of a reply; one that is neither text nor a call is kept for the server alone.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Part<'a> {
-    #[serde(borrow, default)]
     pub text: Option<Text<'a>>,
-    #[serde(default)]
     pub thought: Value,
-    #[serde(borrow, default, alias = "thought_signature")]
+    #[serde(alias = "thought_signature")]
     pub thought_signature: Text<'a>,
-    #[serde(borrow, default, alias = "function_call")]
+    #[serde(alias = "function_call")]
     pub function_call: Option<Call<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Call<'a> {
-    #[serde(borrow, default)]
     pub id: Text<'a>,
-    #[serde(borrow, default)]
     pub name: Text<'a>,
-    #[serde(borrow, default)]
     pub args: Option<&'a RawValue>,
     /// The pieces of arguments that do not come at once.
-    #[serde(borrow, default)]
     pub partial_args: Option<Vec<PartialArg<'a>>>,
     /// Whether further pieces follow.
-    #[serde(default)]
     pub will_continue: Value,
 }
 
 /// A piece of arguments.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PartialArg<'a> {
-    #[serde(borrow, default)]
     pub json_path: Text<'a>,
-    #[serde(borrow, default)]
     pub string_value: Option<Text<'a>>,
     pub number_value: Option<Value>,
     pub bool_value: Option<Value>,
@@ -124,16 +107,17 @@ impl PartMark<'_> {
 
 /// The token counts.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct WireUsage {
-    #[serde(default, rename = "promptTokenCount")]
+    #[serde(rename = "promptTokenCount")]
     prompt: Number,
-    #[serde(default, rename = "candidatesTokenCount")]
+    #[serde(rename = "candidatesTokenCount")]
     candidates: Number,
-    #[serde(default, rename = "thoughtsTokenCount")]
+    #[serde(rename = "thoughtsTokenCount")]
     thoughts: Number,
-    #[serde(default, rename = "cachedContentTokenCount")]
+    #[serde(rename = "cachedContentTokenCount")]
     cached: Number,
-    #[serde(default, rename = "toolUsePromptTokenCount")]
+    #[serde(rename = "toolUsePromptTokenCount")]
     tool_prompt: Number,
 }
 

@@ -46,11 +46,11 @@ pub(super) struct ThinkingConfig {
 
 /// Returns how the thinking of a request's model is set.
 pub(super) fn control(outgoing: &Outgoing<'_>) -> ThinkingControl {
-    match outgoing.card.map(|card| card.thinking) {
-        Some(Thinking::Never) => ThinkingControl::Never,
-        Some(Thinking::Budget) => ThinkingControl::Budget,
-        Some(Thinking::Effort | Thinking::Adaptive) => ThinkingControl::Level,
-        Some(Thinking::Unknown) | None => {
+    match outgoing.thinking() {
+        Thinking::Never => ThinkingControl::Never,
+        Thinking::Budget => ThinkingControl::Budget,
+        Thinking::Effort | Thinking::Adaptive => ThinkingControl::Level,
+        Thinking::Unknown => {
             let name = outgoing.request.model.trim_start_matches("models/");
             let known = GENERATIONS.iter().find(|(start, _)| name.starts_with(start));
             known.map_or(ThinkingControl::Unknown, |(_, control)| *control)

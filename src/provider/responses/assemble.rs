@@ -3,6 +3,7 @@
 //! Takes the data of each event; pure. A reply exists only when the server said that the response is completed or
 //! incomplete: a cut or failed one returns an error and no calls (D15).
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::event::Usage;
@@ -10,7 +11,7 @@ use crate::limits;
 use crate::provider::responses::event::{self, Event, ItemPart, Response};
 use crate::provider::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
 use crate::provider::sse::Frame;
-use crate::provider::wire::Assemble;
+use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
 use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
 
 /// The assembler of one reply from the frames of a stream, or from one body.
@@ -125,7 +126,7 @@ impl Assembler {
                 items.whole_thought(position, ThinkingForm::Summary, thought, &event.text.0)
             }
             "response.reasoning_summary_part.done" => {
-                let wire: ItemPart<'_> = read_part(event.part);
+                let wire: ItemPart<'_> = read(event.part);
                 items.whole_thought(position, ThinkingForm::Summary, thought, &wire.text.0)
             }
             "response.reasoning_text.delta" => items.thought(position, ThinkingForm::Full, part, &event.delta.0),
@@ -181,31 +182,15 @@ impl Assembler {
     }
 
     fn check(&self) -> Result<(), ProviderError> {
-        let too_long = |what: String| Err(ProviderError::Malformed(what));
-        if self.items.calls() > limits::CALLS_PER_REPLY {
-            return too_long(format!("more than {} tool calls", limits::CALLS_PER_REPLY));
-        }
+        check_calls(self.items.calls())?;
         if self.items.len() > limits::ITEMS_PER_REPLY {
-            return too_long(format!("more than {} items", limits::ITEMS_PER_REPLY));
+            return Err(ProviderError::Malformed(format!("more than {} items", limits::ITEMS_PER_REPLY)));
         }
-        if self.items.bytes() > limits::REPLY_BYTES {
-            return too_long(format!("a reply longer than {} bytes", limits::REPLY_BYTES));
-        }
-        Ok(())
+        check_bytes(self.items.bytes())
     }
 }
 
-fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderError> {
-    // Serde would also read a list as an object, member by member.
-    let value = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
-    value.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
-}
-
-/// Reads the state of a response; an unreadable one is empty.
-fn read(raw: Option<&RawValue>) -> Response<'_> {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-}
-
-fn read_part(raw: Option<&RawValue>) -> ItemPart<'_> {
+/// Reads the state of a response or a part of an item; an unreadable one is empty.
+fn read<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use crate::message::{AssistantMessage, Message, Part, ToolCall};
 use crate::provider::format::{SCHEMA_NAME, is_strict};
 use crate::provider::quirks::{EffortForm, Want};
 use crate::provider::registry::Thinking;
-use crate::provider::wire::{Outgoing, WireArguments};
+use crate::provider::wire::{Outgoing, WireArguments, legal_name};
 use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
 use crate::text::hex;
 
@@ -122,7 +122,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         add(&mut input, message, outgoing);
     }
     let quirks = outgoing.quirks;
-    let encrypted = thinks(outgoing) != ThinkingSupport::No && !quirks.wants(Want::NoEncrypted);
+    let encrypted = outgoing.thinking() != Thinking::Never && !quirks.wants(Want::NoEncrypted);
     let tools: Vec<_> = outgoing.tools().iter().map(tool).collect();
     let format = |schema| TextFormat::JsonSchema { name: SCHEMA_NAME, strict: is_strict(schema), schema };
     let body = Body {
@@ -229,40 +229,19 @@ fn wire_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(format!("call_{}", hex(hash.get(..16).unwrap_or_default())))
 }
 
-/// Replaces characters that names must not have: a model may have called a tool that does not exist, by any name.
+/// Returns a name that this dialect allows.
 fn wire_name(name: &str) -> Cow<'_, str> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.len() <= NAME_CHARS && name.chars().all(fits) {
-        return Cow::Borrowed(name);
-    }
-    let replaced: String = name.chars().take(NAME_CHARS).map(|c| if fits(c) { c } else { '_' }).collect();
-    Cow::Owned(if replaced.is_empty() { "unknown".to_owned() } else { replaced })
-}
-
-/// Whether a model thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ThinkingSupport {
-    Yes,
-    No,
-    Unknown,
-}
-
-fn thinks(outgoing: &Outgoing<'_>) -> ThinkingSupport {
-    match outgoing.card.map(|card| card.thinking) {
-        Some(Thinking::Never) => ThinkingSupport::No,
-        Some(Thinking::Effort | Thinking::Budget | Thinking::Adaptive) => ThinkingSupport::Yes,
-        Some(Thinking::Unknown) | None => ThinkingSupport::Unknown,
-    }
+    legal_name(name, NAME_CHARS, "unknown")
 }
 
 /// Returns the reasoning member of a request. An unknown model gets only what the user asked for.
 fn reasoning(outgoing: &Outgoing<'_>) -> Option<Reasoning> {
     let quirks = outgoing.quirks;
     let effort = outgoing.request.answering.effort;
-    let applies = match thinks(outgoing) {
-        ThinkingSupport::No => false,
-        ThinkingSupport::Unknown => effort.is_some(),
-        ThinkingSupport::Yes => true,
+    let applies = match outgoing.thinking() {
+        Thinking::Never => false,
+        Thinking::Unknown => effort.is_some(),
+        Thinking::Effort | Thinking::Budget | Thinking::Adaptive => true,
     };
     let summary = effort != Some(Effort::Off) && !quirks.wants(Want::NoSummary);
     let reasoning = Reasoning {

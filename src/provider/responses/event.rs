@@ -15,76 +15,56 @@ use crate::provider::{ProviderError, UsageScope};
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow)]
     pub item_id: Text<'a>,
     pub output_index: Number,
     pub content_index: Number,
     pub summary_index: Number,
-    #[serde(borrow)]
     pub delta: Text<'a>,
     /// The whole text, in a `.done` event.
-    #[serde(borrow)]
     pub text: Text<'a>,
-    #[serde(borrow)]
     pub refusal: Text<'a>,
-    #[serde(borrow)]
     pub arguments: Text<'a>,
-    #[serde(borrow)]
     pub part: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub item: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub response: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub error: Option<&'a RawValue>,
 }
 
 /// A response: the state of the whole reply.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Response<'a> {
-    #[serde(borrow, default)]
     pub model: Text<'a>,
-    #[serde(borrow, default)]
     pub status: Text<'a>,
-    #[serde(borrow, default)]
     pub output: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     pub error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub incomplete_details: Option<IncompleteDetails<'a>>,
     pub usage: Option<WireUsage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct IncompleteDetails<'a> {
-    #[serde(borrow, default)]
     pub reason: Text<'a>,
 }
 
 /// An item of the output.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Item<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
     pub id: Text<'a>,
-    #[serde(borrow, default)]
     pub call_id: Text<'a>,
-    #[serde(borrow, default)]
     pub name: Text<'a>,
-    #[serde(borrow, default)]
     pub arguments: Text<'a>,
-    #[serde(borrow, default)]
     pub content: Option<Vec<ItemPart<'a>>>,
-    #[serde(borrow, default)]
     pub summary: Option<Vec<ItemPart<'a>>>,
-    #[serde(borrow, default)]
     pub encrypted_content: Text<'a>,
-    #[serde(borrow, default)]
     pub phase: Text<'a>,
 }
 
@@ -99,10 +79,9 @@ impl<'a> Item<'a> {
 
 /// A part of a message or of thinking.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ItemPart<'a> {
-    #[serde(borrow, default)]
     pub text: Text<'a>,
-    #[serde(borrow, default)]
     pub refusal: Text<'a>,
 }
 
@@ -131,8 +110,8 @@ struct InputDetails {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct OutputDetails {
-    #[serde(default)]
     reasoning_tokens: Number,
 }
 

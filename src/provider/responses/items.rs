@@ -120,7 +120,10 @@ impl Items {
 
     pub fn whole_text(&mut self, place: ItemPosition<'_>, part: u64, whole: &str) -> AddedText {
         let at = self.find(place, ItemKind::Message);
-        self.whole_text_at(at, part, whole)
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Message);
+        let rest = replace(item.text_of(part, whole), whole);
+        self.show_text(at, &rest)
     }
 
     /// Takes the next part of thinking. Of summary and thinking the first to come is used.
@@ -144,7 +147,13 @@ impl Items {
         whole: &str,
     ) -> AddedText {
         let at = self.find(place, ItemKind::Reasoning);
-        self.whole_thought_at(at, thought, part, whole)
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Reasoning);
+        if whole.is_empty() || *item.thought.get_or_insert(thought) != thought {
+            return AddedText::default();
+        }
+        let rest = replace(item.text_of(part, whole), whole);
+        self.show_thinking(at, part, &rest)
     }
 
     /// Takes the next part of a call's arguments.
@@ -310,23 +319,6 @@ impl Items {
             }
             ItemKind::Call | ItemKind::Unknown => AddedText::default(),
         }
-    }
-
-    fn whole_text_at(&mut self, at: usize, part: u64, whole: &str) -> AddedText {
-        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
-        item.become_kind(ItemKind::Message);
-        let rest = replace(item.text_of(part, whole), whole);
-        self.show_text(at, &rest)
-    }
-
-    fn whole_thought_at(&mut self, at: usize, thought: ThinkingForm, part: u64, whole: &str) -> AddedText {
-        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
-        item.become_kind(ItemKind::Reasoning);
-        if whole.is_empty() || *item.thought.get_or_insert(thought) != thought {
-            return AddedText::default();
-        }
-        let rest = replace(item.text_of(part, whole), whole);
-        self.show_thinking(at, part, &rest)
     }
 
     /// Finds the item of an event by position and kind; makes one where there is none.
