@@ -29,6 +29,8 @@ pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
 pub use outcome::{Decided, Outcome};
 pub use pending::{Delivery, Pending};
 pub use usage::Usage;
+#[cfg(feature = "program")]
+pub(crate) use usage::add_known;
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 2;

@@ -4,6 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Adds a count that may be unknown to a sum of the known ones.
+#[cfg(feature = "program")]
+pub(crate) fn add_known(sum: &mut Option<u64>, count: Option<u64>) {
+    *sum = count.map(|count| count.saturating_add(sum.unwrap_or(0))).or(*sum);
+}
+
 /// The token counts of one round, as the server reported them.
 ///
 /// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.

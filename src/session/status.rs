@@ -2,7 +2,7 @@
 //!
 //! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
 
-use crate::event::{Event, Pending};
+use crate::event::{Event, Pending, add_known};
 use crate::id::{AgentId, ClientId};
 use crate::protocol::{
     AgentState, AgentStatus, ApprovalRequest, ApprovalSubject, BudgetStatus, Notice, PendingStatus, Post,
@@ -27,34 +27,25 @@ impl StatusFold {
     pub fn apply(&mut self, post: &Post) {
         match post {
             Post::Envelope(envelope) => {
-                if let Event::SessionStarted { cwd, model, .. } = &envelope.event {
-                    self.directory.clone_from(cwd);
-                    self.model.clone_from(model);
+                let is_main = envelope.agent.is_main();
+                match &envelope.event {
+                    Event::SessionStarted { cwd, model, .. } => {
+                        self.directory.clone_from(cwd);
+                        self.model.clone_from(model);
+                    }
+                    Event::UserTurn { content, .. } if is_main && self.title.is_empty() => {
+                        self.title.clone_from(content);
+                    }
+                    Event::Rules { rules } => self.rules.clone_from(rules),
+                    Event::AgentFinished { child, .. } => return self.agents.retain(|agent| agent.id != *child),
+                    Event::ModelSwitched { to, .. } if is_main => self.model.clone_from(to),
+                    Event::AgentSpawned { child, .. } => {
+                        let spawner = Some(envelope.agent.clone());
+                        agent(&mut self.agents, child, spawner).state = AgentState::Working;
+                    }
+                    _ => {}
                 }
-                if let Event::UserTurn { content, .. } = &envelope.event
-                    && envelope.agent.is_main()
-                    && self.title.is_empty()
-                {
-                    self.title.clone_from(content);
-                }
-                if let Event::Rules { rules } = &envelope.event {
-                    self.rules.clone_from(rules);
-                }
-                if let Event::AgentFinished { child, .. } = &envelope.event {
-                    self.agents.retain(|agent| agent.id != *child);
-                    return;
-                }
-                if let Event::ModelSwitched { to, .. } = &envelope.event
-                    && envelope.agent.is_main()
-                {
-                    self.model.clone_from(to);
-                }
-                let parent = envelope.parent.clone();
-                if let Event::AgentSpawned { child, .. } = &envelope.event {
-                    let spawner = Some(envelope.agent.clone());
-                    agent(&mut self.agents, child, spawner).state = AgentState::Working;
-                }
-                happen(agent(&mut self.agents, &envelope.agent, parent), &envelope.event);
+                happen(agent(&mut self.agents, &envelope.agent, envelope.parent.clone()), &envelope.event);
             }
             Post::Notice(Notice::Ready) => self.is_built = true,
             Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
@@ -159,9 +150,7 @@ fn happen(agent: &mut AgentStatus, event: &Event) {
         Event::Tokens(usage) => {
             agent.context_tokens = Some(usage.context());
             agent.tokens = agent.tokens.saturating_add(usage.context());
-            if let Some(nanos) = usage.cost_nanos {
-                agent.cost_nanos = Some(agent.cost_nanos.unwrap_or(0).saturating_add(nanos));
-            }
+            add_known(&mut agent.cost_nanos, usage.cost_nanos);
             return;
         }
         _ => return,

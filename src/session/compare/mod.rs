@@ -11,7 +11,7 @@ mod table;
 
 use serde::Serialize;
 
-use crate::event::{Event, Outcome};
+use crate::event::{Event, Outcome, add_known};
 use crate::message::Arguments;
 use crate::session::fold::{ChangedFile, FileChanges};
 use crate::session::journal::Record;
@@ -144,9 +144,7 @@ fn side(records: &[Record], from: usize) -> ComparedSession {
             Event::AgentSpawned { .. } => side.agents += 1,
             Event::Tokens(usage) => {
                 side.tokens = side.tokens.saturating_add(usage.context());
-                if let Some(cost) = usage.cost_nanos {
-                    side.cost_nanos = Some(side.cost_nanos.unwrap_or(0).saturating_add(cost));
-                }
+                add_known(&mut side.cost_nanos, usage.cost_nanos);
             }
             Event::ToolCall { name, arguments, .. } => {
                 side.calls.push(format!("{name} {}", summary::call(name, arguments)));

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
-use crate::event::Usage;
+use crate::event::{Usage, add_known};
 use crate::id::AgentId;
 use crate::message::Arguments;
 
@@ -154,18 +154,13 @@ fn result(call: &CallPart) -> Option<Value> {
 
 /// Sums what an agent used.
 fn total(agent: &AgentPart, steps: usize) -> Value {
-    let add = |sum: &mut Option<u64>, count: Option<u64>| {
-        if let Some(count) = count {
-            *sum = Some(sum.unwrap_or(0).saturating_add(count));
-        }
-    };
     let mut sum = Usage::default();
     for usage in agent.replies().filter_map(|reply| reply.usage.as_ref()) {
-        add(&mut sum.input, usage.input);
-        add(&mut sum.output, usage.output);
-        add(&mut sum.cached, usage.cached);
-        add(&mut sum.cache_creation, usage.cache_creation);
-        add(&mut sum.cost_nanos, usage.cost_nanos);
+        add_known(&mut sum.input, usage.input);
+        add_known(&mut sum.output, usage.output);
+        add_known(&mut sum.cached, usage.cached);
+        add_known(&mut sum.cache_creation, usage.cache_creation);
+        add_known(&mut sum.cost_nanos, usage.cost_nanos);
     }
     let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd"];
     let mut total = metrics(&sum, names);

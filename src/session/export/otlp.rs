@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts};
 use crate::dialect::Dialect;
-use crate::event::{Outcome, Usage};
+use crate::event::{Outcome, Usage, add_known};
 use crate::id::AgentId;
 
 /// The version of the names.
@@ -65,14 +65,11 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, usage: &Usage) {
-        let sum = |sum: &mut Option<u64>, count: Option<u64>| {
-            *sum = count.map(|count| count.saturating_add(sum.unwrap_or_default())).or(*sum);
-        };
         // The conventions count what was cached as input too.
-        sum(&mut self.input, usage.input.is_some().then(|| usage.prompt()));
-        sum(&mut self.output, usage.output);
-        sum(&mut self.cached, usage.cached);
-        sum(&mut self.cache_creation, usage.cache_creation);
+        add_known(&mut self.input, usage.input.is_some().then(|| usage.prompt()));
+        add_known(&mut self.output, usage.output);
+        add_known(&mut self.cached, usage.cached);
+        add_known(&mut self.cache_creation, usage.cache_creation);
     }
 
     fn attributes(&self) -> impl Iterator<Item = Value> {

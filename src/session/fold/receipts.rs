@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptState, UnseenReason};
-use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
+use crate::event::{Delivery, Envelope, Event, Outcome, Pending, add_known};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::steering::text_answers;
@@ -247,14 +247,10 @@ impl Receipts {
 
     fn count(&mut self, agent: &AgentId, tokens: u64, nanos: Option<u64>) {
         let Some(progress) = self.agents.get(agent) else { return };
-        let add = |sum: Option<u64>, more: u64| Some(sum.unwrap_or(0).saturating_add(more));
         for (id, _) in &progress.counted {
             let Some(receipt) = self.places.get(id).and_then(|place| self.list.get_mut(*place)) else { continue };
-            let spent = &mut receipt.spent;
-            spent.tokens = add(spent.tokens, tokens);
-            if let Some(nanos) = nanos {
-                spent.nanos = add(spent.nanos, nanos);
-            }
+            add_known(&mut receipt.spent.tokens, Some(tokens));
+            add_known(&mut receipt.spent.nanos, nanos);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::event::{Event, Outcome};
+use crate::event::{Event, Outcome, add_known};
 use crate::session::journal::{Origin, Record, SessionFile, SessionId};
 
 /// A session in a list.
@@ -197,9 +197,7 @@ impl Outline {
             self.agents += 1;
         } else if let Event::Tokens(usage) = event {
             self.tokens = self.tokens.saturating_add(usage.context());
-            if let Some(cost) = usage.cost_nanos {
-                self.cost_nanos = Some(self.cost_nanos.unwrap_or(0).saturating_add(cost));
-            }
+            add_known(&mut self.cost_nanos, usage.cost_nanos);
             if is_main && usage.model.is_some() {
                 self.model = usage.model;
             }

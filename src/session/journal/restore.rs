@@ -312,25 +312,17 @@ enum OpenKind {
 
 impl OpenKind {
     fn opened_by(event: &Event) -> Option<Self> {
-        if let Event::TurnStarted { turn } = event {
-            Some(Self::Turn(*turn))
-        } else if let Event::RoundStarted { turn, round } = event {
-            Some(Self::Round(*turn, *round))
-        } else if let Event::ToolCall { id, .. } = event {
-            Some(Self::Call(id.clone()))
-        } else if let Event::AgentSpawned { child, .. } = event {
-            Some(Self::Agent(child.clone()))
-        } else if let Event::Question { id, .. } = event {
-            Some(Self::Question(id.clone()))
-        } else if let Event::Paused { .. } = event {
-            Some(Self::Pause)
-        } else if let Event::Compacting { .. } = event {
-            Some(Self::Compaction)
-        } else if let Event::JobStarted(start) = event {
-            Some(Self::Job(start.id.clone()))
-        } else {
-            None
-        }
+        Some(match event {
+            Event::TurnStarted { turn } => Self::Turn(*turn),
+            Event::RoundStarted { turn, round } => Self::Round(*turn, *round),
+            Event::ToolCall { id, .. } => Self::Call(id.clone()),
+            Event::AgentSpawned { child, .. } => Self::Agent(child.clone()),
+            Event::Question { id, .. } => Self::Question(id.clone()),
+            Event::Paused { .. } => Self::Pause,
+            Event::Compacting { .. } => Self::Compaction,
+            Event::JobStarted(start) => Self::Job(start.id.clone()),
+            _ => return None,
+        })
     }
 }
 

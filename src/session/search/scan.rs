@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{io, thread};
@@ -18,7 +17,7 @@ use super::hit::{read, seq_of};
 use super::{Hit, SearchQuery};
 use crate::limits;
 use crate::regular_file::{self, Links};
-use crate::session::journal::SessionFile;
+use crate::session::journal::{ReadAt as _, SessionFile};
 use crate::sync::lock;
 
 /// Bytes of a piece.
@@ -166,7 +165,7 @@ fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -
     loop {
         let filled = buffer.len();
         buffer.resize(filled + BLOCK, 0);
-        let read = read_at(file, buffer.get_mut(filled..).unwrap_or_default(), start + filled as u64)?;
+        let read = file.read_at(buffer.get_mut(filled..).unwrap_or_default(), start + filled as u64)?;
         buffer.truncate(filled + read);
         let is_end = read == 0;
         if skips {
@@ -202,15 +201,6 @@ fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -
             start += buffer.len() as u64;
             buffer.clear();
             skips = true;
-        }
-    }
-}
-
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    loop {
-        match file.read_at(buffer, at) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            outcome => return outcome,
         }
     }
 }

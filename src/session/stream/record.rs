@@ -18,7 +18,7 @@ use super::permission::question_fields;
 use crate::agent::OutputSchema;
 use crate::approval::Approvals;
 use crate::details::Details;
-use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage};
+use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage, add_known};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
@@ -28,11 +28,12 @@ use crate::sync::lock;
 /// The record of a run. Clones share it.
 #[derive(Clone)]
 pub struct RunRecord {
+    began: Instant,
     inner: Arc<Mutex<Inner>>,
 }
 
+#[derive(Default)]
 struct Inner {
-    began: Instant,
     session: Option<String>,
     /// What the answers of the main agent are to match.
     schema: Option<Arc<OutputSchema>>,
@@ -108,24 +109,7 @@ pub struct LastTurn {
 
 impl Default for RunRecord {
     fn default() -> Self {
-        Self {
-            inner: Arc::new(Mutex::new(Inner {
-                began: Instant::now(),
-                session: None,
-                schema: None,
-                requests: HashMap::new(),
-                answerers: HashMap::new(),
-                agents: HashMap::new(),
-                calls: HashMap::new(),
-                total: UsageSum::default(),
-                by_model: BTreeMap::new(),
-                files: BTreeSet::new(),
-                files_partial: false,
-                refused: Vec::new(),
-                last: None,
-                result: None,
-            })),
-        }
+        Self { began: Instant::now(), inner: Arc::default() }
     }
 }
 
@@ -231,7 +215,7 @@ impl RunRecord {
             files_partial: inner.files_partial,
             refused: inner.refused.clone(),
             unsent: unsent.iter().map(unsent_text).collect(),
-            duration_ms: u64::try_from(inner.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             error: last.as_ref().and_then(|last| last.fault),
             reason: reason.or(last.and_then(|last| last.reason)),
         };
@@ -425,7 +409,5 @@ fn add(sum: &mut UsageSum, usage: &Usage) {
     add(&mut sum.cached, usage.cached);
     add(&mut sum.cache_creation, usage.cache_creation);
     add(&mut sum.thinking, usage.thinking);
-    if let Some(nanos) = usage.cost_nanos {
-        sum.cost_nanos = Some(sum.cost_nanos.unwrap_or(0).saturating_add(nanos));
-    }
+    add_known(&mut sum.cost_nanos, usage.cost_nanos);
 }
