@@ -20,7 +20,7 @@ use crate::cli::exit::line;
 use crate::event::Envelope;
 use crate::limits;
 use crate::listener::Listener;
-use crate::sync::lock;
+use crate::sync::{lock, until};
 use crate::tui::terminal::watchdog::wait_for_hang_up;
 use crate::tui::terminal::writer::Writer;
 
@@ -147,14 +147,7 @@ impl Output {
 
     async fn until<T>(&self, found: impl Fn(&OutputState) -> Option<T>) -> T {
         let state = &self.shared.state;
-        loop {
-            let mut progress = std::pin::pin!(state.progress.notified());
-            progress.as_mut().enable();
-            if let Some(found) = found(&lock(&state.inner)) {
-                return found;
-            }
-            progress.await;
-        }
+        until(&state.progress, || found(&lock(&state.inner))).await
     }
 
     fn hand_over(&self, bytes: &[u8]) {

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use crate::approval::Answer;
 use crate::limits;
 use crate::steering::{Recurrence, TextKind, Trigger, conditional};
-use crate::sync::lock;
+use crate::sync::{lock, until};
 use crate::text::is_blank;
 
 /// The bytes that are read at once.
@@ -271,17 +271,11 @@ impl Lines {
 
     /// Waits for a line, or the end of the input.
     pub async fn changed(&self) {
-        loop {
-            let mut changed = std::pin::pin!(self.shared.changed.notified());
-            changed.as_mut().enable();
-            {
-                let state = lock(&self.shared.state);
-                if state.is_over || !state.lines.is_empty() {
-                    return;
-                }
-            }
-            changed.await;
-        }
+        until(&self.shared.changed, || {
+            let state = lock(&self.shared.state);
+            (state.is_over || !state.lines.is_empty()).then_some(())
+        })
+        .await;
     }
 
     /// Returns the length of the input so far, including unread bytes.

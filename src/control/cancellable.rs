@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
 use crate::error::Cancelled;
+use crate::sync::until;
 
 /// Stops a run. Clones share one flag.
 ///
@@ -96,14 +97,6 @@ impl Cancellable {
 
     /// Waits for this flag alone.
     async fn set(&self) {
-        loop {
-            let mut wake = std::pin::pin!(self.shared.wake.notified());
-            // Registered before the flag is read: a cancel between the two is seen either way.
-            wake.as_mut().enable();
-            if self.shared.flag.load(Ordering::SeqCst) {
-                return;
-            }
-            wake.await;
-        }
+        until(&self.shared.wake, || self.shared.flag.load(Ordering::SeqCst).then_some(())).await;
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::id::CallId;
 use crate::protocol::{Decision, PausePlace};
-use crate::sync::lock;
+use crate::sync::{lock, until};
 
 /// The gate at which one agent can be paused: at its next boundary or before its next call.
 ///
@@ -125,20 +125,12 @@ pub struct PauseGuard<'a>(&'a PauseGate);
 impl PauseGuard<'_> {
     /// Waits until somebody decides or resumes the agent, which means [`Decision::Run`].
     pub async fn decided(&self) -> Decision {
-        loop {
-            let mut wake = std::pin::pin!(self.0.wake.notified());
-            wake.as_mut().enable();
-            {
-                let mut inner = self.0.lock();
-                if let Some(decision) = inner.decision.take() {
-                    return decision;
-                }
-                if !inner.paused {
-                    return Decision::Run;
-                }
-            }
-            wake.await;
-        }
+        until(&self.0.wake, || {
+            let mut inner = self.0.lock();
+            let resumed = (!inner.paused).then_some(Decision::Run);
+            inner.decision.take().or(resumed)
+        })
+        .await
     }
 }
 

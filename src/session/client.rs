@@ -1,8 +1,9 @@
 //! The one way in which a screen, the line output or a script sees and steers a run.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::protocol::{Post, Request};
+use crate::sync::lock;
 
 /// Called from other threads when there is something to take. It must not block.
 pub type Wake = Arc<dyn Fn(WakeReason) + Send + Sync>;
@@ -14,6 +15,24 @@ pub enum WakeReason {
     Answers,
     /// Events and notices, which can be taken together for the next frame.
     Events,
+}
+
+/// Holds what a client gave to be called; nothing yet at first.
+#[derive(Default)]
+pub(super) struct Wakeable(Mutex<Option<Wake>>);
+
+impl Wakeable {
+    pub(super) fn set(&self, wake: Option<Wake>) {
+        *lock(&self.0) = wake;
+    }
+
+    /// Calls it, with nothing locked.
+    pub(super) fn wake(&self, waiting: WakeReason) {
+        let wake = lock(&self.0).clone();
+        if let Some(wake) = wake {
+            wake(waiting);
+        }
+    }
 }
 
 /// A client of a run. Nothing is lost: what is not taken waits.

@@ -11,7 +11,7 @@ use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
 use crate::protocol::{BudgetStatus, Notice, Post, Unfinished};
-use crate::session::client::{Wake, WakeReason};
+use crate::session::client::{Wake, WakeReason, Wakeable};
 use crate::session::drafts::Drafts;
 use crate::session::hub::is_screen;
 use crate::session::past::{Past, size};
@@ -29,7 +29,7 @@ pub(super) struct Member {
     approvals_changed: AtomicBool,
     /// What was told of the budget last.
     last_budget: Mutex<Option<BudgetStatus>>,
-    wake: Mutex<Option<Wake>>,
+    wake: Wakeable,
     /// Bytes of what waits in the mail.
     backlog: AtomicUsize,
     /// True once it was let go.
@@ -45,21 +45,18 @@ impl Member {
             queues_changed: AtomicBool::new(true),
             approvals_changed: AtomicBool::new(true),
             last_budget: Mutex::default(),
-            wake: Mutex::default(),
+            wake: Wakeable::default(),
             backlog: AtomicUsize::new(0),
             is_lost: AtomicBool::new(false),
         }
     }
 
     pub(super) fn wake(&self, waiting: WakeReason) {
-        let wake = lock(&self.wake).clone();
-        if let Some(wake) = wake {
-            wake(waiting);
-        }
+        self.wake.wake(waiting);
     }
 
     pub(super) fn on_wake(&self, wake: Wake) {
-        *lock(&self.wake) = Some(wake);
+        self.wake.set(Some(wake));
     }
 
     pub(super) fn reply(&self, posts: impl IntoIterator<Item = Post>) {

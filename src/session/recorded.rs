@@ -4,7 +4,7 @@
 //! text stays with its user.
 
 use std::mem;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Refused, StartError};
 use crate::host::{Earlier, Resumed};
@@ -12,7 +12,7 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::plan::PlanRefused;
 use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
-use crate::session::client::{Client, Wake, WakeReason};
+use crate::session::client::{Client, Wake, WakeReason, Wakeable};
 use crate::sync::lock;
 
 /// A client of what was recorded.
@@ -20,7 +20,7 @@ pub struct RecordedClient {
     /// What was not shown yet.
     recorded: Mutex<Option<Box<dyn Earlier>>>,
     answers: Mutex<Vec<Post>>,
-    wake: Mutex<Option<Wake>>,
+    wake: Wakeable,
     /// Why nothing can be sent.
     why: String,
 }
@@ -28,7 +28,7 @@ pub struct RecordedClient {
 impl RecordedClient {
     /// Shows what was recorded; `why` says who writes the session now.
     pub fn new(recorded: Box<dyn Earlier>, why: String) -> Self {
-        Self { recorded: Mutex::new(Some(recorded)), answers: Mutex::default(), wake: Mutex::default(), why }
+        Self { recorded: Mutex::new(Some(recorded)), answers: Mutex::default(), wake: Wakeable::default(), why }
     }
 
     /// Ends what was recorded: it says why nothing can be sent, and shows what waits.
@@ -37,16 +37,9 @@ impl RecordedClient {
         let pending = unfinished.pending;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
         lock(&self.answers).push(Post::Queues { queues, paused: true });
-        self.wake(WakeReason::Answers);
+        self.wake.wake(WakeReason::Answers);
         let notes = notes.into_iter().map(|note| Post::Notice(Notice::Info(note)));
         notes.chain([Post::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
-    }
-
-    fn wake(&self, waiting: WakeReason) {
-        let wake = lock(&self.wake).clone();
-        if let Some(wake) = wake {
-            wake(waiting);
-        }
     }
 
     fn refuse(&self, request: Request) -> Option<Reply> {
@@ -97,7 +90,7 @@ impl Client for RecordedClient {
     fn send(&self, request: Request) {
         let reply = self.refuse(request).map(Post::Reply);
         lock(&self.answers).extend(reply);
-        self.wake(WakeReason::Answers);
+        self.wake.wake(WakeReason::Answers);
     }
 
     fn answers(&self) -> Vec<Post> {
@@ -114,7 +107,7 @@ impl Client for RecordedClient {
                     posts.extend(events.into_iter().map(Post::Envelope));
                     *held = Some(recorded);
                     if posts.len() >= limits::RESUME_EVENTS {
-                        self.wake(WakeReason::Events);
+                        self.wake.wake(WakeReason::Events);
                         break;
                     }
                 }
@@ -125,7 +118,7 @@ impl Client for RecordedClient {
     }
 
     fn on_wake(&self, wake: Wake) {
-        *lock(&self.wake) = Some(wake.clone());
+        self.wake.set(Some(Arc::clone(&wake)));
         wake(WakeReason::Answers);
         wake(WakeReason::Events);
     }

@@ -11,7 +11,7 @@ use std::thread;
 
 use crate::limits;
 use crate::protocol::{Notice, Post, Request};
-use crate::session::client::{Client, Wake, WakeReason};
+use crate::session::client::{Client, Wake, WakeReason, Wakeable};
 use crate::session::socket::caller::{CallFailed, Caller, Received, receive};
 use crate::session::socket::wire::{self, Method, Replied};
 use crate::sync::lock;
@@ -29,7 +29,7 @@ pub struct RemoteClient {
 struct Shared {
     answers: Mutex<Vec<Post>>,
     events: Mutex<Vec<Post>>,
-    wake: Mutex<Option<Wake>>,
+    wake: Wakeable,
 }
 
 impl Shared {
@@ -60,10 +60,7 @@ impl Shared {
                 }
             }
         }
-        let wake = lock(&self.wake).clone();
-        if let Some(wake) = wake {
-            wake(waiting);
-        }
+        self.wake.wake(waiting);
     }
 }
 
@@ -130,7 +127,7 @@ impl RemoteClient {
     /// Closes the connection once what was sent is written.
     pub fn close(self) {
         let Self { lines, shared, writing, .. } = self;
-        *lock(&shared.wake) = None;
+        shared.wake.set(None);
         drop(lines);
         // A session that reads nothing any more is not waited for.
         let _ = lock(&writing).recv_timeout(limits::OUTSIDE_PATIENCE);
@@ -160,7 +157,7 @@ impl Client for RemoteClient {
     }
 
     fn on_wake(&self, wake: Wake) {
-        *lock(&self.shared.wake) = Some(Arc::clone(&wake));
+        self.shared.wake.set(Some(Arc::clone(&wake)));
         wake(WakeReason::Answers);
         wake(WakeReason::Events);
     }
