@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, PlainAnswer};
 use crate::host::command::{Command, Commands};
-use crate::host::{Mailbox, Notice, Post};
+use crate::host::{Handle, Mailbox, Notice, Post};
 use crate::limits;
 use crate::provider::{
     ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
@@ -76,9 +76,7 @@ impl BackgroundTasks {
         sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
         wish: &Arc<CompactionRequest>,
-        mailbox: &Arc<Mailbox>,
-        commands: &Arc<Commands>,
-        approvals: &Arc<Approvals>,
+        handle: &Handle,
     ) -> Self {
         Self {
             http: agent.connector().http(),
@@ -87,9 +85,9 @@ impl BackgroundTasks {
             sources,
             choice: Arc::clone(choice),
             wish: Arc::clone(wish),
-            mailbox: Arc::clone(mailbox),
-            commands: Arc::clone(commands),
-            approvals: Arc::clone(approvals),
+            mailbox: Arc::clone(handle.mailbox()),
+            commands: Arc::clone(handle.commands()),
+            approvals: Arc::clone(handle.approvals()),
             listed: Arc::default(),
             connector: Arc::clone(agent.connector()),
             switches: Arc::default(),

@@ -16,7 +16,7 @@ use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::shell::Shell;
-use crate::host::{Command, Mailbox};
+use crate::host::{Command, Mailbox, Notice, Post};
 use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::mcp::Servers;
 use crate::plan::{PlanEdit, PlanRefused};
@@ -61,28 +61,22 @@ pub trait Keeper: Send + Sync {
 impl Handle {
     /// Ties the shared controls together.
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
-        let main = crew.main();
-        let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
-        let (budget, rules, plans) = (Arc::default(), Arc::default(), Arc::default());
-        let (context, keeper, servers) = (Arc::default(), Arc::default(), Arc::default());
-        let continuations = Arc::default();
-        let (jobs, shell) = (Arc::default(), Arc::default());
         Self {
-            main,
+            main: crew.main(),
             crew,
-            approvals,
+            approvals: Arc::default(),
             mailbox,
-            commands,
-            changes,
-            budget,
-            rules,
-            plans,
-            context,
-            continuations,
-            keeper,
-            servers,
-            jobs,
-            shell,
+            commands: Arc::default(),
+            changes: Arc::default(),
+            budget: Arc::default(),
+            rules: Arc::default(),
+            plans: Arc::default(),
+            context: Arc::default(),
+            continuations: Arc::default(),
+            keeper: Arc::default(),
+            servers: Arc::default(),
+            jobs: Arc::default(),
+            shell: Arc::default(),
         }
     }
 
@@ -360,9 +354,9 @@ impl Handle {
         self.servers.get()
     }
 
-    /// Returns where the worker puts the MCP servers.
-    pub(super) fn servers_slot(&self) -> &Arc<OnceLock<Arc<Servers>>> {
-        &self.servers
+    /// Sets the MCP servers.
+    pub(super) fn set_servers(&self, servers: Arc<Servers>) {
+        let _ = self.servers.set(servers);
     }
 
     /// Returns what fills the context windows, with the wishes about single results.
@@ -380,9 +374,14 @@ impl Handle {
         self.shell.get()
     }
 
-    /// Returns where the worker puts that.
-    pub(super) fn shell_slot(&self) -> &Arc<OnceLock<Shell>> {
-        &self.shell
+    /// Sets what runs the user's shell lines.
+    pub(super) fn set_shell(&self, shell: Shell) {
+        let _ = self.shell.set(shell);
+    }
+
+    /// Tells the clients something.
+    pub(super) fn notice(&self, notice: Notice) {
+        self.mailbox.push(Post::Notice(notice));
     }
 
     pub(super) fn changes(&self) -> &Arc<Changes> {

@@ -11,10 +11,11 @@ use crate::agent::OutputSchema;
 use crate::agent::{Agent, CompactionRequest, LoopHooks, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, ContextBook, Controls, Crew, OnExhausted, Plans, Rules, Spending, StepLimit};
+use crate::control::{Controls, OnExhausted, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::hooks::{HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
+use crate::host::Handle;
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
@@ -30,9 +31,9 @@ use crate::protocol::{HookStatus, PromptTemplate};
 use crate::provider::{ChatTransport, Connector, Http, Sources, Streaming};
 use crate::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
 use crate::steering::Framing;
-use crate::subagent::{Continuations, Persona, Roster, SubAgents};
-use crate::tool::{Jobs, Outputs, ToolScope, ToolSource};
-use crate::workspace::{self, Caution, Changes, Spawner, Workspace};
+use crate::subagent::{Persona, Roster, SubAgents};
+use crate::tool::{Outputs, ToolScope, ToolSource};
+use crate::workspace::{self, Caution, Spawner, Workspace};
 
 impl From<BuildError> for StartError {
     fn from(error: BuildError) -> Self {
@@ -111,24 +112,26 @@ impl Setup {
     /// What the builder says; one sentence for the user.
     pub(super) async fn build(
         self,
-        crew: &Arc<Crew>,
-        Shared { choice, wish, budget, rules, plans, context: book, approvals, changes, jobs, continuations }: Shared,
+        handle: &Handle,
+        choice: Arc<ModelChoice>,
+        wish: Arc<CompactionRequest>,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let root = workspace.root().to_path_buf();
-        let workspace = workspace.with_changes(Arc::clone(&changes)).with_caution(self.caution);
-        let mut pools = Pools::new(workspace, &self.workbench, &plans)?;
+        let workspace = workspace.with_changes(Arc::clone(handle.changes())).with_caution(self.caution);
+        let mut pools = Pools::new(workspace, &self.workbench, handle.plans())?;
+        let (crew, approvals, jobs) = (handle.crew(), handle.approvals(), handle.jobs());
         let skills: Arc<[Skill]> = self.skills.skills().cloned().collect();
         if skills.iter().any(Skill::is_for_model) {
             pools.main.push(Arc::new(SkillTool::new(Arc::clone(&skills))));
         }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
-        let (hooks, known_hooks) = self.hooks.make(&spawner, &approvals, root.clone());
-        let servers = self.servers.make(spawner, Arc::clone(&approvals), root.clone(), pools.outputs.clone());
+        let (hooks, known_hooks) = self.hooks.make(&spawner, approvals, root.clone());
+        let servers = self.servers.make(spawner, Arc::clone(approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
         let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));
         let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
@@ -153,7 +156,7 @@ impl Setup {
         notes.extend(context.note().into_iter().chain(context.faults.iter().cloned()));
         let nested = self.context.map(|places| NestedInstructions::new(places, &root, &context));
         let context_labels = context.files.iter().map(ContextFile::label).collect();
-        let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
+        let guards = Guards::start(Arc::clone(approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
         let prompt = fill(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
@@ -165,15 +168,15 @@ impl Setup {
             .model_choice(choice)
             .compaction_request(wish)
             .compact_at(self.compact_at)
-            .budget(budget)
-            .rules(rules)
-            .plans(plans)
+            .budget(Arc::clone(handle.budget()))
+            .rules(Arc::clone(handle.rules()))
+            .plans(Arc::clone(handle.plans()))
             .framing(self.framing)
             .hooks(hooks)
-            .context_book(book)
+            .context_book(Arc::clone(handle.context()))
             .instructions(context.files.iter().map(|file| (file.label(), file.text.as_str())))
-            .approvals(approvals)
-            .jobs(Arc::clone(&jobs))
+            .approvals(Arc::clone(approvals))
+            .jobs(Arc::clone(jobs))
             .streaming(self.streaming)
             .output_schema(self.output_schema)
             .listeners(listeners);
@@ -184,14 +187,7 @@ impl Setup {
             builder = builder.llama_probe_url(url);
         }
         jobs.number_from(resumed.numbers.jobs);
-        let shell = Shell {
-            spawner: Arc::clone(&self.workbench.spawner),
-            outputs: pools.outputs.as_ref().map(Arc::downgrade),
-            directory: root,
-            jobs,
-            crew: Arc::clone(crew),
-            runtime: tokio::runtime::Handle::current(),
-        };
+        let shell = shell(handle, &self.workbench, &pools, root);
         let numbers = resumed.numbers.agents.clone();
         let mut agent = builder
             .build(|configurator| {
@@ -204,19 +200,31 @@ impl Setup {
                 }
                 configurator.add_extension(Arc::new(SkillCatalogue::new(skills)))?;
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
-                configurator.add_extension(Arc::new(UndoNotes { changes }))?;
+                configurator.add_extension(Arc::new(UndoNotes { changes: Arc::clone(handle.changes()) }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
-                let agents = agents.continuations(Arc::clone(&continuations));
+                let agents = agents.continuations(Arc::clone(handle.continuations()));
                 configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
-        resumed.hand_over(&mut agent, &continuations);
+        resumed.hand_over(&mut agent, handle.continuations());
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();
         Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, known_hooks, notes })
+    }
+}
+
+/// Returns what runs the user's shell lines.
+fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, directory: PathBuf) -> Shell {
+    Shell {
+        spawner: Arc::clone(&workbench.spawner),
+        outputs: pools.outputs.as_ref().map(Arc::downgrade),
+        directory,
+        jobs: Arc::clone(handle.jobs()),
+        crew: Arc::clone(handle.crew()),
+        runtime: tokio::runtime::Handle::current(),
     }
 }
 
@@ -249,28 +257,6 @@ fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
         root: Some(root.to_path_buf()),
         ..policy
     }
-}
-
-/// What the agent shares with its host.
-pub(super) struct Shared {
-    /// The model that the user chose.
-    pub choice: Arc<ModelChoice>,
-    /// What the user asks to be compacted.
-    pub wish: Arc<CompactionRequest>,
-    /// What counts money and tokens.
-    pub budget: Arc<Budget>,
-    /// The rules of the user that hold.
-    pub rules: Arc<Rules>,
-    pub plans: Arc<Plans>,
-    /// What fills the context windows.
-    pub context: Arc<ContextBook>,
-    /// What decides about the acts of tools.
-    pub approvals: Arc<Approvals>,
-    pub changes: Arc<Changes>,
-    /// The commands in the background.
-    pub jobs: Arc<Jobs>,
-    /// The finished sub-agents that can be continued.
-    pub continuations: Arc<Continuations>,
 }
 
 /// What came of a setup.

@@ -3,7 +3,7 @@
 //! The loop is that of every host, `turns.rs`. Always holds: once the agent could not be built, every text goes back.
 
 use std::future::poll_fn;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -11,15 +11,14 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Budget, ContextBook, Controls, Crew, Interloper, Plans, Rules};
+use crate::control::{Controls, Crew};
 use crate::event::Event;
 use crate::host::background::{BackgroundTasks, Due};
-use crate::host::command::{Command, Commands};
+use crate::host::command::Command;
 use crate::host::continued::Continued;
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
-use crate::host::setup::{Built, Shared};
-use crate::host::shell::Shell;
+use crate::host::setup::Built;
 use crate::host::turns::{BetweenTurns, FirstWork, SideWork, TurnLoop, settled};
 use crate::host::undo::TurnMarks;
 use crate::host::{Handle, LastRun, LocalServer, Mailbox, Notice, Post, Setup, StartError, WorkerState};
@@ -27,9 +26,6 @@ use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
 use crate::mcp::Servers;
 use crate::provider::{ChatTransport, Sources};
-use crate::subagent::Continuations;
-use crate::tool::Jobs;
-use crate::workspace::Changes;
 
 /// A running agent: the handle that steers it, and the task that runs it.
 pub struct Host {
@@ -50,44 +46,13 @@ pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: impl FnOnce(Arc<Ap
 where
     F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
-    let main = Controls::default();
-    let crew = Arc::new(Crew::new(main.clone()));
-    let mailbox = Arc::new(Mailbox::new());
+    let crew = Arc::new(Crew::new(Controls::default()));
+    let handle = Handle::new(crew, Arc::new(Mailbox::new()));
     let (publish, state) = watch::channel(WorkerState::Building);
     let end = Arc::new(Notify::new());
-    let handle = Handle::new(Arc::clone(&crew), Arc::clone(&mailbox));
-    let commands = Arc::clone(handle.commands());
-    let (choice, wish, ending) = (Arc::default(), Arc::default(), Arc::clone(&end));
-    let approvals = Arc::clone(handle.approvals());
-    let changes = Arc::clone(handle.changes());
-    let budget = Arc::clone(handle.budget());
-    let rules = Arc::clone(handle.rules());
-    let plans = Arc::clone(handle.plans());
-    let context = Arc::clone(handle.context());
-    let setup = setup(Arc::clone(&approvals));
-    let servers = Arc::clone(handle.servers_slot());
-    let (jobs, shell) = (Arc::clone(handle.jobs()), Arc::clone(handle.shell_slot()));
-    let continuations = Arc::clone(handle.continuations());
-    let worker = Worker {
-        main,
-        crew,
-        approvals,
-        changes,
-        budget,
-        rules,
-        plans,
-        context,
-        mailbox,
-        commands,
-        choice,
-        wish,
-        publish,
-        end: ending,
-        servers,
-        jobs,
-        shell,
-        continuations,
-    };
+    let setup = setup(Arc::clone(handle.approvals()));
+    let (choice, wish) = (Arc::default(), Arc::default());
+    let worker = Worker { handle: handle.clone(), choice, wish, publish, end: Arc::clone(&end) };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -127,24 +92,12 @@ impl Host {
 
 /// Builds the agent and runs it; owned by the worker's task.
 struct Worker {
-    main: Controls,
-    crew: Arc<Crew>,
-    approvals: Arc<Approvals>,
-    changes: Arc<Changes>,
-    budget: Arc<Budget>,
-    rules: Arc<Rules>,
-    plans: Arc<Plans>,
-    context: Arc<ContextBook>,
-    mailbox: Arc<Mailbox>,
-    commands: Arc<Commands>,
+    /// What it shares with those who steer it.
+    handle: Handle,
     choice: Arc<ModelChoice>,
     wish: Arc<CompactionRequest>,
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
-    servers: Arc<OnceLock<Arc<Servers>>>,
-    jobs: Arc<Jobs>,
-    shell: Arc<OnceLock<Shell>>,
-    continuations: Arc<Continuations>,
 }
 
 impl Worker {
@@ -157,19 +110,19 @@ impl Worker {
             Ok(Built { agent, guards, sources, servers, shell, templates, known_hooks, notes }) => {
                 self.follow(servers);
                 if !templates.is_empty() {
-                    self.mailbox.push(Post::Notice(Notice::Templates(templates)));
+                    self.handle.notice(Notice::Templates(templates));
                 }
                 if !known_hooks.is_empty() {
-                    self.mailbox.push(Post::Notice(Notice::Hooks(known_hooks)));
+                    self.handle.notice(Notice::Hooks(known_hooks));
                 }
                 // The handle is asked for it by clients.
-                let _ = self.shell.set(shell);
+                self.handle.set_shell(shell);
                 for note in notes {
-                    self.mailbox.push(Post::Notice(Notice::Info(note)));
+                    self.handle.notice(Notice::Info(note));
                 }
-                self.mailbox.push(Post::Notice(Notice::Ready));
+                self.handle.notice(Notice::Ready);
                 if let Some(offer) = offer(agent.transport(), &sources) {
-                    self.mailbox.push(Post::Notice(Notice::LocalServer(offer)));
+                    self.handle.notice(Notice::LocalServer(offer));
                 }
                 self.take_turns(agent, guards, sources).await;
             }
@@ -182,7 +135,7 @@ impl Worker {
         if servers.is_empty() {
             return;
         }
-        let (mailbox, weak) = (Arc::clone(&self.mailbox), Arc::downgrade(&servers));
+        let (mailbox, weak) = (Arc::clone(self.handle.mailbox()), Arc::downgrade(&servers));
         let tell = move || {
             if let Some(servers) = weak.upgrade() {
                 mailbox.push(Post::Notice(Notice::Servers(servers.status())));
@@ -191,12 +144,12 @@ impl Worker {
         tell();
         servers.watch(Arc::new(tell));
         // The handle is asked for them by clients.
-        let _ = self.servers.set(servers);
+        self.handle.set_servers(servers);
     }
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
         let mut setup = setup.await?;
-        self.budget.configure(setup.spending.clone());
+        self.handle.budget().configure(setup.spending.clone());
         let mut resumed = match setup.resumed.take() {
             Some(earlier) => Some(self.take_up(earlier).await?),
             None => None,
@@ -205,24 +158,18 @@ impl Worker {
         let resumed = resumed.unwrap_or_default();
         let last = resumed.numbers.seq;
         for note in &setup.notes {
-            self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
+            self.handle.notice(Notice::Info(note.clone()));
         }
-        let mailbox: Arc<dyn Listener> = self.mailbox.clone();
+        let mailbox: Arc<dyn Listener> = self.handle.mailbox().clone();
         let mut all = setup.listeners.clone();
         all.push(mailbox);
-        all.push(Arc::new(TurnMarks::new(Arc::clone(&self.changes))));
-        let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
-        let changes = Arc::clone(&self.changes);
-        let (wish, budget, rules) = (Arc::clone(&self.wish), Arc::clone(&self.budget), Arc::clone(&self.rules));
-        let plans = Arc::clone(&self.plans);
-        let context = Arc::clone(&self.context);
-        let jobs = Arc::clone(&self.jobs);
-        let continuations = Arc::clone(&self.continuations);
-        let shared = Shared { choice, wish, budget, rules, plans, context, approvals, changes, jobs, continuations };
-        let built = setup.build(&self.crew, shared, ListenerList::new(&all).behind(last), resumed).await;
+        all.push(Arc::new(TurnMarks::new(Arc::clone(self.handle.changes()))));
+        let (choice, wish) = (Arc::clone(&self.choice), Arc::clone(&self.wish));
+        let listeners = ListenerList::new(&all).behind(last);
+        let built = setup.build(&self.handle, choice, wish, listeners, resumed).await;
         // What was open in the earlier process has ended by now: nobody is asked while that still seems to run.
         if let Some(unfinished) = unfinished {
-            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
+            self.handle.notice(Notice::Unfinished(unfinished));
         }
         Ok(built?)
     }
@@ -244,48 +191,48 @@ impl Worker {
             for envelope in events {
                 if let Event::Tokens(usage) = &envelope.event {
                     let model = usage.model.as_deref().unwrap_or_default();
-                    self.budget.charge(model, usage.context(), usage.cost_nanos);
+                    self.handle.budget().charge(model, usage.context(), usage.cost_nanos);
                 }
-                self.mailbox.push(Post::Envelope(envelope));
+                self.handle.mailbox().push(Post::Envelope(envelope));
             }
-            poll_fn(|context| self.mailbox.poll_taken(context)).await;
+            poll_fn(|context| self.handle.mailbox().poll_taken(context)).await;
         }
         let mut resumed = earlier.resumed();
         for note in std::mem::take(&mut resumed.notes) {
-            self.mailbox.push(Post::Notice(Notice::Info(note)));
+            self.handle.notice(Notice::Info(note));
         }
         for (turn, files) in std::mem::take(&mut resumed.undone) {
-            self.changes.note_undone(turn, &files);
+            self.handle.changes().note_undone(turn, &files);
         }
-        self.main.interloper.take_over(resumed.unfinished.pending.clone(), resumed.numbers.texts);
+        self.handle.interloper().take_over(resumed.unfinished.pending.clone(), resumed.numbers.texts);
         Ok(resumed)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.
     async fn give_up(&self, error: StartError) {
         let reason = error.to_string();
-        let returned = self.main.interloper.close();
+        let returned = self.handle.interloper().close();
         if !returned.is_empty() {
-            self.mailbox.push(Post::Notice(Notice::Returned(returned)));
+            self.handle.notice(Notice::Returned(returned));
         }
-        self.mailbox.push(Post::Notice(Notice::BuildFailed(error)));
+        self.handle.notice(Notice::BuildFailed(error));
         self.publish.send_replace(WorkerState::Broken(reason.clone()));
         loop {
-            for command in self.commands.take() {
+            for command in self.handle.commands().take() {
                 match command {
                     Command::ListModels => {
-                        self.mailbox.push(Post::Notice(Notice::Models(Err(reason.clone()))));
+                        self.handle.notice(Notice::Models(Err(reason.clone())));
                     }
                     Command::SwitchModel(name) => {
                         let outcome = Err(reason.clone());
-                        self.mailbox.push(Post::Notice(Notice::ModelSwitch { name, outcome }));
+                        self.handle.notice(Notice::ModelSwitch { name, outcome });
                     }
                     Command::Reset | Command::Retry | Command::Compact(_) | Command::CheckImages => {}
                 }
             }
             tokio::select! {
                 () = self.end.notified() => return,
-                () = self.commands.woken() => {}
+                () = self.handle.commands().woken() => {}
             }
         }
     }
@@ -293,31 +240,21 @@ impl Worker {
     async fn take_turns(self, agent: Agent, guards: Guards, sources: Arc<Sources>) {
         let listeners = agent.listeners().clone();
         let undone = listeners.clone();
-        self.changes.on_undone(move |turn, files| {
+        self.handle.changes().on_undone(move |turn, files| {
             undone.emit(Event::ChangesUndone { turn, files: files.to_vec() });
         });
         let planned = listeners.clone();
-        self.plans.on_edit(move |agent, changed| {
+        self.handle.plans().on_edit(move |agent, changed| {
             let parent = (!agent.is_main()).then(AgentId::main);
             planned.emit_as(agent.clone(), parent, Event::PlanChanged(changed));
         });
         self.say_rules(&listeners);
-        let tasks = BackgroundTasks::new(
-            &agent,
-            sources,
-            &self.choice,
-            &self.wish,
-            &self.mailbox,
-            &self.commands,
-            &self.approvals,
-        );
-        let continued = Continued::new(&self.continuations, &self.mailbox);
+        let tasks = BackgroundTasks::new(&agent, sources, &self.choice, &self.wish, &self.handle);
+        let continued = Continued::new(self.handle.continuations(), self.handle.mailbox());
         let turns = TurnLoop { state: self.publish, end: self.end };
-        let queue = Arc::clone(&self.main.interloper);
+        let queue = Arc::clone(self.handle.interloper());
         let side = SessionWork {
-            queue: self.main.interloper,
-            mailbox: self.mailbox,
-            commands: self.commands,
+            handle: self.handle,
             wish: self.wish,
             guards,
             tasks,
@@ -331,26 +268,24 @@ impl Worker {
     /// Says which rules of the user hold, if any do, and from now on after each change: before whoever changes them goes on.
     fn say_rules(&self, listeners: &ListenerList) {
         let say = {
-            let (rules, listeners) = (Arc::downgrade(&self.rules), listeners.clone());
+            let (rules, listeners) = (Arc::downgrade(self.handle.rules()), listeners.clone());
             move || {
                 if let Some(rules) = rules.upgrade() {
                     listeners.emit(Event::Rules { rules: rules.list() });
                 }
             }
         };
-        if !self.rules.list().is_empty() {
+        if !self.handle.rules().list().is_empty() {
             say();
         }
-        self.rules.watch(Arc::new(say));
+        self.handle.rules().watch(Arc::new(say));
     }
 }
 
 /// What a session does beside the turns: it follows the mode, runs the turns that the user gave finished sub-agents, and does
 /// what clients ask of the worker.
 struct SessionWork {
-    queue: Arc<Interloper>,
-    mailbox: Arc<Mailbox>,
-    commands: Arc<Commands>,
+    handle: Handle,
     wish: Arc<CompactionRequest>,
     guards: Guards,
     tasks: BackgroundTasks,
@@ -365,14 +300,14 @@ impl SideWork for SessionWork {
             () = self.guards.changed() => self.guards.say_change(&self.listeners),
             () = self.continued.advance() => {}
             // A reset has stopped the turn already; it is made when that has ended.
-            () = self.commands.woken() => self.due.add(self.tasks.run(self.commands.take())),
+            () = self.handle.commands().woken() => self.due.add(self.tasks.run(self.handle.commands().take())),
         }
     }
 
     fn between_turns(&mut self, agent: &mut Agent) -> BetweenTurns {
-        self.due.add(self.tasks.run(self.commands.take()));
+        self.due.add(self.tasks.run(self.handle.commands().take()));
         if let Err(error) = agent.adopt_model() {
-            self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
+            self.handle.notice(Notice::Info(error.to_string()));
         }
         let is_reset = self.due.resets > 0;
         if is_reset && self.continued.runs() {
@@ -383,12 +318,12 @@ impl SideWork for SessionWork {
             agent.reset();
             self.continued.forget();
             for _ in 0..std::mem::take(&mut self.due).resets {
-                self.queue.unbar();
+                self.handle.interloper().unbar();
             }
         }
         let retries = std::mem::take(&mut self.due.retry);
         // A turn makes room itself, before its first request.
-        let compacts = self.wish.is_asked() && !self.queue.deliverable();
+        let compacts = self.wish.is_asked() && !self.handle.interloper().deliverable();
         let first = match (compacts, retries) {
             (true, _) => Some(FirstWork::Compact),
             (false, true) => Some(FirstWork::Retry),
@@ -403,7 +338,7 @@ impl SideWork for SessionWork {
 
     fn nothing_to_retry(&self) {
         let sentence = "nothing to send again: the conversation ends with an answer";
-        self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
+        self.handle.notice(Notice::Info(sentence.to_owned()));
     }
 }
 
