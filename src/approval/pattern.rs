@@ -54,45 +54,59 @@ impl Glob {
     }
 
     pub(super) fn matches(&self, text: &str) -> bool {
-        // Which parts may come next, as the text is read: no backtracking, so no text takes long.
-        let mut open = vec![false; self.parts.len() + 1];
-        if let Some(first) = open.first_mut() {
-            *first = true;
+        stand_for(&self.parts, text.chars(), |part| part.stretches(), |part, c| part.fits(*c))
+    }
+}
+
+impl Part {
+    fn fits(self, c: char) -> bool {
+        match self {
+            Self::Char(wanted) => wanted == c,
+            Self::One | Self::Any => c != '/',
+            Self::All => true,
         }
-        self.skip_empty(&mut open);
-        let mut next = vec![false; open.len()];
-        for c in text.chars() {
-            next.fill(false);
-            for (place, part) in self.parts.iter().enumerate() {
-                if !open.get(place).copied().unwrap_or_default() {
-                    continue;
-                }
-                let (takes, stays) = match part {
-                    Part::Char(wanted) => (*wanted == c, false),
-                    Part::One => (c != '/', false),
-                    Part::Any => (false, c != '/'),
-                    Part::All => (false, true),
-                };
-                let to = if stays { place } else { place + 1 };
-                if let (true, Some(slot)) = (takes || stays, next.get_mut(to)) {
-                    *slot = true;
-                }
-            }
-            self.skip_empty(&mut next);
-            std::mem::swap(&mut open, &mut next);
-        }
-        open.last().copied().unwrap_or_default()
     }
 
-    /// A star may stand for nothing.
-    fn skip_empty(&self, open: &mut [bool]) {
-        for (place, part) in self.parts.iter().enumerate() {
+    fn stretches(self) -> bool {
+        matches!(self, Self::Any | Self::All)
+    }
+}
+
+/// Tells whether the parts of a pattern, one after the other, stand for exactly these items; a part that stretches stands
+/// for any number of those that fit, also for none.
+fn stand_for<P, I>(
+    parts: &[P],
+    items: impl Iterator<Item = I>,
+    stretches: impl Fn(&P) -> bool,
+    fits: impl Fn(&P, &I) -> bool,
+) -> bool {
+    let skip_empty = |open: &mut [bool]| {
+        for (place, part) in parts.iter().enumerate() {
             let here = open.get(place).copied().unwrap_or_default();
-            if let (true, Part::Any | Part::All, Some(slot)) = (here, part, open.get_mut(place + 1)) {
+            if let (true, Some(slot)) = (here && stretches(part), open.get_mut(place + 1)) {
                 *slot = true;
             }
         }
+    };
+    // Which parts may come next, as the items are read: no backtracking, so nothing takes long.
+    let mut open = vec![false; parts.len() + 1];
+    if let Some(first) = open.first_mut() {
+        *first = true;
     }
+    skip_empty(&mut open);
+    let mut next = vec![false; open.len()];
+    for item in items {
+        next.fill(false);
+        for (place, (part, is_open)) in parts.iter().zip(&open).enumerate() {
+            let to = if stretches(part) { place } else { place + 1 };
+            if let (true, Some(slot)) = (*is_open && fits(part, &item), next.get_mut(to)) {
+                *slot = true;
+            }
+        }
+        skip_empty(&mut next);
+        std::mem::swap(&mut open, &mut next);
+    }
+    open.last().copied().unwrap_or_default()
 }
 
 /// A pattern of paths; relative ones are below the workspace.
@@ -122,9 +136,12 @@ impl PathPattern {
         for name in &names {
             components.push((*name != "**").then(|| Glob::new(name, Slash::Separates)));
         }
-        // A directory stands for what is in it.
+        // A directory stands for what is in it, and so does the last `**`: for one name at least.
         if pattern.ends_with('/') {
             components.push(None);
+        }
+        if let Some(None) = components.last() {
+            components.insert(components.len() - 1, Some(Glob::new("*", Slash::Separates)));
         }
         Ok(Self { is_absolute, components })
     }
@@ -145,45 +162,8 @@ impl PathPattern {
                 Component::ParentDir | Component::CurDir | Component::Prefix(_) => return false,
             }
         }
-        self.matches_names(&names.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
-    }
-
-    fn matches_names(&self, names: &[&str]) -> bool {
-        let mut open = vec![false; self.components.len() + 1];
-        if let Some(first) = open.first_mut() {
-            *first = true;
-        }
-        // The last `**` is what is in a directory, not the directory itself.
-        let last = self.components.len().saturating_sub(1);
-        let skip = |open: &mut [bool]| {
-            for (place, component) in self.components.iter().enumerate() {
-                let here = open.get(place).copied().unwrap_or_default();
-                if let (true, true, Some(slot)) = (here, component.is_none() && place < last, open.get_mut(place + 1)) {
-                    *slot = true;
-                }
-            }
-        };
-        skip(&mut open);
-        for name in names {
-            let mut next = vec![false; open.len()];
-            for (place, component) in self.components.iter().enumerate() {
-                if !open.get(place).copied().unwrap_or_default() {
-                    continue;
-                }
-                let targets: &[usize] = match component {
-                    Some(glob) if glob.matches(name) => &[1],
-                    Some(_) => &[],
-                    None => &[0, 1],
-                };
-                for ahead in targets {
-                    if let Some(slot) = next.get_mut(place + ahead) {
-                        *slot = true;
-                    }
-                }
-            }
-            skip(&mut next);
-            open = next;
-        }
-        open.last().copied().unwrap_or_default()
+        stand_for(&self.components, names.iter(), Option::is_none, |component, name| {
+            component.as_ref().is_none_or(|glob| glob.matches(name))
+        })
     }
 }
