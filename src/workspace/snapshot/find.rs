@@ -198,7 +198,7 @@ impl PathFinder<'_> {
     }
 
     fn git_directory(&mut self, git: &Path, tree: Option<&Path>) {
-        let PathContent::Directory { inode, .. } = self.look_at_directory(git) else { return };
+        let PathContent::Directory { inode, .. } = self.grounds.look_at_directory(git) else { return };
         if self.found.repositories.insert(git.to_owned(), inode).is_none() {
             self.name(git, ProtectionReason::Runs);
             for name in GIT {
@@ -221,14 +221,6 @@ impl PathFinder<'_> {
         }
         for name in ["config", "config.worktree"] {
             self.settings(&resolve(&git.join(name), Path::new("")), git, tree, 0);
-        }
-    }
-
-    /// Looks at a directory, which may be one of the grounds itself.
-    fn look_at_directory(&self, path: &Path) -> PathContent {
-        match self.grounds.iter().find(|ground| ground.path == path) {
-            Some(ground) => PathContent::Directory { mode: 0, inode: ground.inode },
-            None => self.look(path),
         }
     }
 

@@ -60,6 +60,14 @@ impl WritableDirectories {
         PathContent::look(&ground.beneath, relative, room)
     }
 
+    /// Looks at a directory, which may be one of these itself.
+    pub(super) fn look_at_directory(&self, path: &Path) -> PathContent {
+        match self.0.iter().find(|ground| ground.path == path) {
+            Some(ground) => PathContent::Directory { mode: 0, inode: ground.inode },
+            None => self.look(path, &mut KeepLimits::for_one()),
+        }
+    }
+
     /// Returns the names in a directory, at most so many, and whether that is all of them.
     pub(super) fn list(&self, path: &Path, most: usize) -> io::Result<(Vec<(OsString, FileType)>, bool)> {
         let (ground, relative) = self.split(path)?;

@@ -260,20 +260,13 @@ impl Snapshot {
 
     /// Returns whether a place is gone together with its repository or work tree, so that nothing runs there.
     fn is_gone(&self, path: &Path, after: &PathContent) -> bool {
-        let is_directory = |path: &Path| matches!(self.look(path), PathContent::Directory { .. });
+        let is_directory = |path: &Path| matches!(self.grounds.look_at_directory(path), PathContent::Directory { .. });
         match path.parent().filter(|_| path.file_name().is_some_and(|name| name == ".git")) {
             // While its work tree stands, git takes that for a part of what is above.
             Some(tree) => after.is_missing() && !is_directory(tree),
             None => {
                 after.is_missing() && self.repositories.keys().any(|git| path.starts_with(git) && !is_directory(git))
             }
-        }
-    }
-
-    fn look(&self, path: &Path) -> PathContent {
-        match self.grounds.iter().find(|ground| ground.path == path) {
-            Some(ground) => PathContent::Directory { mode: 0, inode: ground.inode },
-            None => self.grounds.look(path, &mut KeepLimits::for_one()),
         }
     }
 
@@ -292,9 +285,11 @@ impl Snapshot {
 
     fn sort(&self, all: Vec<Difference>, found: ProtectedPaths) -> Comparison {
         let are_ways_kept = |path: &Path| {
-            ways(&self.grounds, path).iter().all(|way| match (self.look(way), self.ways.get(way)) {
-                (PathContent::Directory { inode, .. }, Some(known)) => inode == *known,
-                _ => false,
+            ways(&self.grounds, path).iter().all(|way| {
+                match (self.grounds.look_at_directory(way), self.ways.get(way)) {
+                    (PathContent::Directory { inode, .. }, Some(known)) => inode == *known,
+                    _ => false,
+                }
             })
         };
         let covering = |path: &Path| {
@@ -357,7 +352,7 @@ impl Snapshot {
 
     /// Returns whether a directory is the very one that a mount covers.
     fn is_same_directory(&self, path: &Path) -> bool {
-        match (self.entries.get(path), self.look(path)) {
+        match (self.entries.get(path), self.grounds.look_at_directory(path)) {
             (Some((_, PathContent::Directory { inode, .. })), PathContent::Directory { inode: now, .. }) => {
                 *inode == now
             }

@@ -343,7 +343,7 @@ impl OpenSnapshot {
                 Ok(None) => format!("[{WHO} removed {place} or changed its permissions: it is as it was]"),
                 Err(error) => {
                     // Asking for ever would help nobody.
-                    let after = self.snapshot.look(&difference.path);
+                    let after = self.snapshot.grounds.look_at_directory(&difference.path);
                     self.adopt(&[Difference { after, ..difference }]);
                     format!("[{WHO} changed {place}, and it could not be put back ({error}): look at it before you use git here]")
                 }
