@@ -3,8 +3,14 @@
 //! No getter panics. A getter for a required parameter returns its type's empty value when the name was never
 //! declared, which is a slip of the tool's author, not of the model.
 
+#[cfg(feature = "tools")]
+use std::time::Duration;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+#[cfg(feature = "tools")]
+use crate::tool::ToolError;
 
 /// Holds arguments that passed [`Parameters::validate`](crate::tool::Parameters::validate).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,6 +49,14 @@ impl Args {
     /// Returns an optional integer.
     pub fn opt_int(&self, name: &str) -> Option<i64> {
         self.map.get(name)?.as_i64()
+    }
+
+    /// Returns the time that an argument in seconds sets, or else the usual one.
+    #[cfg(feature = "tools")]
+    pub(crate) fn seconds(&self, name: &str, usual: Duration, most: Duration) -> Result<Duration, ToolError> {
+        let Some(asked) = self.opt_int(name) else { return Ok(usual) };
+        let time = u64::try_from(asked).ok().map(Duration::from_secs).filter(|time| !time.is_zero() && *time <= most);
+        time.ok_or_else(|| ToolError::failed(format!("{name} must be from 1 to {} seconds", most.as_secs())))
     }
 
     /// Returns a required number; 0 when there is none of that name.

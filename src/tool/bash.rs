@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -82,11 +82,10 @@ impl BashTool {
 
     /// Reads what is to be run.
     fn act(&self, args: &Args) -> Result<CommandAct, ToolError> {
-        let asked = args.opt_int("timeout");
-        let timeout = match (args.bool("background"), asked) {
-            (false, asked) => timeout(asked)?,
-            (true, None) => limits::BACKGROUND_MOST_TIME,
-            (true, Some(_)) => {
+        let timeout = match (args.bool("background"), args.has("timeout")) {
+            (false, _) => args.seconds("timeout", limits::COMMAND_TIME, limits::COMMAND_MOST_TIME)?,
+            (true, false) => limits::BACKGROUND_MOST_TIME,
+            (true, true) => {
                 return Err(ToolError::failed("a command in the background has no timeout: it runs until it ends"));
             }
         };
@@ -297,16 +296,6 @@ fn command(command: &str) -> Result<&str, ToolError> {
     } else {
         Ok(command)
     }
-}
-
-fn timeout(asked: Option<i64>) -> Result<Duration, ToolError> {
-    let most = limits::COMMAND_MOST_TIME;
-    let Some(asked) = asked else { return Ok(limits::COMMAND_TIME) };
-    u64::try_from(asked)
-        .ok()
-        .map(Duration::from_secs)
-        .filter(|time| !time.is_zero() && *time <= most)
-        .ok_or_else(|| ToolError::failed(format!("timeout must be from 1 to {} seconds", most.as_secs())))
 }
 
 /// Puts what the sandbox has to say behind an output, a line each.

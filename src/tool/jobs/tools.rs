@@ -5,10 +5,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use grep_regex::RegexMatcherBuilder;
 
 use super::kept::LinePattern;
@@ -17,149 +14,101 @@ use crate::approval::InputAct;
 use crate::event::JobEnding;
 use crate::limits;
 use crate::summary::seconds;
-use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, shorten};
+use crate::tool::{Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, shorten};
 
 /// Makes the tools for commands in the background; `traits` are those of the tool that starts them.
 pub fn job_tools(traits: Traits) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(JobOutputTool::new(traits)), Arc::new(JobInputTool::new(traits)), Arc::new(JobStopTool::new(traits))]
+    vec![Arc::new(output_tool(traits)), Arc::new(input_tool(traits)), Arc::new(stop_tool(traits))]
 }
 
-/// Reads what a job printed.
-struct JobOutputTool {
-    spec: ToolSpec,
+fn output_tool(traits: Traits) -> FnTool {
+    let parameters = Parameters::build(|p| {
+        p.required_string("job", "The job, such as j1.");
+        p.optional_string("wait_for", "Wait until a new line contains this text, or the command ends.");
+        p.optional_boolean("regex", "Whether wait_for is a regular expression (Rust syntax). Default false.");
+        p.optional_integer("timeout_s", "How long it waits, seconds, from 1 to 600. Default 30.");
+    });
+    let description = format!(
+        "Returns what a command in the background has printed since you last asked, at most {} KiB of it, and whether it \
+         still runs. With wait_for it waits for a line first.",
+        limits::COMMAND_BYTES / 1024,
+    );
+    FnTool::new("job_output", description, parameters, |args, context| async move { read(&args, &context).await })
+        .concurrency(Concurrency::Beside)
+        .traits(Traits { egress: false, ..traits })
 }
 
-impl JobOutputTool {
-    fn new(traits: Traits) -> Self {
-        let parameters = Parameters::build(|p| {
-            p.required_string("job", "The job, such as j1.");
-            p.optional_string("wait_for", "Wait until a new line contains this text, or the command ends.");
-            p.optional_boolean("regex", "Whether wait_for is a regular expression (Rust syntax). Default false.");
-            p.optional_integer("timeout_s", "How long it waits, seconds, from 1 to 600. Default 30.");
-        });
-        let description = format!(
-            "Returns what a command in the background has printed since you last asked, at most {} KiB of it, and whether it \
-             still runs. With wait_for it waits for a line first.",
-            limits::COMMAND_BYTES / 1024,
-        );
-        let traits = Traits { egress: false, ..traits };
-        let spec = ToolSpec::new("job_output", description, parameters).concurrency(Concurrency::Beside).traits(traits);
-        Self { spec }
-    }
-
-    async fn read(&self, args: &Args, context: &ToolContext) -> Result<String, ToolError> {
-        let id = args.str("job");
-        let job = own(context, id)?;
-        context.approve_use("job_output", id).await?;
-        let time = wait_time(args.opt_int("timeout_s"))?;
-        let mut missed = None;
-        if let Some(words) = args.opt_str("wait_for") {
-            let pattern = pattern(words, args.bool("regex"))?;
-            match tokio::time::timeout(time, job.line(pattern)).await {
-                Ok(true) => {}
-                Ok(false) => missed = Some("it ended before such a line came".to_owned()),
-                Err(_) => missed = Some(format!("no such line came within {} s", time.as_secs())),
-            }
+/// Returns what a job printed.
+async fn read(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+    let id = args.str("job");
+    let job = own(context, id)?;
+    context.approve_use("job_output", id).await?;
+    let time = args.seconds("timeout_s", limits::BACKGROUND_WAIT, limits::BACKGROUND_MOST_WAIT)?;
+    let mut missed = None;
+    if let Some(words) = args.opt_str("wait_for") {
+        let pattern = pattern(words, args.bool("regex"))?;
+        match tokio::time::timeout(time, job.line(pattern)).await {
+            Ok(true) => {}
+            Ok(false) => missed = Some("it ended before such a line came".to_owned()),
+            Err(_) => missed = Some(format!("no such line came within {} s", time.as_secs())),
         }
-        Ok(report(&job, missed.as_deref(), context).await)
     }
+    Ok(report(&job, missed.as_deref(), context).await)
 }
 
-impl Tool for JobOutputTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        async move { self.read(&args, context).await }.boxed()
-    }
+fn input_tool(traits: Traits) -> FnTool {
+    let parameters = Parameters::build(|p| {
+        p.required_string("job", "The job, such as j1.");
+        p.required_string("text", "What is written, exactly so: a line ends with a newline.");
+        p.optional_boolean("end", "Whether the input ends behind it, as Ctrl+D does. Default false.");
+    });
+    let description = format!(
+        "Writes to the standard input of a command that was started in the background, at most {} KiB. The user may be \
+         asked first, and may decline. Read the answer with job_output.",
+        limits::BACKGROUND_INPUT_BYTES / 1024,
+    );
+    FnTool::new("job_input", description, parameters, |args, context| async move { write(&args, &context).await })
+        .on_cancel(OnCancel::Wait)
+        .traits(traits)
 }
 
 /// Writes to a job.
-struct JobInputTool {
-    spec: ToolSpec,
+async fn write(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+    let job = own(context, args.str("job"))?;
+    let text = args.str("text").to_owned();
+    if text.len() > limits::BACKGROUND_INPUT_BYTES {
+        let most = limits::BACKGROUND_INPUT_BYTES / 1024;
+        return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
+    }
+    let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+    let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
+    is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
+    let mut said = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
+    if args.bool("end") {
+        job.close_input().await;
+        said.push_str("[its input has ended]\n");
+    }
+    Ok(said)
 }
 
-impl JobInputTool {
-    fn new(traits: Traits) -> Self {
-        let parameters = Parameters::build(|p| {
-            p.required_string("job", "The job, such as j1.");
-            p.required_string("text", "What is written, exactly so: a line ends with a newline.");
-            p.optional_boolean("end", "Whether the input ends behind it, as Ctrl+D does. Default false.");
-        });
-        let description = format!(
-            "Writes to the standard input of a command that was started in the background, at most {} KiB. The user may be \
-             asked first, and may decline. Read the answer with job_output.",
-            limits::BACKGROUND_INPUT_BYTES / 1024,
-        );
-        let spec = ToolSpec::new("job_input", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
-        Self { spec }
-    }
-
-    async fn write(&self, args: &Args, context: &ToolContext) -> Result<String, ToolError> {
-        let job = own(context, args.str("job"))?;
-        let text = args.str("text").to_owned();
-        if text.len() > limits::BACKGROUND_INPUT_BYTES {
-            let most = limits::BACKGROUND_INPUT_BYTES / 1024;
-            return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
-        }
-        let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
-        let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
-        let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
-        is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
-        let mut said = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
-        if args.bool("end") {
-            job.close_input().await;
-            said.push_str("[its input has ended]\n");
-        }
-        Ok(said)
-    }
-}
-
-impl Tool for JobInputTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        async move { self.write(&args, context).await }.boxed()
-    }
+fn stop_tool(traits: Traits) -> FnTool {
+    let description = "Ends a command in the background, with everything that it started, and returns what it has \
+                       printed since you last asked.";
+    let parameters = Parameters::strings([("job", "The job, such as j1.")]);
+    FnTool::new("job_stop", description, parameters, |args, context| async move { stop(&args, &context).await })
+        .on_cancel(OnCancel::Wait)
+        .traits(Traits { egress: false, ..traits })
 }
 
 /// Ends a job.
-struct JobStopTool {
-    spec: ToolSpec,
-}
-
-impl JobStopTool {
-    fn new(traits: Traits) -> Self {
-        let parameters = Parameters::build(|p| {
-            p.required_string("job", "The job, such as j1.");
-        });
-        let description = "Ends a command in the background, with everything that it started, and returns what it has \
-                           printed since you last asked.";
-        let traits = Traits { egress: false, ..traits };
-        let spec = ToolSpec::new("job_stop", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
-        Self { spec }
-    }
-}
-
-impl Tool for JobStopTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        async move {
-            let id = args.str("job");
-            let job = own(context, id)?;
-            context.approve_use("job_stop", id).await?;
-            job.stop(JobEnding::Stopped);
-            context.cancellable.unless_cancelled(job.ended()).await?;
-            Ok(report(&job, None, context).await)
-        }
-        .boxed()
-    }
+async fn stop(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+    let id = args.str("job");
+    let job = own(context, id)?;
+    context.approve_use("job_stop", id).await?;
+    job.stop(JobEnding::Stopped);
+    context.cancellable.unless_cancelled(job.ended()).await?;
+    Ok(report(&job, None, context).await)
 }
 
 fn own(context: &ToolContext, id: &str) -> Result<Arc<BackgroundJob>, ToolError> {
@@ -217,13 +166,6 @@ fn pattern(words: &str, is_expression: bool) -> Result<LinePattern, ToolError> {
     let built = RegexMatcherBuilder::new().size_limit(limits::BACKGROUND_REGEX_BYTES).build(words);
     let built = built.map_err(|error| ToolError::failed(format!("wait_for is no regular expression: {error}")))?;
     Ok(LinePattern::Expression(Box::new(built)))
-}
-
-fn wait_time(asked: Option<i64>) -> Result<Duration, ToolError> {
-    let most = limits::BACKGROUND_MOST_WAIT;
-    let Some(asked) = asked else { return Ok(limits::BACKGROUND_WAIT) };
-    let time = u64::try_from(asked).ok().map(Duration::from_secs).filter(|time| !time.is_zero() && *time <= most);
-    time.ok_or_else(|| ToolError::failed(format!("timeout_s must be from 1 to {} seconds", most.as_secs())))
 }
 
 impl Notify {
