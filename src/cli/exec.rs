@@ -15,6 +15,7 @@ mod result;
 mod start;
 mod steering;
 
+pub(super) use prompt::standard_input;
 pub(super) use start::report_mistake;
 
 use std::io::{self, IsTerminal as _};
@@ -34,7 +35,7 @@ use crate::cli::questions::Questions;
 use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
-use crate::cli::{journal, runtime};
+use crate::cli::{journal, two_runtimes};
 use crate::config::RuleLists;
 use crate::listener::{JsonLines, Listener, Terminal};
 use crate::protocol::Request;
@@ -109,13 +110,9 @@ fn run_loaded(
     prompt: Option<Prompt>,
 ) -> Exit {
     // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
-    let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (runtime, own) = match (runtime(), own) {
-        (Ok(runtime), Ok(own)) => (runtime, own),
-        (Err(error), _) | (_, Err(error)) => {
-            let sentence = format!("the program cannot start its threads: {error}");
-            return start::refuse(flags, args, &sentence, Exit::Failed);
-        }
+    let (runtime, own) = match two_runtimes() {
+        Ok(both) => both,
+        Err(error) => return start::refuse(flags, args, &error, Exit::Failed),
     };
     let exit = own.block_on(serve(start, flags, args, permission, prompt, runtime.handle()));
     runtime.shutdown_background();

@@ -5,6 +5,8 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::event::Outcome;
 use crate::tui::terminal::signals::INTERRUPTED;
 
@@ -37,6 +39,14 @@ impl Exit {
             Self::Strict(end) => end.code(),
             Self::Signal(code) | Self::Screen(code) => code,
         }
+    }
+
+    /// Returns how a command ended; says why, where it failed.
+    pub fn of(ended: Result<Self, String>, failure: Self) -> Self {
+        ended.unwrap_or_else(|sentence| {
+            say(&sentence);
+            failure
+        })
     }
 
     /// Returns the outcome for a signal with this exit code: SIGINT stops the turn, as `/stop` does.
@@ -104,16 +114,12 @@ pub fn print(text: &str) {
 
 /// Prints what came of a command, or says why it failed.
 pub fn print_outcome(outcome: Result<String, String>, failure: Exit) -> Exit {
-    match outcome {
-        Ok(text) => {
-            print(&text);
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            failure
-        }
-    }
+    Exit::of(outcome.map(|text| print(&text)).map(|()| Exit::Done), failure)
+}
+
+/// Writes what a command found as JSON.
+pub fn json(found: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(found).map(|json| json + "\n").map_err(|error| error.to_string())
 }
 
 /// Writes a message to standard error, with the program's name before it.

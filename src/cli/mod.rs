@@ -63,81 +63,19 @@ use std::io::{self, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
+use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::archive::ArchiveCommand;
-use crate::cli::args::{Command, CommandLine, Flags, ModelsArgs, SessionsArgs};
-use crate::cli::exec::args::ExecArgs;
+use crate::cli::args::{Command, CommandLine};
 use crate::cli::exit::{Exit, say};
-use crate::cli::mcp::McpCommand;
-use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
+use crate::cli::running::Decided;
 use crate::text::is_blank;
-
-pub use archive::run as run_archive;
-pub use doctor::run as run_doctor;
-pub use exec::run as run_exec;
-pub use help::{man as run_man, run as run_help};
-pub use hooks::{HooksAct, run as run_hooks};
-pub use keymap::run as run_keys;
-pub use mcp::run as run_mcp;
-pub use models::run as run_models;
-pub use personas::run as run_personas;
-pub use running::{Decided, run_answer, run_attach, run_cancel, run_inject, run_serve, run_status, run_watch};
-pub use screen::run as run_screen;
-pub use sessions::run as run_sessions;
-pub use skills::run as run_skills;
-
-/// The task that the command line names.
-#[derive(Debug)]
-pub enum Task {
-    /// Open the screen, and send the prompt at once if there is one.
-    Screen { flags: Flags, prompt: Option<String> },
-    /// Run without a screen.
-    Exec { flags: Flags, args: Box<ExecArgs> },
-    /// Print the sub-agents.
-    Personas { flags: Flags },
-    /// Print the skills and custom commands.
-    Skills { flags: Flags },
-    /// Print the hooks.
-    Hooks { flags: Flags, act: HooksAct },
-    /// Print the models.
-    Models { flags: Flags, args: ModelsArgs },
-    /// Check everything that a conversation needs.
-    Doctor { flags: Flags },
-    /// Print, check or take over MCP servers.
-    Mcp { flags: Flags, command: McpCommand },
-    /// Print or remove sessions.
-    Sessions { flags: Flags, args: SessionsArgs },
-    /// Search saved sessions.
-    Archive { flags: Flags, command: ArchiveCommand },
-    /// Print the sessions that run.
-    Status { flags: Flags, args: StatusArgs },
-    /// Send a text to a session that runs.
-    Inject { flags: Flags, args: InjectArgs },
-    /// Write what a session does.
-    Watch { flags: Flags, args: WatchArgs },
-    /// Stop the turn of a session.
-    Cancel { flags: Flags, args: CancelArgs },
-    /// Answer a question of a session.
-    Answer { flags: Flags, args: AnswerArgs, decided: Decided },
-    /// Open one more screen on a session.
-    Attach { flags: Flags, args: AttachArgs },
-    /// Run a session without a screen.
-    Serve { flags: Flags, args: ServeArgs },
-    /// Print the default keys as a keymap file.
-    Keys,
-    /// Print a page of the manual.
-    Help(Vec<String>),
-    /// Print the page for `man`.
-    Man,
-    /// Print a completion script.
-    Completions(clap_complete::Shell),
-}
+use crate::tui::terminal::signals::Signals;
 
 /// Reads the command line. Help and version are printed here.
 ///
 /// # Errors
 /// The exit code: done after help or version, usage after a mistake, which was reported.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Exit> {
     let args: Vec<OsString> = args.into_iter().collect();
     let line = CommandLine::try_parse_from(&args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -146,41 +84,47 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         }
         _ => exec::report_mistake(&args, &sentence(&error)).unwrap_or_else(|| usage(&sentence(&error))),
     })?;
-    let flags = line.flags;
-    match (line.command, line.prompt) {
+    match (&line.command, &line.prompt) {
         (Some(_), Some(prompt)) => {
             Err(usage(&format!("unexpected {prompt:?} before the command; a prompt goes after it, or alone")))
         }
-        (None, Some(prompt)) if is_blank(&prompt) => Err(usage("the prompt is blank")),
-        (None, prompt) => Ok(Task::Screen { flags, prompt }),
-        (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
-        (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
-        (Some(Command::Skills), None) => Ok(Task::Skills { flags }),
-        (Some(Command::Hooks { ask_again }), None) => {
-            Ok(Task::Hooks { flags, act: if ask_again { HooksAct::AskAgain } else { HooksAct::List } })
-        }
-        (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
-        (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
-        (Some(Command::Mcp(command)), None) => Ok(Task::Mcp { flags, command }),
-        (Some(Command::Sessions(args)), None) => Ok(Task::Sessions { flags, args }),
-        (Some(Command::Archive(command)), None) => Ok(Task::Archive { flags, command }),
-        (Some(Command::Status(args)), None) => Ok(Task::Status { flags, args }),
-        (Some(Command::Inject(args)), None) => Ok(Task::Inject { flags, args }),
-        (Some(Command::Watch(args)), None) => Ok(Task::Watch { flags, args }),
-        (Some(Command::Cancel(args)), None) => Ok(Task::Cancel { flags, args }),
-        (Some(Command::Approve(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::Yes }),
-        (Some(Command::Decline(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::No }),
-        (Some(Command::Attach(args)), None) => Ok(Task::Attach { flags, args }),
-        (Some(Command::Serve(args)), None) => Ok(Task::Serve { flags, args }),
-        (Some(Command::Keys), None) => Ok(Task::Keys),
-        (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
-        (Some(Command::Man), None) => Ok(Task::Man),
-        (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
+        (None, Some(prompt)) if is_blank(prompt) => Err(usage("the prompt is blank")),
+        (Some(_) | None, _) => Ok(line),
+    }
+}
+
+/// Carries out what the command line says; without a command that is the screen.
+pub fn run(line: CommandLine) -> Exit {
+    let flags = &line.flags;
+    let Some(command) = &line.command else { return screen::run(flags, line.prompt) };
+    match command {
+        Command::Exec(args) => exec::run(flags, args),
+        Command::Mcp(command) => mcp::run(flags, command),
+        Command::Personas => personas::run(flags),
+        Command::Skills => skills::run(flags),
+        Command::Hooks { ask_again: false } => hooks::list(flags),
+        Command::Hooks { ask_again: true } => hooks::ask_again(flags),
+        Command::Models(args) => models::run(flags, args),
+        Command::Doctor => doctor::run(flags),
+        Command::Sessions(args) => sessions::run(flags, args),
+        Command::Archive(command) => archive::run(flags, command),
+        Command::Status(args) => running::status(flags, args),
+        Command::Inject(args) => running::inject(flags, args),
+        Command::Watch(args) => running::watch(flags, args),
+        Command::Cancel(args) => running::cancel(flags, args),
+        Command::Approve(args) => running::answer(flags, args, Decided::Yes),
+        Command::Decline(args) => running::answer(flags, args, Decided::No),
+        Command::Attach(args) => running::attach(flags, args),
+        Command::Serve(args) => running::serve(flags, args),
+        Command::Keys => keymap::run(),
+        Command::Help { words } => help::run(words),
+        Command::Man => help::man(),
+        Command::Completions { shell } => completions(*shell),
     }
 }
 
 /// Prints the completion script of a shell.
-pub fn completions(shell: clap_complete::Shell) -> Exit {
+fn completions(shell: clap_complete::Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "steersman", &mut script);
     if shell == clap_complete::Shell::Fish {
@@ -203,8 +147,30 @@ fn fish_arguments() -> String {
 }
 
 /// Makes the runtime of the agent, its tools and the embedded model.
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build()
+}
+
+/// Makes that, and a runtime that works on the thread which waits for it.
+fn two_runtimes() -> Result<(Runtime, Runtime), String> {
+    let own = Builder::new_current_thread().enable_all().build();
+    runtime().and_then(|runtime| Ok((runtime, own?))).map_err(|error| no_threads(&error))
+}
+
+fn no_threads(error: &io::Error) -> String {
+    format!("the program cannot start its threads: {error}")
+}
+
+/// Does the work of a command that needs a runtime for it alone.
+fn with_runtime<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let runtime = runtime().map_err(|error| no_threads(&error))?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_background();
+    outcome
+}
+
+fn signals() -> Result<Signals, String> {
+    Signals::new().map_err(|error| format!("the program cannot handle signals: {error}"))
 }
 
 fn usage(sentence: &str) -> Exit {

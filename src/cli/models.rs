@@ -16,7 +16,7 @@ use crate::cli::first_start::look;
 use crate::cli::load::{Start, load};
 use crate::cli::project::FrontEnd;
 use crate::cli::sources::{of_server, registry_or_bundled, sources};
-use crate::cli::{keys, runtime};
+use crate::cli::{keys, with_runtime};
 use crate::config::ModelSource;
 use crate::price::Price;
 use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, offered_models};
@@ -24,30 +24,22 @@ use crate::text::visible_line;
 use crate::{demo, limits};
 
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
-    let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
-        Ok(start) => start,
-        Err(error) => {
-            say(&error.to_string());
-            return Exit::Usage;
-        }
-    };
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("the program cannot start its threads: {error}"));
-            return Exit::Failed;
-        }
-    };
+    match load(flags, FrontEnd::Exec, Answerer::Nobody) {
+        Ok(start) => Exit::of(write(&start, args), Exit::Failed),
+        Err(error) => Exit::of(Err(error.to_string()), Exit::Usage),
+    }
+}
+
+fn write(start: &Start, args: &ModelsArgs) -> Result<Exit, String> {
     let mut notes = start.places.notes.clone();
-    let lists = runtime.block_on(lists(&start, &mut notes));
-    runtime.shutdown_background();
+    let lists = with_runtime(async { Ok(lists(start, &mut notes).await) })?;
     for note in &notes {
         say(note);
     }
     let text = if args.json { in_json(&lists) } else { in_words(&lists) };
     print(&text);
     let served = lists.iter().find(|list| list.current).or(lists.first());
-    if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed }
+    Ok(if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed })
 }
 
 /// The models of one server.

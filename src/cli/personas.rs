@@ -10,7 +10,7 @@ use crate::cli::exit::{Exit, print, say};
 use crate::cli::load::load;
 use crate::cli::project::{FrontEnd, adopted, known, user_agents};
 use crate::cli::workbench::workbench;
-use crate::cli::{mcp, runtime};
+use crate::cli::{mcp, no_threads, runtime};
 use crate::host::Pools;
 use crate::skill::SkillLibrary;
 use crate::subagent::{EVERYTHING, Roster};
@@ -18,26 +18,14 @@ use crate::tool::{Tool, ToolSource, Traits};
 use crate::workspace::Workspace;
 
 pub fn run(flags: &Flags) -> Exit {
-    match table(flags) {
-        Ok((table, warnings)) => {
-            print(&table);
-            for warning in &warnings {
-                say(warning);
-            }
-            Exit::Done
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Usage
-        }
-    }
+    Exit::of(list(flags), Exit::Usage)
 }
 
-fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
+fn list(flags: &Flags) -> Result<Exit, String> {
     let mut start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
     let mut warnings = start.places.notes.clone();
-    let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
+    let runtime = runtime().map_err(|error| no_threads(&error))?;
     // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
@@ -69,7 +57,11 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     if roster.members().iter().any(|member| member.persona.reach(&tools, foreign).is_everything()) {
         text = format!("{text}\n! {EVERYTHING}\n");
     }
-    Ok((text, warnings))
+    print(&text);
+    for warning in &warnings {
+        say(warning);
+    }
+    Ok(Exit::Done)
 }
 
 fn reach(tools: &[Arc<dyn Tool>]) -> Traits {

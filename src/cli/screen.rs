@@ -78,29 +78,21 @@ enum After {
 }
 
 fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> After {
-    let usage = |sentence: &str| {
-        say(sentence);
-        After::Exit(Exit::Usage)
-    };
+    let usage = |sentence| After::Exit(Exit::of(Err(sentence), Exit::Usage));
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
-    let mut start = match start.and_then(|mut start| {
+    let begun = start.and_then(|mut start| {
         check_terminal(&start)?;
         match branch {
             Some(plan) => journal::begin_branch(&mut start, plan)?,
             None => journal::begin(&mut start, flags)?,
         }
-        Ok(start)
-    }) {
-        Ok(start) => start,
-        Err(sentence) => return usage(&sentence),
-    };
-    let themes = match themes(&start, &Environment::of_process()) {
-        Ok(themes) => themes,
-        Err(sentence) => return usage(&sentence),
-    };
-    let keymap = match keymap(flags, &start) {
-        Ok(keymap) => keymap,
-        Err(sentence) => return usage(&sentence),
+        let themes = themes(&start, &Environment::of_process())?;
+        let keymap = keymap(flags, &start)?;
+        Ok((start, themes, keymap))
+    });
+    let (mut start, themes, keymap) = match begun {
+        Ok(begun) => begun,
+        Err(sentence) => return usage(sentence),
     };
     let written = start.journal.as_ref().map(Journal::session);
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
@@ -119,7 +111,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
         Ok((Ending::Switch(Switch::Resume { session, directory }), _)) => After::Resume { session, directory },
         Ok((Ending::Switch(Switch::Branch { message, text, .. }), notes)) => match session {
             Some(parent) => After::Branch(BranchPlan { parent, message, text, notes }),
-            None => usage("this session is not saved, so nothing can branch from it"),
+            None => usage("this session is not saved, so nothing can branch from it".to_owned()),
         },
         Ok((ending @ (Ending::Quit | Ending::Detached | Ending::Signal(_)), _)) => {
             After::Exit(Exit::Screen(ending.exit_code()))

@@ -1,9 +1,9 @@
 //! `steersman sessions`: the sessions that are saved, and their removal.
 
-use std::io::{self};
+use std::io;
 
 use crate::cli::args::{Flags, SessionsAct, SessionsArgs};
-use crate::cli::exit::{Exit, print_outcome, say};
+use crate::cli::exit::{Exit, json, print_outcome, say};
 use crate::cli::places::UserDirectories;
 use crate::price::dollars;
 use crate::session::journal::{Outline, SessionFiles};
@@ -40,8 +40,7 @@ fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
         }
     }
     if args.json {
-        let json = serde_json::to_string_pretty(&outlines).map_err(|error| error.to_string())?;
-        return Ok(json + "\n");
+        return json(&outlines);
     }
     if outlines.is_empty() {
         return Ok("No session is saved.\n".to_owned());

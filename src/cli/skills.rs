@@ -11,13 +11,11 @@ use crate::subagent::Roster;
 use crate::tui::commands::is_command;
 
 pub fn run(flags: &Flags) -> Exit {
-    let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
-        Ok(start) => start,
-        Err(error) => {
-            say(&error.to_string());
-            return Exit::Usage;
-        }
-    };
+    Exit::of(list(flags), Exit::Usage)
+}
+
+fn list(flags: &Flags) -> Result<Exit, String> {
+    let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let mut notes = start.places.notes.clone();
     let mut library = user_library(&start.places);
     if let Some(offer) = known(&start.places, None, &mut notes) {
@@ -37,5 +35,5 @@ pub fn run(flags: &Flags) -> Exit {
     }
     print(&text);
     notes.iter().chain(library.warnings()).for_each(|sentence| say(sentence));
-    Exit::Done
+    Ok(Exit::Done)
 }

@@ -3,9 +3,8 @@
 use clap::Args;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Answer;
 use super::source::reading;
-use crate::cli::exit::Exit;
+use crate::cli::exit::{Exit, json, print};
 use crate::session::compare::compare;
 use crate::session::journal::SessionFiles;
 use crate::summary::{ComparedRow, ComparedTable};
@@ -30,20 +29,21 @@ pub struct DiffArgs {
     pub json: bool,
 }
 
-/// Returns both sessions side by side.
-pub(super) fn run(files: &SessionFiles, args: &DiffArgs) -> Result<Answer, String> {
+/// Prints both sessions side by side.
+pub(super) fn run(files: &SessionFiles, args: &DiffArgs) -> Result<Exit, String> {
     let both = [reading(files, &args.first)?, reading(files, &args.second)?];
     let [first, second] = &both;
     let comparison = compare(&first.records, &second.records);
     if args.json {
-        let json = serde_json::to_string_pretty(&comparison).map_err(|error| error.to_string())?;
-        return Ok(Answer { text: json + "\n", exit: Exit::Done });
+        print(&json(&comparison)?);
+        return Ok(Exit::Done);
     }
     let names = both.each_ref().map(|reading| {
         let header = reading.header();
         header.map(|header| header.session.to_string()).unwrap_or_default()
     });
-    Ok(Answer { text: written(&comparison.table(names, ROWS)), exit: Exit::Done })
+    print(&written(&comparison.table(names, ROWS)));
+    Ok(Exit::Done)
 }
 
 /// Writes both sides in columns.

@@ -10,10 +10,9 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 use reqwest::Url;
 
-use super::Answer;
 use super::send::{endpoint, place, send};
 use super::source::{reading, replayed, size};
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, json, print, say};
 use crate::session::export::{SessionParts, atif, chat, html, otlp};
 use crate::session::journal::{Reading, SessionFiles};
 use crate::session::replay::moments;
@@ -59,7 +58,7 @@ pub enum Format {
 }
 
 /// Writes the document.
-pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Answer, String> {
+pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Exit, String> {
     if let Some(url) = &args.to {
         return sent(files, args, url);
     }
@@ -69,14 +68,18 @@ pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Answer, Str
         say(&damage);
     }
     let text = document(reading, format, args.size)?;
-    let Some(path) = &args.output else { return Ok(Answer { text, exit: Exit::Done }) };
+    let Some(path) = &args.output else {
+        print(&text);
+        return Ok(Exit::Done);
+    };
     let shown = visible_line(&path.to_string_lossy()).into_owned();
     save(path, &text).map_err(|error| format!("{shown} cannot be written: {error}"))?;
-    Ok(Answer { text: format!("written to {shown}\n"), exit: Exit::Done })
+    print(&format!("written to {shown}\n"));
+    Ok(Exit::Done)
 }
 
 /// Sends the traces of a session.
-fn sent(files: &SessionFiles, args: &ExportArgs, url: &Url) -> Result<Answer, String> {
+fn sent(files: &SessionFiles, args: &ExportArgs, url: &Url) -> Result<Exit, String> {
     match args.format {
         None | Some(Format::Otlp) => {}
         Some(Format::Md | Format::Html | Format::Json | Format::Csv | Format::Cast | Format::Atif) => {
@@ -89,9 +92,10 @@ fn sent(files: &SessionFiles, args: &ExportArgs, url: &Url) -> Result<Answer, St
     }
     if let Some(rest) = send(url, &otlp(&SessionParts::of(reading)))? {
         say(&rest);
-        return Ok(Answer { text: String::new(), exit: Exit::Failed });
+        return Ok(Exit::Failed);
     }
-    Ok(Answer { text: format!("sent to {}\n", place(url)), exit: Exit::Done })
+    print(&format!("sent to {}\n", place(url)));
+    Ok(Exit::Done)
 }
 
 fn by_name(path: &Path) -> Option<Format> {
@@ -100,22 +104,20 @@ fn by_name(path: &Path) -> Option<Format> {
 }
 
 fn document(reading: Reading, format: Format, size: Size) -> Result<String, String> {
-    let json = |value: serde_json::Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
-    let written = match format {
-        Format::Html => Ok(html(&SessionParts::of(reading), &TimeZone::system())),
-        Format::Json => json(chat(&SessionParts::of(reading))),
-        Format::Atif => json(atif(&SessionParts::of(reading))?),
-        Format::Otlp => json(otlp(&SessionParts::of(reading))),
-        Format::Md => Ok(screen(reading, size).markdown()),
-        Format::Csv => Ok(screen(reading, size).ledger()),
+    Ok(match format {
+        Format::Html => html(&SessionParts::of(reading), &TimeZone::system()),
+        Format::Json => json(&chat(&SessionParts::of(reading)))?,
+        Format::Atif => json(&atif(&SessionParts::of(reading))?)?,
+        Format::Otlp => json(&otlp(&SessionParts::of(reading)))?,
+        Format::Md => screen(reading, size).markdown(),
+        Format::Csv => screen(reading, size).ledger(),
         Format::Cast => {
             let replayed = replayed(reading.header(), size);
             let title = reading.header().map(|header| header.session.to_string()).unwrap_or_default();
             let posts = moments(reading.records).map(|moment| (moment.at, moment.post)).collect();
-            return cast(replayed, &title, posts).map_err(|error| error.to_string());
+            cast(replayed, &title, posts).map_err(|error| error.to_string())?
         }
-    };
-    written.map_err(|error| error.to_string())
+    })
 }
 
 /// Returns the screen at the end of a session.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::Answer;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, print, say};
 use crate::cli::journal::secrets;
 use crate::session::import::{find, read};
 use crate::session::journal::{Import, SessionFiles};
@@ -21,7 +20,7 @@ pub struct ImportArgs {
 }
 
 /// Imports what is there and tells of each session.
-pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Answer {
+pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Exit {
     let roots = if args.paths.is_empty() { usual() } else { args.paths.clone() };
     let mut tally = Tally::default();
     for root in &roots {
@@ -39,7 +38,8 @@ pub(super) fn run(files: &SessionFiles, args: &ImportArgs) -> Answer {
     let filled = parts.iter().enumerate().filter(|(index, (number, ..))| *index == 0 || *number > 0);
     let lines: Vec<String> = filled.map(|(_, (_, what, fate))| format!("{what} {fate}")).collect();
     let _ = writeln!(text, "{}", lines.join(", "));
-    Answer { text, exit: if failed { Exit::Failed } else { Exit::Done } }
+    print(&text);
+    if failed { Exit::Failed } else { Exit::Done }
 }
 
 #[derive(Default)]

@@ -20,7 +20,7 @@ mod source;
 use clap::Subcommand;
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, print, say};
+use crate::cli::exit::Exit;
 use crate::cli::sessions::files;
 
 /// The commands about saved sessions.
@@ -42,12 +42,6 @@ pub enum ArchiveCommand {
     Import(import::ImportArgs),
 }
 
-/// What a command answers with.
-struct Answer {
-    text: String,
-    exit: Exit,
-}
-
 /// Carries a command out.
 pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
     let done = files(flags).and_then(|files| match command {
@@ -57,14 +51,5 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
         ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
         ArchiveCommand::Import(args) => Ok(import::run(&files, args)),
     });
-    match done {
-        Ok(answer) => {
-            print(&answer.text);
-            answer.exit
-        }
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    Exit::of(done, Exit::Failed)
 }

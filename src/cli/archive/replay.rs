@@ -3,10 +3,9 @@
 use clap::Args;
 use ratatui::layout::Size;
 
-use super::Answer;
 use super::source::{opened, replayed, size, unreadable};
 use crate::cli::args::Flags;
-use crate::cli::exit::Exit;
+use crate::cli::exit::{Exit, print};
 use crate::cli::screen::show_recorded;
 use crate::session::journal::SessionFiles;
 use crate::session::replay::moments;
@@ -34,16 +33,15 @@ pub struct ReplayArgs {
     pub print: bool,
 }
 
-/// Shows the session, or returns the rows of one screen.
-pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Result<Answer, String> {
+/// Shows the session, or prints the rows of one screen.
+pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Result<Exit, String> {
     let (header, mut records) = opened(files, &args.session)?;
     if !args.print {
         let steps = steps_of(records).map_err(|error| unreadable(&args.session, &error))?;
         // In a transcript a capital letter would count.
         let word = args.find.as_deref().unwrap_or_default().to_lowercase();
         let place = EventPlace { seq: args.at, agent: None, word };
-        let exit = show_recorded(flags, Recorded { steps, source: RecordedSource::Alone(facts_of(&header)), place })?;
-        return Ok(Answer { text: String::new(), exit });
+        return show_recorded(flags, Recorded { steps, source: RecordedSource::Alone(facts_of(&header)), place });
     }
     let mut screen = ReplayScreen::new(replayed(Some(&header), args.size));
     for moment in moments(records.by_ref().map_while(Result::ok)) {
@@ -52,5 +50,6 @@ pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Res
         }
         screen.take(moment.at, moment.post);
     }
-    Ok(Answer { text: screen.rows().join("\n") + "\n", exit: Exit::Done })
+    print(&(screen.rows().join("\n") + "\n"));
+    Ok(Exit::Done)
 }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use super::Answer;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::{Exit, json, print, say};
 use crate::session::journal::{SessionFile, SessionFiles};
 use crate::session::search::{Hit, SearchQuery, SearchResults, search};
 use crate::target::MAIN;
@@ -26,8 +25,8 @@ pub struct SearchArgs {
     pub words: Vec<String>,
 }
 
-/// Returns what was found, in lines or as JSON.
-pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, String> {
+/// Prints what was found, in lines or as JSON.
+pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Exit, String> {
     let words = SearchQuery::new(&args.words)?;
     let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
     // What a program reads is whole; what is printed says that there is more.
@@ -36,13 +35,9 @@ pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, Str
     for (file, error) in &found.failed {
         say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy())));
     }
-    let exit = if found.hits.is_empty() { Exit::Failed } else { Exit::Done };
-    let text = if args.json {
-        serde_json::to_string_pretty(&found.hits).map_err(|error| error.to_string())? + "\n"
-    } else {
-        lines(&found, &args.words.join(" "), args.most, &all)
-    };
-    Ok(Answer { text, exit })
+    let text = if args.json { json(&found.hits)? } else { lines(&found, &args.words.join(" "), args.most, &all) };
+    print(&text);
+    Ok(if found.hits.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
 fn lines(found: &SearchResults, words: &str, most: usize, files: &[SessionFile]) -> String {

@@ -14,44 +14,29 @@ use std::io::{self, Write as _};
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::Exit;
 use crate::cli::load::{Start, load};
 use crate::cli::project::{FrontEnd, KeptRules};
 use crate::cli::sources::registry;
 use crate::cli::workbench::wanted_sandbox;
-use crate::cli::{keys, recovery, runtime};
+use crate::cli::{keys, recovery, signals, with_runtime};
 use crate::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
 use crate::provider::ApiKey;
 use crate::text::visible_line;
-use crate::tui::terminal::signals::Signals;
 use crate::workspace::Sandbox;
 use crate::workspace::snapshot::Recovery;
 
 pub fn run(flags: &Flags) -> Exit {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("the program cannot start its threads: {error}"));
-            return Exit::Failed;
-        }
-    };
-    let exit = runtime.block_on(async {
-        let mut signals = match Signals::new() {
-            Ok(signals) => signals,
-            Err(error) => {
-                say(&format!("the program cannot handle signals: {error}"));
-                return Exit::Failed;
-            }
-        };
+    let checked = with_runtime(async {
+        let mut signals = signals()?;
         let mut report = Report::new();
-        tokio::select! {
+        Ok(tokio::select! {
             biased;
             code = signals.end() => Exit::Signal(code),
             () = check(flags, &mut report) => report.exit(),
-        }
+        })
     });
-    runtime.shutdown_background();
-    exit
+    Exit::of(checked, Exit::Failed)
 }
 
 async fn check(flags: &Flags, report: &mut Report) {

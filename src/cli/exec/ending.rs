@@ -7,10 +7,9 @@ use std::{io, mem};
 use tokio::time::Instant;
 
 use super::steering::{ExecRun, UserLine};
-use super::{input, unwritten};
+use super::unwritten;
 use crate::cli::exit::{Exit, StrictEnd};
-use crate::cli::steer_stdin::Line;
-use crate::event::{Delivery, Pending};
+use crate::event::Pending;
 use crate::id::MessageId;
 use crate::protocol::Request;
 use crate::summary::count;
@@ -75,23 +74,8 @@ impl ExecRun<'_> {
         if let Some(lines) = self.lines.take() {
             let begun = lines.close();
             while let Some(read) = lines.take() {
-                match read.line {
-                    Line::Text(text, kind) => self.keep(UserLine { kind, ..UserLine::from(text) }),
-                    Line::When(trigger, text) => self.keep(UserLine { trigger: Some(trigger), ..UserLine::from(text) }),
-                    Line::FollowUp(text) => {
-                        self.keep(UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) });
-                    }
-                    Line::Json(line) => {
-                        if let Some(message) = input::text_of(&line) {
-                            self.keep(message);
-                        }
-                    }
-                    Line::Stop
-                    | Line::Answer(..)
-                    | Line::NoCondition(..)
-                    | Line::Unknown(_)
-                    | Line::NotText
-                    | Line::Ignore => {}
+                if let Some(message) = UserLine::of(read.line) {
+                    self.keep(message);
                 }
             }
             if !self.has_requests() {

@@ -82,7 +82,8 @@ fn is_fed() -> Result<bool, String> {
     }
 }
 
-fn standard_input() -> Result<String, String> {
+/// Reads standard input as the text of a message.
+pub(in crate::cli) fn standard_input() -> Result<String, String> {
     let mut text = Vec::new();
     // One byte above the limit, so that the queue itself refuses a text that is too long.
     let longest = limits::MESSAGE_BYTES as u64 + 3;

@@ -45,6 +45,21 @@ impl From<String> for UserLine {
     }
 }
 
+impl UserLine {
+    /// Returns the text that a line sends; nothing for a command.
+    pub fn of(line: Line) -> Option<Self> {
+        match line {
+            Line::Text(text, kind) => Some(Self { kind, ..Self::from(text) }),
+            Line::When(trigger, text) => Some(Self { trigger: Some(trigger), ..Self::from(text) }),
+            Line::FollowUp(text) => Some(Self { delivery: Delivery::FollowUp, ..Self::from(text) }),
+            Line::Json(line) => input::text_of(&line),
+            Line::Stop | Line::Answer(..) | Line::NoCondition(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {
+                None
+            }
+        }
+    }
+}
+
 /// A run under way.
 pub(super) struct ExecRun<'a> {
     pub(super) client: &'a dyn Client,
@@ -327,9 +342,7 @@ impl<'a> ExecRun<'a> {
             lines.close();
             // What stands behind `end` is returned.
             while let Some(read) = lines.take() {
-                if let Line::Json(line) = read.line
-                    && let Some(message) = input::text_of(&line)
-                {
+                if let Some(message) = UserLine::of(read.line) {
                     self.keep(message);
                 }
             }
@@ -344,21 +357,17 @@ impl<'a> ExecRun<'a> {
         if self.has_requests() {
             return self.request_line(&read);
         }
-        let message = match read.line {
-            Line::Text(text, kind) => UserLine { kind, ..UserLine::from(text) },
-            Line::When(trigger, text) => UserLine { trigger: Some(trigger), ..UserLine::from(text) },
-            Line::FollowUp(text) => UserLine { delivery: Delivery::FollowUp, ..UserLine::from(text) },
-            Line::Stop => return self.stop(Exit::Cancelled),
-            Line::Answer(number, answer) => return self.answer(number, answer, read.began),
-            Line::NoCondition(text, why) => return self.refuse(&why, &text),
-            Line::Unknown(text) => {
-                return self.refuse("there is no such command here; a doubled / sends it as text", &text);
+        match read.line {
+            Line::Stop => self.stop(Exit::Cancelled),
+            Line::Answer(number, answer) => self.answer(number, answer, read.began),
+            Line::NoCondition(text, why) => self.refuse(&why, &text),
+            Line::Unknown(text) => self.refuse("there is no such command here; a doubled / sends it as text", &text),
+            Line::NotText => self.refuse("the line is not UTF-8 text", ""),
+            line @ (Line::Text(..) | Line::When(..) | Line::FollowUp(_) | Line::Json(_) | Line::Ignore) => {
+                self.waiting.extend(UserLine::of(line).map(|message| (None, message)));
+                self.send_waiting();
             }
-            Line::NotText => return self.refuse("the line is not UTF-8 text", ""),
-            Line::Json(_) | Line::Ignore => return,
-        };
-        self.waiting.push_back((None, message));
-        self.send_waiting();
+        }
     }
 
     fn take(&mut self, post: &Post) {

@@ -10,21 +10,14 @@ use crate::hooks::{Hook, HookTrust, TrustedHook};
 use crate::protocol::{HookState, HookStatus};
 use crate::text::visible_line;
 
-/// What `steersman hooks` does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HooksAct {
-    List,
-    /// Forget what the user said of the hooks of other programs.
-    AskAgain,
+/// Prints the list.
+pub fn list(flags: &Flags) -> Exit {
+    print_outcome(rows(flags), Exit::Usage)
 }
 
-/// Prints the list, or forgets what was decided.
-pub fn run(flags: &Flags, act: HooksAct) -> Exit {
-    let said = match act {
-        HooksAct::List => list(flags),
-        HooksAct::AskAgain => forget(flags),
-    };
-    print_outcome(said, Exit::Usage)
+/// Forgets what the user said of the hooks of other programs.
+pub fn ask_again(flags: &Flags) -> Exit {
+    print_outcome(forget(flags), Exit::Usage)
 }
 
 fn forget(flags: &Flags) -> Result<String, String> {
@@ -34,7 +27,7 @@ fn forget(flags: &Flags) -> Result<String, String> {
     Ok("the next start asks about your hooks of other programs\n".to_owned())
 }
 
-fn list(flags: &Flags) -> Result<String, String> {
+fn rows(flags: &Flags) -> Result<String, String> {
     let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let writable = writable(&start.cwd, &start.config);
     let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };

@@ -27,7 +27,7 @@ use crate::summary::count;
 use crate::text::{visible, visible_line};
 use crate::workspace::programs;
 
-pub use list::{HooksAct, all, run};
+pub use list::{all, ask_again, list};
 pub use record::HookRecord;
 
 /// Where hooks of the user are looked for.

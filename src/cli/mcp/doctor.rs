@@ -4,14 +4,14 @@ use futures_util::future::join_all;
 
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, print, say};
-use crate::tui::terminal::signals::Signals;
+use crate::cli::{signals, with_runtime};
 
 /// Checks the servers of these names, or all.
 pub(super) fn run(flags: &Flags, names: &[String]) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;
-    super::with_runtime(async {
-        let mut signals = Signals::new().map_err(|error| format!("the program cannot handle signals: {error}"))?;
+    with_runtime(async {
+        let mut signals = signals()?;
         let servers = super::servers(&start, &mut notes).await?;
         if let Some(unknown) = names.iter().find(|name| servers.get(name).is_none()) {
             return Err(format!("there is no server {unknown}"));

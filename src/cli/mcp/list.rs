@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, print, say};
+use crate::cli::exit::{self, Exit, print, say};
+use crate::cli::with_runtime;
 use crate::protocol::ServerStatus;
 use crate::summary::count;
 use crate::text::visible_line;
@@ -11,13 +12,9 @@ use crate::text::visible_line;
 pub(super) fn run(flags: &Flags, json: bool) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;
-    let servers = super::with_runtime(super::servers(&start, &mut notes))?;
+    let servers = with_runtime(super::servers(&start, &mut notes))?;
     let status = servers.status();
-    let text = if json {
-        serde_json::to_string_pretty(&status).map_err(|error| error.to_string())? + "\n"
-    } else {
-        status.iter().map(lines).collect()
-    };
+    let text = if json { exit::json(&status)? } else { status.iter().map(lines).collect() };
     print(&text);
     for note in &notes {
         say(note);

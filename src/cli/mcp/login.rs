@@ -4,16 +4,16 @@ use std::io::{self, Write as _};
 
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
+use crate::cli::{signals, with_runtime};
 use crate::mcp::login;
 use crate::summary::count;
-use crate::tui::terminal::signals::Signals;
 
 /// Logs in at a server that wants it.
 pub(super) fn log_in(flags: &Flags, name: &str) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;
-    super::with_runtime(async {
-        let mut signals = Signals::new().map_err(|error| format!("the program cannot handle signals: {error}"))?;
+    with_runtime(async {
+        let mut signals = signals()?;
         let servers = super::servers(&start, &mut notes).await?;
         for note in &notes {
             say(note);
@@ -58,7 +58,7 @@ pub(super) fn log_in(flags: &Flags, name: &str) -> Result<Exit, String> {
 pub(super) fn log_out(flags: &Flags, name: &str) -> Result<Exit, String> {
     let mut notes = Vec::new();
     let start = super::started(flags, &mut notes)?;
-    let servers = super::with_runtime(super::servers(&start, &mut notes))?;
+    let servers = with_runtime(super::servers(&start, &mut notes))?;
     let server = servers.get(name).ok_or_else(|| format!("there is no server {name}"))?;
     let had_one = server.login().log_out().map_err(|error| format!("the login cannot be removed: {error}"))?;
     say(&if had_one { format!("the login at {name} is forgotten") } else { format!("there is no login at {name}") });

@@ -19,10 +19,9 @@ use clap::Subcommand;
 
 use crate::approval::{Answerer, Approvals, Mode, Policy};
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::Exit;
 use crate::cli::load::{Start, load};
 use crate::cli::project::{FrontEnd, known};
-use crate::cli::runtime;
 use crate::cli::workbench::workbench;
 use crate::mcp::Servers;
 
@@ -77,10 +76,7 @@ pub fn run(flags: &Flags, command: &McpCommand) -> Exit {
         McpCommand::Login { name } => login::log_in(flags, name),
         McpCommand::Logout { name } => login::log_out(flags, name),
     };
-    outcome.unwrap_or_else(|sentence| {
-        say(&sentence);
-        Exit::Usage
-    })
+    Exit::of(outcome, Exit::Usage)
 }
 
 /// Reads the configuration, with the servers of the project where the user trusts it already; sentences go to `notes`.
@@ -99,11 +95,4 @@ async fn servers(start: &Start, notes: &mut Vec<String>) -> Result<Arc<Servers>,
     let bench = bench.map_err(|error| error.to_string())?;
     let approvals = Arc::new(Approvals::new(Policy::default(), Mode::ReadOnly));
     Ok(setup(start, notes).make(bench.spawner, approvals, start.cwd.clone(), None))
-}
-
-fn with_runtime<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
-    let outcome = runtime.block_on(work);
-    runtime.shutdown_background();
-    outcome
 }

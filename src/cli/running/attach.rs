@@ -5,7 +5,7 @@
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::Exit;
 use crate::cli::keymap::keymap;
 use crate::cli::load::load;
 use crate::cli::project::FrontEnd;
@@ -20,13 +20,7 @@ use crate::tui::{self, Ending, ScreenOptions};
 
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, args: &AttachArgs) -> Exit {
-    match attach(flags, args) {
-        Ok(exit) => exit,
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    Exit::of(attach(flags, args), Exit::Failed)
 }
 
 fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {

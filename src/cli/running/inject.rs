@@ -1,15 +1,13 @@
 //! `steersman inject`: a text for an agent of a session that runs, and how far it has come.
 
-use std::io::{self, Read as _};
-
 use crate::cli::args::Flags;
-use crate::cli::exit::{self, Exit, say};
+use crate::cli::exec::standard_input;
+use crate::cli::exit::{self, Exit};
 use crate::cli::running::args::{InjectArgs, Stage};
 use crate::cli::running::choose::connect;
 use crate::event::{Delivery, Envelope, Event, Outcome};
 use crate::id::{AgentId, MessageId};
 use crate::image::attach_file;
-use crate::limits;
 use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::socket::{Caller, Posts};
 use crate::steering::Trigger;
@@ -17,33 +15,11 @@ use crate::target::MAIN;
 use crate::text::{visible, visible_line};
 
 pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
-    let text = match read(&args.text) {
-        Ok(text) => text,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
-    };
-    match send(flags, args, text) {
-        Ok(exit) => exit,
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
+    let text = if args.text == "-" { standard_input() } else { Ok(args.text.clone()) };
+    match text {
+        Ok(text) => Exit::of(send(flags, args, text), Exit::Failed),
+        Err(sentence) => Exit::of(Err(sentence), Exit::Usage),
     }
-}
-
-fn read(text: &str) -> Result<String, String> {
-    if text != "-" {
-        return Ok(text.to_owned());
-    }
-    let mut bytes = Vec::new();
-    // One byte above the limit, so that the queue itself refuses a text that is too long.
-    let longest = limits::MESSAGE_BYTES as u64 + 3;
-    let read = io::stdin().lock().take(longest).read_to_end(&mut bytes);
-    read.map_err(|error| format!("cannot read standard input: {error}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
-    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> {

@@ -21,9 +21,9 @@ mod status;
 mod steer;
 mod watch;
 
-pub use attach::run as run_attach;
-pub use inject::run as run_inject;
-pub use serve::run as run_serve;
-pub use status::run as run_status;
-pub use steer::{Decided, run_answer, run_cancel};
-pub use watch::run as run_watch;
+pub use attach::run as attach;
+pub use inject::run as inject;
+pub use serve::run as serve;
+pub use status::run as status;
+pub use steer::{Decided, run_answer as answer, run_cancel as cancel};
+pub use watch::run as watch;

@@ -14,14 +14,13 @@ use crate::cli::project::FrontEnd;
 use crate::cli::running::args::ServeArgs;
 use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::setup::setup;
-use crate::cli::{journal, runtime};
+use crate::cli::{journal, signals, two_runtimes};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::protocol::{Post, Reply, Request};
 use crate::session::socket::SocketServer;
 use crate::session::{Beginning, Client as _, Hub, LocalClient};
 use crate::text::is_blank;
-use crate::tui::terminal::signals::Signals;
 use crate::{host, limits};
 use tokio::sync::Notify;
 
@@ -39,21 +38,13 @@ pub fn run(flags: &Flags, args: &ServeArgs) -> Exit {
         Ok(start)
     });
     match started {
-        Ok(start) => serve(start, args).unwrap_or_else(|sentence| {
-            say(&sentence);
-            Exit::Failed
-        }),
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Usage
-        }
+        Ok(start) => Exit::of(serve(start, args), Exit::Failed),
+        Err(sentence) => Exit::of(Err(sentence), Exit::Usage),
     }
 }
 
 fn serve(start: Start, args: &ServeArgs) -> Result<Exit, String> {
-    let threads = |error: io::Error| format!("the program cannot start its threads: {error}");
-    let runtime = runtime().map_err(threads)?;
-    let own = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(threads)?;
+    let (runtime, own) = two_runtimes()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
     let journal = start.journal.clone();
@@ -93,7 +84,7 @@ fn serve(start: Start, args: &ServeArgs) -> Result<Exit, String> {
 
 /// Takes what the run says, so that it never waits for a reader, until a signal or a client ends the session.
 async fn until_ended(hub: &Arc<Hub>, server: &SocketServer) -> Result<Exit, String> {
-    let mut signals = Signals::new().map_err(|error| format!("the program cannot handle signals: {error}"))?;
+    let mut signals = signals()?;
     let reader: LocalClient = hub.drain();
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, print_outcome};
+use crate::cli::exit::{Exit, json, print_outcome};
 use crate::cli::running::args::StatusArgs;
 use crate::cli::running::choose::running;
 use crate::event::Delivery;
@@ -22,10 +22,6 @@ pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
     let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
     let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(words(&statuses)) });
     print_outcome(text, Exit::Failed)
-}
-
-fn json(statuses: &[SessionStatus]) -> Result<String, String> {
-    serde_json::to_string_pretty(statuses).map(|json| json + "\n").map_err(|error| error.to_string())
 }
 
 fn words(statuses: &[SessionStatus]) -> String {

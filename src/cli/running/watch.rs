@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use crate::cli::args::Flags;
-use crate::cli::exit::{Exit, line, say};
+use crate::cli::exit::{Exit, line};
 use crate::cli::questions::question;
 use crate::cli::running::args::WatchArgs;
 use crate::cli::running::choose::connect;
@@ -13,13 +13,7 @@ use crate::session::socket::Posts;
 
 /// Writes until the session ends.
 pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
-    match watch(flags, args) {
-        Ok(()) => Exit::Done,
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Failed
-        }
-    }
+    Exit::of(watch(flags, args).map(|()| Exit::Done), Exit::Failed)
 }
 
 fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
