@@ -121,14 +121,22 @@ impl Roster {
 
     /// Takes a persona in, unless one of the same name stays.
     fn take(&mut self, entry: RosterEntry) -> bool {
-        let RosterEntry { persona, source, .. } = &entry;
+        let RosterEntry { persona, source, missing_tool } = &entry;
         let place = self.members.iter().position(|member| member.persona.name == persona.name);
         let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {
             self.members.push(entry);
             return true;
         };
         match (&old.source, source) {
-            (PersonaSource::Bundled, PersonaSource::User(_)) => {}
+            // The same words, as behind a link to a directory above.
+            (_, PersonaSource::Project(_)) if old.persona == *persona => {}
+            (PersonaSource::Bundled, PersonaSource::User(file)) => match missing_tool {
+                // It was written for this program: it is meant to.
+                MissingTool::LeavesItOut => {}
+                MissingTool::IsPassedOver => {
+                    self.warnings.push(format!("your agent '{}' ({file}) replaces the bundled one", persona.name));
+                }
+            },
             (before, PersonaSource::Project(file)) => self.warnings.push(format!(
                 "the persona '{}' of this project ({file}) replaces the {} one",
                 persona.name,

@@ -127,6 +127,28 @@ fn the_agents_of_the_users_home_are_offered_beside_the_personas() {
 }
 
 #[test]
+fn an_agent_that_was_written_for_another_program_says_when_it_replaces_a_bundled_persona() {
+    let file = |name: &str| format!("---\nname: {name}\ndescription: y\ntools: Read\n---\nYou are {name}.\n");
+    let own =
+        "+++\nname = \"researcher\"\ndescription = \"y\"\ntools = [\"read\"]\nmax_steps = 3\n+++\nYou are mine.\n";
+    let program = Program::new()
+        .args(["personas"])
+        .file(".claude/agents/worker.md", &file("worker"))
+        // The name of a tool takes nothing from that tool, and a file for this program is meant to replace.
+        .file(".claude/agents/read.md", &file("read"))
+        .file(".config/steersman/personas/researcher.md", own);
+    let output = program.output();
+    let (table, said) = (stdout(&output), stderr(&output));
+    assert!(
+        said.contains("steersman: your agent 'worker' (") && said.contains("worker.md) replaces the bundled one\n"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let main = table.lines().find(|line| line.starts_with("(main agent)")).unwrap();
+    assert!(main.contains(" read ") && table.lines().any(|line| line.starts_with("read ")), "{table}");
+}
+
+#[test]
 fn the_table_shows_them_with_their_reach() {
     let program = Program::new().args(["personas"]).file(".claude/agents/code-reviewer.md", REVIEWER);
     let table = stdout(&program.output());

@@ -325,6 +325,17 @@ fn the_set_ups_of_the_directories_down_to_the_working_directory_count_the_neares
 }
 
 #[test]
+fn a_package_that_links_to_the_set_up_of_the_root_says_nothing_about_it() {
+    let program = project(&[]).file("work/packages/app/README.md", "");
+    symlink("../../.claude", program.work().join("packages/app/.claude")).unwrap();
+    let offer = offer_in(&program, "packages/app");
+    let (mut roster, mut library) = (Roster::default(), SkillLibrary::default());
+    adopted(&offer, &mut roster, &mut library);
+    assert_eq!((roster.members().len(), library.templates().len()), (1, 2));
+    assert_eq!((roster.warnings(), library.warnings(), offer.faults.as_slice()), (&[][..], &[][..], &[][..]));
+}
+
+#[test]
 fn the_set_up_of_a_package_waits_for_trust_which_is_remembered_for_each_package_apart() {
     let server = Server::start([Reply::text("ok"), Reply::text("ok"), Reply::text("ok")]);
     let args = exec(&server, "go");

@@ -197,19 +197,15 @@ impl ProjectOffer {
             }
         }
         for (name, server) in &layer.servers {
-            match server_name_fault(name) {
-                Some(fault) => {
-                    self.fault(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
-                }
-                None => {
-                    let earlier = self.servers.insert(name.clone(), server.clone());
-                    if earlier.is_some_and(|earlier| earlier != *server) {
-                        let sentence = format!(
-                            "the server {name} is left out: {DIRECTORY}/config.toml has another one of this name"
-                        );
-                        self.fault(&self.root.join(SERVERS), &sentence);
-                    }
-                }
+            if let Some(fault) = server_name_fault(name) {
+                self.fault(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
+                continue;
+            }
+            let earlier = self.servers.insert(name.clone(), server.clone());
+            if earlier.is_some_and(|earlier| earlier != *server) {
+                let sentence =
+                    format!("the server {name} is left out: {DIRECTORY}/config.toml has another one of this name");
+                self.fault(&self.root.join(SERVERS), &sentence);
             }
         }
         self.layer = Some(layer);
