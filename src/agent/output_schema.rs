@@ -85,9 +85,9 @@ impl OutputSchema {
         let mut compiler = boon::Compiler::new();
         compiler.use_loader(Box::new(NoOtherSchemas));
         let mut schemas = boon::Schemas::new();
-        let index =
-            compiler.add_resource(SCHEMA_URL, schema.clone()).and_then(|()| compiler.compile(SCHEMA_URL, &mut schemas));
-        let index = index.map_err(|error| format!("it is no JSON Schema: {}", faults_in(&error).join("; ")))?;
+        let refused = |error: boon::CompileError| format!("it is no JSON Schema: {}", faults_in(&error).join("; "));
+        compiler.add_resource(SCHEMA_URL, schema.clone()).map_err(refused)?;
+        let index = compiler.compile(SCHEMA_URL, &mut schemas).map_err(refused)?;
         let faults =
             move |value: &Value| schemas.validate(value, index).map_or_else(|error| faults_in(&error), |()| Vec::new());
         Ok(Self::new(schema, faults))
@@ -127,7 +127,7 @@ impl Agent {
             |message: &Message| matches!(message, Message::System { content } if content.ends_with(&instruction));
         if !self.history.messages().iter().any(is_said) {
             self.history.push_system(instruction);
-            self.tell_history();
+            self.notify_history();
         }
     }
 
