@@ -260,12 +260,12 @@ pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
 
 /// Returns the causes of a failed request, without the outermost wrappers.
 pub(crate) fn request_causes(error: &(dyn Error + 'static)) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for cause in causes(error) {
         let text = cause.to_string();
-        if !text.starts_with("client error") && !said.iter().any(|said| said.contains(&text)) {
-            said.push(text);
+        if !text.starts_with("client error") && !parts.iter().any(|parts| parts.contains(&text)) {
+            parts.push(text);
         }
     }
-    if said.is_empty() { error.to_string() } else { said.join(": ") }
+    if parts.is_empty() { error.to_string() } else { parts.join(": ") }
 }

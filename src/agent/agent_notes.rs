@@ -9,14 +9,14 @@ use crate::message::{AgentReport, UserAbout};
 
 impl Agent {
     /// Puts what the user had sub-agents do into the conversation.
-    pub(super) fn hear_of_agents(&mut self) {
+    pub(super) fn deliver_agent_notes(&mut self) {
         let notes = self.tree.agent_notes.take(&self.id);
         for note in &notes {
             let report = AgentReport { agent: note.agent.clone() };
             self.history.push_user_about(agent_note(note), Vec::new(), UserAbout::Agent(report));
         }
         if !notes.is_empty() {
-            self.tell_history();
+            self.notify_history();
         }
     }
 }

@@ -173,8 +173,8 @@ impl Agent {
     /// Asks the user for more calls when the turn has none left. Without a yes the next call exceeds the limit.
     async fn ask_for_calls(&self) -> Result<(), Cancelled> {
         let Some(limit) = self.asks_at_limit().filter(|limit| limit.left() == 0) else { return Ok(()) };
-        let tell = |report| self.listeners.emit(questions::event(report));
-        let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
+        let report = |report| self.listeners.emit(questions::event(report));
+        let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &report);
         let answer = match &self.handles.cancellable {
             Some(cancellable) => cancellable.unless_cancelled(asking).await?,
             None => asking.await,
@@ -269,7 +269,7 @@ impl Agent {
                 CallOutcome::NotRun(why) => self.history.push_result(why.observation()),
             }
         }
-        self.tell_history();
+        self.notify_history();
         started
     }
 
@@ -303,7 +303,7 @@ impl Agent {
             asker,
             cancellable: self.handles.cancellable.clone().unwrap_or_default(),
             approvals: Arc::clone(&self.tree.approvals),
-            tell: Arc::new(move |report| {
+            report: Arc::new(move |report| {
                 // The receiver lives as long as the call; a later update has no receiver.
                 let _ = sender.send(report);
             }),
@@ -324,9 +324,9 @@ impl Agent {
             }
         };
         let refused = updates.finish();
-        self.tell_images(call, &context.images.take_own());
+        self.emit_images(call, &context.images.take_own());
         #[cfg(feature = "tools")]
-        self.tell_jobs();
+        self.emit_job_events();
         // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {
             self.tree.approvals.mark(&self.id, found.traits().taint());
@@ -347,7 +347,7 @@ impl Agent {
     }
 
     /// Tells of the images that a call has left for the model.
-    fn tell_images(&self, call: &ToolCall, images: &[Image]) {
+    fn emit_images(&self, call: &ToolCall, images: &[Image]) {
         if !images.is_empty() {
             self.tree.context.keep_images(images);
             let details = Details::Images(ResultPictures { images: images.iter().map(Image::facts).collect() });
@@ -373,7 +373,7 @@ impl Agent {
     fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFault>, elapsed: Duration) {
         let is_error = result.starts_with(ERROR);
         if let Some(fault) = fault.or(is_error.then_some(CallFault::Failed)) {
-            self.listeners.tell_facts(&EventFacts::Call { id: call.id.clone(), fault });
+            self.listeners.notify_facts(&EventFacts::Call { id: call.id.clone(), fault });
         }
         self.listeners.emit(Event::ToolResult {
             id: call.id.clone(),

@@ -191,7 +191,7 @@ impl Agent {
         self.session_start.get_or_insert(SessionStart::Compact);
         let after = Some(self.size().tokens);
         self.listeners.emit(Event::Compacted { before: Some(before), after, messages, summary });
-        self.tell_replaced();
+        self.notify_replaced();
         self.emit_size();
     }
 

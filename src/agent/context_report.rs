@@ -42,7 +42,7 @@ impl Agent {
                 summary::tokens(freed)
             ),
         });
-        self.tell_replaced();
+        self.notify_replaced();
     }
 
     fn context_report(&self) -> ContextReport {

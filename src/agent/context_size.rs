@@ -72,7 +72,7 @@ impl ContextSize {
 
     /// Takes a server's usage of a request with these messages; returns false when it is impossible. `reply` is the
     /// number of messages after them that its output covers.
-    pub fn learn(
+    pub fn record_usage(
         &mut self,
         model: &str,
         (messages, reply): (&[Message], usize),

@@ -111,7 +111,7 @@ impl Agent {
         let (content, step, id) = (text.clone(), self.steps, injection.clone());
         let images = facts;
         self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender, kind, met, images });
-        self.tell_history();
+        self.notify_history();
         if let (Some(id), Some(interloper)) = (&id, &self.handles.interloper) {
             interloper.delivered(id);
         }
@@ -153,7 +153,7 @@ impl Agent {
         }
         let content = images_note(images.iter().map(|image| image.name.as_str()));
         self.history.push_user_about(content, images, UserAbout::Images);
-        self.tell_history();
+        self.notify_history();
     }
 
     /// Appends what the extensions have to say behind a batch of calls.
@@ -170,12 +170,12 @@ impl Agent {
                 () = stopped(self.handles.cancellable.as_ref()) => None,
                 note = hook => note.unwrap_or_default(),
             };
-            if let Some(BoundaryNote { text, said }) = note {
+            if let Some(BoundaryNote { text, notice }) = note {
                 self.history.push_system(text);
-                self.listeners.emit(Event::Notice { text: said });
+                self.listeners.emit(Event::Notice { text: notice });
             }
         }
-        self.tell_history();
+        self.notify_history();
     }
 
     /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.

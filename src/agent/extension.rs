@@ -88,7 +88,7 @@ pub struct BoundaryNote {
     /// What the model gets.
     pub text: String,
     /// What the user is told of it, one sentence.
-    pub said: String,
+    pub notice: String,
 }
 
 /// The part of a running agent that an extension can use.

@@ -31,7 +31,7 @@ pub trait LoopHooks: Send + Sync {
         &'a self,
         agent: &'a AgentId,
         point: HookPoint<'a>,
-        tell: &'a (dyn Fn(Event) + Send + Sync),
+        emit: &'a (dyn Fn(Event) + Send + Sync),
     ) -> BoxFuture<'a, HookAnswer>;
 
     /// Takes the hooks in the background of an agent that have ended since; without such hooks there are none.
@@ -133,11 +133,11 @@ impl Agent {
         let Some(hooks) = self.tree.hooks.clone().filter(|_| self.empty_reply == EmptyReply::AskAgain) else {
             return Ok(HookAnswer::default());
         };
-        let tell = |event| self.listeners.emit(event);
+        let emit = |event| self.listeners.emit(event);
         tokio::select! {
             biased;
             () = stopped(self.handles.cancellable.as_ref()) => Err(Cancelled),
-            answer = hooks.at(&self.id, point, &tell) => Ok(answer),
+            answer = hooks.at(&self.id, point, &emit) => Ok(answer),
         }
     }
 
@@ -153,7 +153,7 @@ impl Agent {
     }
 
     /// Hears of the hooks in the background that have ended, at a boundary or before a turn: none of them starts one.
-    pub(super) fn hear_of_hooks(&mut self) {
+    pub(super) fn deliver_hook_context(&mut self) {
         let Some(hooks) = self.tree.hooks.clone().filter(|_| self.empty_reply == EmptyReply::AskAgain) else { return };
         let mut context = Vec::new();
         for EndedHook { run, context: text } in hooks.ended(&self.id) {
@@ -265,7 +265,7 @@ impl Agent {
         for text in texts {
             self.history.push_system(text);
         }
-        self.tell_history();
+        self.notify_history();
     }
 
     /// Ends the turn once the calls that run have their results; the first wish holds.

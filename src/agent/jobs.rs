@@ -10,14 +10,14 @@ use crate::message::{JobReport, UserAbout};
 
 impl Agent {
     /// Emits what happened to jobs since, those of other agents too.
-    pub(super) fn tell_jobs(&self) {
+    pub(super) fn emit_job_events(&self) {
         for news in self.tree.jobs.take_news() {
             self.listeners.emit_as(news.agent, news.parent, news.event);
         }
     }
 
     /// Puts what the agent asked to be told of its jobs into the conversation.
-    pub(super) async fn hear_of_jobs(&mut self) {
+    pub(super) async fn deliver_job_notes(&mut self) {
         let over = self.handles.cancellable.clone().unwrap_or_default();
         let found = self.tree.jobs.check(&self.tree.approvals, &over).await;
         for note in found {
@@ -27,13 +27,13 @@ impl Agent {
             let job = Some(note.end.id.clone());
             self.history.push_user_about(job_note(&note), Vec::new(), UserAbout::Job(JobReport { job }));
         }
-        self.tell_jobs();
-        self.tell_history();
+        self.emit_job_events();
+        self.notify_history();
     }
 
     /// Ends the jobs of the agent, which has done its work.
     pub(crate) async fn end_jobs(&self) {
         self.tree.jobs.end_of(&self.id).await;
-        self.tell_jobs();
+        self.emit_job_events();
     }
 }

@@ -368,7 +368,7 @@ impl Agent {
             cancellable.reset();
         }
         self.listeners.emit(Event::Reset {});
-        self.tell_replaced();
+        self.notify_replaced();
         self.publish_context();
         self
     }
@@ -379,18 +379,18 @@ impl Agent {
     }
 
     /// Tells the listeners which messages were appended since the last time.
-    fn tell_history(&mut self) {
+    fn notify_history(&mut self) {
         let messages = self.history.messages();
         for message in messages.get(self.reported..).unwrap_or_default() {
-            self.listeners.tell_history(HistoryChange::Appended(message));
+            self.listeners.notify_history(HistoryChange::Appended(message));
         }
         self.reported = messages.len();
     }
 
     /// Tells the listeners that the history is another one.
-    fn tell_replaced(&mut self) {
+    fn notify_replaced(&mut self) {
         let messages = self.history.messages();
-        self.listeners.tell_history(HistoryChange::Replaced(messages));
+        self.listeners.notify_history(HistoryChange::Replaced(messages));
         self.reported = messages.len();
     }
 

@@ -25,17 +25,17 @@ sub-agents too: files stay as they are, no command runs and nothing is sent. Ans
 
 impl Agent {
     /// Tells the model what the user changed of its plan, as one text, and of the mode in which a plan is accepted first.
-    pub(super) fn tell_plan(&mut self) {
-        self.tell_plan_mode();
+    pub(super) fn deliver_plan_changes(&mut self) {
+        self.deliver_plan_mode();
         let Some(update) = self.tree.plans.take_update(&self.id) else { return };
         let lines: Vec<String> = update.changes.iter().map(|change| format!("- {}", change.line())).collect();
         let text =
             format!("The user changed the plan:\n{}\n\nThe plan now:\n{}", lines.join("\n"), update.plan.checklist());
-        self.tell_of_plan(PlanNews::Changed, update.version, summary(&update.changes), &text);
+        self.push_plan_notice(PlanNews::Changed, update.version, summary(&update.changes), &text);
     }
 
     /// Tells the main agent's model when the mode becomes plan, or another one again.
-    fn tell_plan_mode(&mut self) {
+    fn deliver_plan_mode(&mut self) {
         if !self.id.is_main() {
             return;
         }
@@ -54,7 +54,7 @@ impl Agent {
             "" => format!("The mode is {} now: {}. Carry the plan out.", mode.name(), mode.help()),
             text => text.to_owned(),
         };
-        self.tell_of_plan(news, 0, summary.to_owned(), &text);
+        self.push_plan_notice(news, 0, summary.to_owned(), &text);
     }
 
     /// Tells whether the conversation says that a plan is to be accepted first.
@@ -71,14 +71,14 @@ impl Agent {
         is_on == Some(true)
     }
 
-    fn tell_of_plan(&mut self, news: PlanNews, version: u64, summary: String, text: &str) {
+    fn push_plan_notice(&mut self, news: PlanNews, version: u64, summary: String, text: &str) {
         let content = match self.tree.framing {
             Framing::Framed => plan_news(news, version, text),
             Framing::Plain => text.to_owned(),
         };
         self.history.push_user_about(content, Vec::new(), UserAbout::Plan(PlanNotice { news }));
         self.listeners.emit(Event::PlanNotified(PlanNotified { news, version, summary }));
-        self.tell_history();
+        self.notify_history();
     }
 
     /// Makes a submitted plan that nobody is there to accept the answer of the turn; tells whether there was one.
@@ -89,7 +89,7 @@ impl Agent {
         let content = format!("The plan, which nobody was there to accept:\n\n{}", lines.join("\n"));
         self.listeners.emit(Event::Assistant { text: content.clone(), interrupted: false });
         self.history.push_assistant(AssistantMessage { content, ..AssistantMessage::default() });
-        self.tell_history();
+        self.notify_history();
         true
     }
 }

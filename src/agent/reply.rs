@@ -32,8 +32,8 @@ impl Agent {
         // Behind a reply that its server goes on with, nothing may stand.
         if !matches!(self.history.messages().last(), Some(Message::Assistant(_))) {
             self.say_schema();
-            self.tell_rules();
-            self.tell_plan();
+            self.deliver_rules();
+            self.deliver_plan_changes();
         }
         let asked = self.request().await;
         match asked {
@@ -117,8 +117,8 @@ impl Agent {
         emit_seen(&mut self.unseen, self.steps, &self.listeners);
         self.emit_reply(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
-        self.tell_history();
-        self.learn_from(&usage, scope, 1);
+        self.notify_history();
+        self.record_usage(&usage, scope, 1);
     }
 
     /// Emits the thinking and the usage of an empty reply, which does not enter the history.
@@ -128,7 +128,7 @@ impl Agent {
         }
         self.emit_reply("", &reply.thinking, reply.usage.clone());
         // Its output is not kept.
-        self.learn_from(&Usage { output: Some(0), ..reply.usage }, reply.scope, 0);
+        self.record_usage(&Usage { output: Some(0), ..reply.usage }, reply.scope, 0);
     }
 
     /// Drops a reply that is requested again: charges its usage, and marks the shown text as cut.

@@ -33,9 +33,9 @@ impl Agent {
         }
         if messages.starts_with(recorded) {
             self.reported = recorded.len();
-            self.tell_history();
+            self.notify_history();
         } else {
-            self.tell_replaced();
+            self.notify_replaced();
         }
         self.publish_context();
     }

@@ -12,7 +12,7 @@ use crate::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
 
 impl Agent {
     /// Tells the model of the rules that hold and that it does not know, or knows otherwise.
-    pub(super) fn tell_rules(&mut self) {
+    pub(super) fn deliver_rules(&mut self) {
         let rules = self.tree.rules.of(&self.id);
         let sent = rules_in_conversation(self.history.messages());
         if rules.is_empty() && sent.is_empty() {
@@ -21,20 +21,20 @@ impl Agent {
         for rule in &rules {
             let known = sent.iter().find(|sent| sent.rule == rule.id).and_then(|sent| sent.version);
             match known {
-                None => self.tell_rule(rule, RuleNews::Holds),
-                Some(version) if version < rule.version => self.tell_rule(rule, RuleNews::Changed),
+                None => self.push_rule_notice(rule, RuleNews::Holds),
+                Some(version) if version < rule.version => self.push_rule_notice(rule, RuleNews::Changed),
                 Some(_) => {}
             }
         }
         for gone in sent.iter().filter(|sent| sent.version.is_some()) {
             if !rules.iter().any(|rule| rule.id == gone.rule) {
                 let rule = self.known_rule(&gone.rule);
-                self.tell_rule(&rule, RuleNews::Withdrawn);
+                self.push_rule_notice(&rule, RuleNews::Withdrawn);
             }
         }
     }
 
-    fn tell_rule(&mut self, rule: &Rule, news: RuleNews) {
+    fn push_rule_notice(&mut self, rule: &Rule, news: RuleNews) {
         let content = match self.tree.framing {
             Framing::Framed => rule_news(rule, news, &self.id),
             Framing::Plain => plain_rule_news(news, &rule.text),
@@ -43,7 +43,7 @@ impl Agent {
         let notice = RuleNotice { rule: rule.id.clone(), news, words: words.clone(), version: rule.version };
         self.history.push_user_about(content, Vec::new(), UserAbout::Rule(notice));
         self.listeners.emit(Event::RuleNotified { id: rule.id.clone(), news, text: words });
-        self.tell_history();
+        self.notify_history();
     }
 
     /// Returns a rule as the conversation knows it.

@@ -98,7 +98,7 @@ impl Agent {
         }
         self.check_turn()?;
         if self.history.drop_partial() {
-            self.tell_replaced();
+            self.notify_replaced();
         }
         self.synth_answer = None;
         self.reset_step_limit();
@@ -124,7 +124,7 @@ impl Agent {
         let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
         self.listeners.emit(Event::TurnStarted { turn });
         self.fail(&error);
-        self.listeners.tell_facts(&EventFacts::Turn { finish: None, fault: error.fault() });
+        self.listeners.notify_facts(&EventFacts::Turn { finish: None, fault: error.fault() });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
         Err(error)
     }
@@ -161,9 +161,9 @@ impl Agent {
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
         #[cfg(feature = "tools")]
-        self.hear_of_jobs().await;
-        self.hear_of_agents();
-        self.hear_of_hooks();
+        self.deliver_job_notes().await;
+        self.deliver_agent_notes();
+        self.deliver_hook_context();
         self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
@@ -196,11 +196,11 @@ impl Agent {
         if let Some(interloper) = &self.handles.interloper {
             interloper.ended_turn();
         }
-        self.tell_history();
+        self.notify_history();
         self.publish_context();
         let fault = result.as_ref().err().and_then(RunError::fault);
         let finish = self.finish.take().map(|finish| finish.word());
-        self.listeners.tell_facts(&EventFacts::Turn { finish, fault });
+        self.listeners.notify_facts(&EventFacts::Turn { finish, fault });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
 
@@ -257,7 +257,7 @@ impl Agent {
     fn end_round(&mut self, turn: u32, round: u32) {
         self.keep_partial();
         self.settle_group();
-        self.tell_history();
+        self.notify_history();
         self.listeners.emit(Event::RoundEnded { turn, round });
     }
 
@@ -316,9 +316,9 @@ impl Agent {
         self.show_result_images();
         self.take_boundary_notes().await;
         #[cfg(feature = "tools")]
-        self.hear_of_jobs().await;
-        self.hear_of_agents();
-        self.hear_of_hooks();
+        self.deliver_job_notes().await;
+        self.deliver_agent_notes();
+        self.deliver_hook_context();
         // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };
@@ -331,7 +331,7 @@ impl Agent {
         let asked = self.request_reply().await;
         match asked {
             Err(RunError::Provider(ProviderError::Overflow { tokens, window, .. })) => {
-                self.learn_overflow(tokens, window);
+                self.record_overflow(tokens, window);
                 if self.make_room_for_overflow().await? == CompactionResult::Unchanged {
                     return asked;
                 }

@@ -67,31 +67,31 @@ impl Agent {
     }
 
     /// Takes the sizes that a server reports when it refuses a conversation for its length.
-    pub(super) fn learn_overflow(&mut self, tokens: Option<u64>, window: Option<u64>) {
+    pub(super) fn record_overflow(&mut self, tokens: Option<u64>, window: Option<u64>) {
         let window = window.filter(|window| *window > 0);
         if let Some(window) = window.filter(|window| self.context_window_cap.is_none_or(|cap| *window < cap)) {
             self.context_window_cap = Some(window);
             self.listeners.emit(Event::ContextCap { tokens: Some(window) });
         }
         if tokens.is_some() {
-            self.learn_size(&Usage { input: tokens, output: Some(0), ..Usage::default() }, 0);
+            self.record_size(&Usage { input: tokens, output: Some(0), ..Usage::default() }, 0);
         }
     }
 
     /// Takes the usage of a reply, unless it is a sum over several requests.
-    pub(super) fn learn_from(&mut self, usage: &Usage, scope: UsageScope, reply: usize) {
+    pub(super) fn record_usage(&mut self, usage: &Usage, scope: UsageScope, reply: usize) {
         match scope {
-            UsageScope::OneRequest => self.learn_size(usage, reply),
+            UsageScope::OneRequest => self.record_size(usage, reply),
             UsageScope::SeveralRequests => self.emit_size(),
         }
     }
 
     /// Takes a server's usage of the conversation, whose last `reply` messages are its output, and emits the size.
-    pub(super) fn learn_size(&mut self, usage: &Usage, reply: usize) {
+    pub(super) fn record_size(&mut self, usage: &Usage, reply: usize) {
         let messages = self.history.messages();
         let asked = messages.get(..messages.len().saturating_sub(reply)).unwrap_or_default();
         let (model, window) = (self.tree.transport.model_name(), self.context_window_cap);
-        let believed = self.context_size.learn(model, (asked, reply), self.toolbox.schemas(), usage, window);
+        let believed = self.context_size.record_usage(model, (asked, reply), self.toolbox.schemas(), usage, window);
         if !believed && usage.prompt() > 0 {
             tracing::debug!(prompt = usage.prompt(), "ignored an impossible count of the server");
         }

@@ -198,25 +198,25 @@ impl Approvals {
         &self,
         asker: &Asker,
         act: A,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
         let decided = act.clone();
         let Some(question) = self.ask(asker, decided.clone().into()).await? else {
             return Ok(Approved::new(act, decided));
         };
         let id = question.request.id;
-        let mut open = Open { approvals: self, id, tell, is_answered: false };
+        let mut open = Open { approvals: self, id, report, is_answered: false };
         let rule = question.rule;
-        tell(ApprovalRecord::Asked(Box::new(question.request)));
+        report(ApprovalRecord::Asked(Box::new(question.request)));
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
             Ok(Reply::Answer(answer)) => {
-                tell(ApprovalRecord::Answered(id, answer.clone()));
+                report(ApprovalRecord::Answered(id, answer.clone()));
                 if let (Answer::Always | Answer::Everywhere, Some(rule)) = (&answer, rule) {
                     let rule = rule_of(&answer, rule);
                     let outcome = self.keep(rule.clone()).await;
-                    tell(ApprovalRecord::Kept(rule, outcome));
+                    report(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
                     Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_) => {
@@ -229,11 +229,11 @@ impl Approvals {
                 }
             }
             Ok(Reply::Allowed) => {
-                tell(ApprovalRecord::Allowed(id));
+                report(ApprovalRecord::Allowed(id));
                 Ok(Approved::new(act, decided))
             }
             Ok(Reply::Denied(why)) => {
-                tell(ApprovalRecord::Denied(id, why.clone()));
+                report(ApprovalRecord::Denied(id, why.clone()));
                 Err(Refusal::refused(why))
             }
             Err(_) => Err(Refusal::refused("nobody answered")),
@@ -447,7 +447,7 @@ struct Question {
 struct Open<'a> {
     approvals: &'a Approvals,
     id: ApprovalId,
-    tell: &'a (dyn Fn(ApprovalRecord) + Send + Sync),
+    report: &'a (dyn Fn(ApprovalRecord) + Send + Sync),
     is_answered: bool,
 }
 
@@ -455,7 +455,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
             self.approvals.withdraw(self.id);
-            (self.tell)(ApprovalRecord::Withdrawn(self.id));
+            (self.report)(ApprovalRecord::Withdrawn(self.id));
         }
     }
 }

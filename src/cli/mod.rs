@@ -183,7 +183,7 @@ fn sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines =
         text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    let said: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    let said = said.join(" ").replace(" tip: ", "; ");
-    format!("{} (see steersman --help)", said.strip_prefix("error: ").unwrap_or(&said))
+    let parts: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let parts = parts.join(" ").replace(" tip: ", "; ");
+    format!("{} (see steersman --help)", parts.strip_prefix("error: ").unwrap_or(&parts))
 }

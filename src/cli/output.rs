@@ -184,7 +184,7 @@ impl WriterState {
         inner.waiting = inner.waiting.saturating_sub(bytes);
         let freed = if inner.waiting < limits::OUTPUT_BACKLOG / 2 { mem::take(&mut inner.wakers) } else { Vec::new() };
         drop(inner);
-        self.tell(freed);
+        self.wake(freed);
     }
 
     fn fail(&self, kind: io::ErrorKind) {
@@ -193,10 +193,10 @@ impl WriterState {
         inner.waiting = 0;
         let freed = mem::take(&mut inner.wakers);
         drop(inner);
-        self.tell(freed);
+        self.wake(freed);
     }
 
-    fn tell(&self, wakers: Vec<Waker>) {
+    fn wake(&self, wakers: Vec<Waker>) {
         self.progress.notify_waiters();
         wakers.into_iter().for_each(Waker::wake);
     }

@@ -27,7 +27,7 @@ use crate::sync::lock;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let plans = Arc::new(Plans::default());
-/// let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "Tell Ada.", "state": "pending"}]}"#;
+/// let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "EditListener Ada.", "state": "pending"}]}"#;
 /// let model = ScriptedProvider::new([Played::call("plan", steps), Played::text("Planned."), Played::text("Done.")]);
 /// let builder = Agent::with_provider(model.clone(), "You plan.").tool(PlanTool::new(plans.clone()));
 /// let mut agent = builder.plans(plans.clone()).await?;
@@ -45,10 +45,10 @@ use crate::sync::lock;
 pub struct Plans {
     inner: Mutex<Inner>,
     /// Hears of the user's changes, on the thread that makes them.
-    tell: OnceLock<Box<Tell>>,
+    listener: OnceLock<Box<EditListener>>,
 }
 
-type Tell = dyn Fn(&AgentId, PlanChanged) + Send + Sync;
+type EditListener = dyn Fn(&AgentId, PlanChanged) + Send + Sync;
 
 #[derive(Default)]
 struct Inner {
@@ -144,8 +144,8 @@ impl Plans {
             inner.version = version;
             changed
         };
-        if let Some(tell) = self.tell.get() {
-            tell(agent, changed);
+        if let Some(listener) = self.listener.get() {
+            listener(agent, changed);
         }
         Ok(())
     }
@@ -186,13 +186,13 @@ impl Plans {
     }
 
     /// Sets what hears of each change of the user; the first one stays.
-    pub fn on_edit(&self, tell: impl Fn(&AgentId, PlanChanged) + Send + Sync + 'static) {
-        let _ = self.tell.set(Box::new(tell));
+    pub fn on_edit(&self, listener: impl Fn(&AgentId, PlanChanged) + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
     }
 
     /// Tells whether somebody hears of the user's changes.
-    pub fn is_heard(&self) -> bool {
-        self.tell.get().is_some()
+    pub fn has_listener(&self) -> bool {
+        self.listener.get().is_some()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::text::is_blank;
 
 /// What one hook says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HookSaid {
+pub struct HookReply {
     /// What came of it.
     pub outcome: HookOutcome,
     /// Its words, for the user or the model.
@@ -51,7 +51,7 @@ struct Specific {
 
 const NO_REASON: &str = "the hook gives no reason";
 
-impl HookSaid {
+impl HookReply {
     /// Makes what has only an outcome and words.
     pub fn only(outcome: HookOutcome, words: impl Into<String>) -> Self {
         let words = Some(clipped(&words.into())).filter(|words| !is_blank(words));
@@ -60,23 +60,23 @@ impl HookSaid {
 }
 
 /// Reads how a hook ended.
-pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> HookSaid {
+pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> HookReply {
     match code {
         0 if output.trim_start().starts_with('{') => match serde_json::from_str::<Output>(output.trim()) {
-            Ok(output) => decided(event, output).unwrap_or_else(|why| HookSaid::only(HookOutcome::Failed, why)),
-            Err(error) => HookSaid::only(HookOutcome::Failed, format!("its output cannot be read: {error}")),
+            Ok(output) => decided(event, output).unwrap_or_else(|why| HookReply::only(HookOutcome::Failed, why)),
+            Err(error) => HookReply::only(HookOutcome::Failed, format!("its output cannot be read: {error}")),
         },
         0 => {
             let is_context = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
             let words = if is_context { output } else { "" };
-            let said = HookSaid::only(HookOutcome::Done, words);
-            HookSaid { context: framed(event, words), ..said }
+            let reply = HookReply::only(HookOutcome::Done, words);
+            HookReply { context: framed(event, words), ..reply }
         }
-        2 if event == HookEvent::SessionStart => HookSaid::only(HookOutcome::Failed, errors),
-        2 => HookSaid::only(HookOutcome::Blocked, or_no_reason(Some(errors.to_owned()))),
+        2 if event == HookEvent::SessionStart => HookReply::only(HookOutcome::Failed, errors),
+        2 => HookReply::only(HookOutcome::Blocked, or_no_reason(Some(errors.to_owned()))),
         code => {
             let first = errors.trim().lines().next().unwrap_or_default();
-            HookSaid::only(HookOutcome::Failed, format!("exit code {code} {first}"))
+            HookReply::only(HookOutcome::Failed, format!("exit code {code} {first}"))
         }
     }
 }
@@ -85,7 +85,7 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
 ///
 /// # Errors
 /// A sentence about what cannot be understood; nothing comes of the hook then.
-fn decided(event: HookEvent, output: Output) -> Result<HookSaid, String> {
+fn decided(event: HookEvent, output: Output) -> Result<HookReply, String> {
     let Output { r#continue, stop_reason, system_message, decision, reason, specific } = output;
     let specific = specific.unwrap_or_default();
     if let Some(other) = specific.hook_event_name.filter(|name| name != event.name()) {
@@ -117,9 +117,9 @@ fn decided(event: HookEvent, output: Output) -> Result<HookSaid, String> {
     };
     let stop = (r#continue == Some(false)).then(|| or_no_reason(stop_reason));
     let context = specific.additional_context.as_deref().and_then(|text| framed(event, text));
-    let said = HookSaid::only(outcome, words.or_else(|| stop.clone()).unwrap_or_default());
+    let reply = HookReply::only(outcome, words.or_else(|| stop.clone()).unwrap_or_default());
     let input = specific.updated_input.filter(|_| event == HookEvent::PreToolUse && outcome != HookOutcome::Blocked);
-    Ok(HookSaid { stop, input, context, ..said })
+    Ok(HookReply { stop, input, context, ..reply })
 }
 
 fn or_no_reason(words: Option<String>) -> String {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::agent::EndedHook;
 use crate::event::{HookOutcome, HookRun};
-use crate::hooks::HookSaid;
+use crate::hooks::HookReply;
 use crate::id::AgentId;
 use crate::limits;
 use crate::sync::lock;
@@ -40,7 +40,7 @@ impl BackgroundHooks {
     pub fn start(
         &self,
         agent: AgentId,
-        run: impl Future<Output = (HookRun, HookSaid)> + Send + 'static,
+        run: impl Future<Output = (HookRun, HookReply)> + Send + 'static,
     ) -> Result<(), String> {
         let (places, ended) = (Arc::clone(&self.places), Arc::clone(&self.ended));
         let mut running = lock(&self.running);
@@ -50,12 +50,12 @@ impl BackgroundHooks {
         }
         running.spawn(async move {
             let _place = places.acquire_owned().await;
-            let (mut run, said) = run.await;
-            (run.outcome, run.words) = without_decision(&said);
+            let (mut run, reply) = run.await;
+            (run.outcome, run.words) = without_decision(&reply);
             let mut ended = lock(&ended);
             let its = ended.entry(agent).or_default();
             if its.len() < limits::WAITING_HOOKS {
-                its.push(EndedHook { run, context: said.context });
+                its.push(EndedHook { run, context: reply.context });
             }
         });
         Ok(())
@@ -68,13 +68,13 @@ impl BackgroundHooks {
 }
 
 /// Returns what came of a run: what it decides has happened already.
-fn without_decision(said: &HookSaid) -> (HookOutcome, Option<String>) {
-    match said.outcome {
-        HookOutcome::Done if said.stop.is_none() => (HookOutcome::Done, said.words.clone()),
+fn without_decision(reply: &HookReply) -> (HookOutcome, Option<String>) {
+    match reply.outcome {
+        HookOutcome::Done if reply.stop.is_none() => (HookOutcome::Done, reply.words.clone()),
         HookOutcome::Started | HookOutcome::Done | HookOutcome::Allowed | HookOutcome::Asked | HookOutcome::Blocked => {
-            let words = said.words.as_deref().unwrap_or_default();
+            let words = reply.words.as_deref().unwrap_or_default();
             (HookOutcome::Failed, Some(format!("it runs in the background and decides nothing: {words}")))
         }
-        failed @ (HookOutcome::Failed | HookOutcome::TimedOut | HookOutcome::Changed) => (failed, said.words.clone()),
+        failed @ (HookOutcome::Failed | HookOutcome::TimedOut | HookOutcome::Changed) => (failed, reply.words.clone()),
     }
 }

@@ -19,7 +19,7 @@ use crate::hooks::background::BackgroundHooks;
 use crate::hooks::content::{HookPlaces, content_hash};
 use crate::hooks::input::{event_of, input, subjects};
 use crate::hooks::tool_names::to_ours;
-use crate::hooks::{Hook, HookRunner, HookSaid, HookWaiting, RunEnd, read_output};
+use crate::hooks::{Hook, HookReply, HookRunner, HookWaiting, RunEnd, read_output};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::ToolCall;
@@ -100,7 +100,7 @@ impl Hooks {
         found
     }
 
-    async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, tell: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {
+    async fn ask(&self, agent: &AgentId, point: HookPoint<'_>, emit: &(dyn Fn(Event) + Send + Sync)) -> HookAnswer {
         let matching = self.matching(&point, agent);
         if matching.is_empty() {
             return HookAnswer::default();
@@ -114,67 +114,67 @@ impl Hooks {
             let (start, trusted, input, id) = (self.start.clone(), trusted.clone(), input.clone(), id());
             let hook = trusted.hook.clone();
             let run = async move { start.run(&trusted, &input, id).await };
-            let said = match self.background.start(agent.clone(), run) {
-                Ok(()) => HookSaid::only(HookOutcome::Started, ""),
-                Err(why) => HookSaid::only(HookOutcome::Failed, why),
+            let reply = match self.background.start(agent.clone(), run) {
+                Ok(()) => HookReply::only(HookOutcome::Started, ""),
+                Err(why) => HookReply::only(HookOutcome::Failed, why),
             };
-            tell(Event::HookRan(report(&hook, call.map(|call| call.id.clone()), &said, Duration::ZERO)));
+            emit(Event::HookRan(report(&hook, call.map(|call| call.id.clone()), &reply, Duration::ZERO)));
         }
-        let runs: Vec<BoxFuture<'_, HookSaid>> = waited
+        let runs: Vec<BoxFuture<'_, HookReply>> = waited
             .into_iter()
             .map(|trusted| {
                 let (input, id) = (input.as_str(), id());
                 async move {
-                    let (run, said) = self.start.run(trusted, input, id).await;
-                    tell(Event::HookRan(run));
-                    said
+                    let (run, reply) = self.start.run(trusted, input, id).await;
+                    emit(Event::HookRan(run));
+                    reply
                 }
                 .boxed()
             })
             .collect();
         // In the order of the files, however long each takes.
-        let said: Vec<HookSaid> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
-        self.together(&said, call)
+        let reply: Vec<HookReply> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
+        self.together(&reply, call)
     }
 
     /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
-    fn together(&self, said: &[HookSaid], call: Option<&ToolCall>) -> HookAnswer {
+    fn together(&self, reply: &[HookReply], call: Option<&ToolCall>) -> HookAnswer {
         let words_of = |outcome: HookOutcome| -> Option<String> {
-            let its = said.iter().filter(|said| said.outcome == outcome);
-            let words: Vec<&str> = its.map(|said| said.words.as_deref().unwrap_or_default()).collect();
+            let its = reply.iter().filter(|reply| reply.outcome == outcome);
+            let words: Vec<&str> = its.map(|reply| reply.words.as_deref().unwrap_or_default()).collect();
             (!words.is_empty()).then(|| words.join("\n"))
         };
         let allow = || words_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
-        let changed = said.iter().find_map(|said| said.input.as_ref());
+        let changed = reply.iter().find_map(|reply| reply.input.as_ref());
         HookAnswer {
             block: words_of(HookOutcome::Blocked),
-            stop: said.iter().find_map(|said| said.stop.clone()),
+            stop: reply.iter().find_map(|reply| reply.stop.clone()),
             permission: words_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
             arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
-            context: said.iter().filter_map(|said| said.context.clone()).collect(),
+            context: reply.iter().filter_map(|reply| reply.context.clone()).collect(),
         }
     }
 }
 
 impl HookStart {
     /// Runs one hook, unless it is no longer what was trusted; returns what is told of the run, and what it said.
-    async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookSaid) {
+    async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookReply) {
         let began = Instant::now();
-        let said = self.said(trusted, input).await;
-        (report(&trusted.hook, call, &said, began.elapsed()), said)
+        let reply = self.reply(trusted, input).await;
+        (report(&trusted.hook, call, &reply, began.elapsed()), reply)
     }
 
-    async fn said(&self, trusted: &TrustedHook, input: &str) -> HookSaid {
+    async fn reply(&self, trusted: &TrustedHook, input: &str) -> HookReply {
         if let Err(why) = self.check(trusted).await {
-            return HookSaid::only(HookOutcome::Changed, why);
+            return HookReply::only(HookOutcome::Changed, why);
         }
         match self.runner.run(&trusted.hook, input).await {
             RunEnd::Ended { code, output, errors } => read_output(trusted.hook.event, code, &output, &errors),
             RunEnd::TimedOut => {
                 let seconds = trusted.hook.time.as_secs_f64();
-                HookSaid::only(HookOutcome::TimedOut, format!("it was ended after {seconds} s"))
+                HookReply::only(HookOutcome::TimedOut, format!("it was ended after {seconds} s"))
             }
-            RunEnd::Failed(why) => HookSaid::only(HookOutcome::Failed, why),
+            RunEnd::Failed(why) => HookReply::only(HookOutcome::Failed, why),
         }
     }
 
@@ -221,9 +221,9 @@ impl LoopHooks for Hooks {
         &'a self,
         agent: &'a AgentId,
         point: HookPoint<'a>,
-        tell: &'a (dyn Fn(Event) + Send + Sync),
+        emit: &'a (dyn Fn(Event) + Send + Sync),
     ) -> BoxFuture<'a, HookAnswer> {
-        self.ask(agent, point, tell).boxed()
+        self.ask(agent, point, emit).boxed()
     }
 
     fn ended(&self, agent: &AgentId) -> Vec<EndedHook> {
@@ -232,13 +232,13 @@ impl LoopHooks for Hooks {
 }
 
 /// Returns what is told of a run.
-fn report(hook: &Hook, call: Option<CallId>, said: &HookSaid, elapsed: Duration) -> HookRun {
+fn report(hook: &Hook, call: Option<CallId>, reply: &HookReply, elapsed: Duration) -> HookRun {
     HookRun {
         hook: hook.event,
         command: hook.whole_command(),
         call,
-        outcome: said.outcome,
-        words: said.words.clone(),
+        outcome: reply.outcome,
+        words: reply.words.clone(),
         elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
     }
 }

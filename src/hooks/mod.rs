@@ -25,7 +25,7 @@ mod matcher;
 mod run;
 mod tool_names;
 
-pub use answer::{HookSaid, read_output};
+pub use answer::{HookReply, read_output};
 pub use content::{HookPlaces, content_hash, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
 pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};

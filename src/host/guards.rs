@@ -15,7 +15,7 @@ pub(super) struct Guards {
     approvals: Arc<Approvals>,
     sandbox: Option<String>,
     context_files: Vec<String>,
-    said: Mode,
+    announced: Mode,
     changed: Arc<Notify>,
 }
 
@@ -30,7 +30,7 @@ impl Guards {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
         approvals.watch(Arc::new(move || wake.notify_one()));
-        let guards = Self { said: approvals.mode(), approvals, sandbox, context_files, changed };
+        let guards = Self { announced: approvals.mode(), approvals, sandbox, context_files, changed };
         listeners.emit(guards.event());
         guards
     }
@@ -43,15 +43,15 @@ impl Guards {
     /// Tells the listeners of another mode than the one last told.
     pub(super) fn say_change(&mut self, listeners: &ListenerList) {
         let mode = self.approvals.mode();
-        if mode != self.said {
-            self.said = mode;
+        if mode != self.announced {
+            self.announced = mode;
             listeners.emit(self.event());
         }
     }
 
     fn event(&self) -> Event {
         Event::Guards {
-            mode: self.said.name().to_owned(),
+            mode: self.announced.name().to_owned(),
             sandbox: self.sandbox.clone(),
             context_files: self.context_files.clone(),
         }

@@ -157,7 +157,7 @@ impl Handle {
         if self.crew.get(agent).is_none() {
             return Err(PlanRefused::Ended);
         }
-        if !self.plans.is_heard() {
+        if !self.plans.has_listener() {
             return Err(PlanRefused::NotReady);
         }
         self.plans.edit(agent, edit, sender)?;

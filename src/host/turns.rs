@@ -216,16 +216,16 @@ impl JobEvents {
 
     async fn next(&self) {
         self.jobs.has_news().await;
-        self.tell();
+        self.emit_job_events();
     }
 
     /// Ends every command that still runs.
     async fn end(&self) {
         self.jobs.end_all().await;
-        self.tell();
+        self.emit_job_events();
     }
 
-    fn tell(&self) {
+    fn emit_job_events(&self) {
         for JobNews { agent, parent, event } in self.jobs.take_news() {
             self.listeners.emit_as(agent, parent, event);
         }

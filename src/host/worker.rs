@@ -136,13 +136,13 @@ impl Worker {
             return;
         }
         let (mailbox, weak) = (Arc::clone(self.handle.mailbox()), Arc::downgrade(&servers));
-        let tell = move || {
+        let post = move || {
             if let Some(servers) = weak.upgrade() {
                 mailbox.push(Post::Notice(Notice::Servers(servers.status())));
             }
         };
-        tell();
-        servers.watch(Arc::new(tell));
+        post();
+        servers.watch(Arc::new(post));
         // The handle is asked for them by clients.
         self.handle.set_servers(servers);
     }

@@ -114,7 +114,7 @@ impl ListenerList {
 
 impl ListenerList {
     /// Passes a change of the agent's conversation to every listener.
-    pub fn tell_history(&self, change: HistoryChange<'_>) {
+    pub fn notify_history(&self, change: HistoryChange<'_>) {
         let attached = self.attached();
         for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_history(&self.agent, change));
@@ -122,7 +122,7 @@ impl ListenerList {
     }
 
     /// Passes what the next event of the agent does not say by itself to every listener.
-    pub fn tell_facts(&self, facts: &EventFacts) {
+    pub fn notify_facts(&self, facts: &EventFacts) {
         let attached = self.attached();
         for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_facts(&self.agent, facts));

@@ -57,12 +57,12 @@ impl Hints {
 
     /// Returns the words for a question.
     pub fn words(self) -> Vec<&'static str> {
-        let said = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
+        let words = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
         [
-            said(self.read_only, "changes nothing", "changes something"),
-            said(self.destructive, "may destroy something", "destroys nothing"),
-            said(self.idempotent, "may be repeated", "must not be repeated"),
-            said(self.open_world, "reaches the outside", "reaches nothing outside"),
+            words(self.read_only, "changes nothing", "changes something"),
+            words(self.destructive, "may destroy something", "destroys nothing"),
+            words(self.idempotent, "may be repeated", "must not be repeated"),
+            words(self.open_world, "reaches the outside", "reaches nothing outside"),
         ]
         .into_iter()
         .flatten()

@@ -180,8 +180,8 @@ impl Connection {
         let shared = &self.0;
         let id = shared.next.fetch_add(1, Ordering::Relaxed);
         let (answer, mut answered) = oneshot::channel();
-        let (tell, mut told) = watch::channel(None);
-        lock(&shared.inner).waiting.insert(id, OpenRequest { answer, progress: tell });
+        let (sender, mut progressed) = watch::channel(None);
+        lock(&shared.inner).waiting.insert(id, OpenRequest { answer, progress: sender });
         let mut open = RequestGuard { shared, id, on_drop };
         if let Some(lost) = shared.lost.borrow().clone() {
             return Err(RequestError::Lost(lost.why));
@@ -199,8 +199,8 @@ impl Connection {
                     // Without a sender the connection has ended.
                     return answer.unwrap_or_else(|_| Err(RequestError::Lost(shared.why_lost())));
                 }
-                Ok(()) = told.changed() => {
-                    if let Some(made) = told.borrow_and_update().clone() {
+                Ok(()) = progressed.changed() => {
+                    if let Some(made) = progressed.borrow_and_update().clone() {
                         progress(&made);
                     }
                     until = (Instant::now() + patience.idle).min(began + patience.most);
@@ -336,7 +336,7 @@ impl Shared {
         }
     }
 
-    fn told(self: &Arc<Self>, method: &str, params: &Value) {
+    fn on_notification(self: &Arc<Self>, method: &str, params: &Value) {
         match method {
             "notifications/progress" => {
                 let token = params.get("progressToken");
@@ -429,7 +429,7 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
             Arrival::Message(Incoming::Response { id, outcome }) => {
                 shared.answer(id, outcome.map_err(RequestError::Rpc));
             }
-            Arrival::Message(Incoming::Notification { method, params }) => shared.told(&method, &params),
+            Arrival::Message(Incoming::Notification { method, params }) => shared.on_notification(&method, &params),
             Arrival::Message(Incoming::Request { id, method, params }) => shared.asked(&id, &method, params),
             Arrival::Failed(id, SendError::Answered(error)) => shared.answer(id, Err(RequestError::Rpc(error))),
             Arrival::Failed(id, error) => shared.answer(id, Err(RequestError::Send(error))),

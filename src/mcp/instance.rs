@@ -172,7 +172,7 @@ impl Instance {
                 }
                 RequestError::Send(error @ SendError::Refused(_)) => return Err(self.not_taken(&error)),
                 RequestError::Rpc(error) | RequestError::Send(SendError::Answered(error)) => {
-                    return Err(self.said(&error));
+                    return Err(self.error_sentence(&error));
                 }
             }
         }
@@ -185,7 +185,7 @@ impl Instance {
     }
 
     /// Words an error of the server.
-    fn said(&self, error: &RpcError) -> String {
+    fn error_sentence(&self, error: &RpcError) -> String {
         // The user has to open an address first, which the server names.
         let wanted = error.data.get("elicitations").and_then(Value::as_array).filter(|_| error.code == -32042);
         let addresses: Vec<&str> =
@@ -202,7 +202,7 @@ impl Instance {
     ///
     /// # Errors
     /// One sentence.
-    pub async fn learn(&self) -> Result<(), String> {
+    pub async fn discover(&self) -> Result<(), String> {
         self.session().await.map(|_| ())
     }
 

@@ -47,7 +47,7 @@ impl ToolSearch {
         let args = self.parameters.validate(arguments).map_err(ToolError::Failed)?;
         let Some(servers) = self.servers.upgrade() else { return Err(ToolError::failed("the session has ended")) };
         let mut text = String::new();
-        for (server, outcome) in servers.learn(&self.agent).await {
+        for (server, outcome) in servers.discover(&self.agent).await {
             if let Err(why) = outcome {
                 let _ = writeln!(text, "[{server} cannot be searched: {}]", visible_line(&why));
             }

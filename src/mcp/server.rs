@@ -190,16 +190,16 @@ impl Server {
             // One that comes back later is compared with what it was.
             let gone = before.tools.into_iter().filter(|known| !listed.contains(&known.name));
             tools.extend(gone.collect::<Vec<_>>());
-            let (said, known) = (now.instructions, before.instructions);
-            let is_silent = said.is_empty();
-            let is_change = !is_silent && !known.is_empty() && said != known;
-            let instructions = if known.is_empty() { said.clone() } else { known };
+            let (given, known) = (now.instructions, before.instructions);
+            let is_silent = given.is_empty();
+            let is_change = !is_silent && !known.is_empty() && given != known;
+            let instructions = if known.is_empty() { given.clone() } else { known };
             let kept = Catalog { instructions, tools, resources: now.resources, prompts: now.prompts };
             *accepted = Some(kept.clone());
             inner.notes = notes;
             inner.is_silent = is_silent;
-            let is_new = is_change && inner.declined_instructions.as_ref() != Some(&said);
-            inner.proposed_instructions = is_new.then_some(said);
+            let is_new = is_change && inner.declined_instructions.as_ref() != Some(&given);
+            inner.proposed_instructions = is_new.then_some(given);
             kept
         };
         self.keep(&kept);

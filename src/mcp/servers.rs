@@ -174,10 +174,10 @@ impl Servers {
     }
 
     /// Starts the servers of an agent whose tools are not known; returns each with what came of it.
-    pub(super) async fn learn(&self, agent: &Agent) -> Vec<(String, Result<(), String>)> {
+    pub(super) async fn discover(&self, agent: &Agent) -> Vec<(String, Result<(), String>)> {
         let unknown = self.in_scope(&agent.scope).filter(|server| !server.is_known());
         let each = unknown.map(|server| async move {
-            let outcome = self.instance(server, &agent.directory).learn().await;
+            let outcome = self.instance(server, &agent.directory).discover().await;
             (server.definition().name.clone(), outcome)
         });
         join_all(each).await
@@ -214,7 +214,7 @@ impl Servers {
     /// One sentence.
     pub fn start(&self, name: &str) -> Result<(), String> {
         let instance = self.main_instance(name)?;
-        self.wait(async move { instance.learn().await })
+        self.wait(async move { instance.discover().await })
     }
 
     /// Returns the text of a prompt of a server, filled in with these words, for somebody who waits on a thread of its own.
@@ -224,7 +224,7 @@ impl Servers {
     pub fn prompt(&self, server: &str, name: &str, words: &str) -> Result<String, String> {
         let instance = self.main_instance(server)?;
         self.wait(async move {
-            instance.learn().await?;
+            instance.discover().await?;
             let prompts = instance.server().catalog().prompts;
             let prompt = prompts.iter().find(|prompt| prompt.name == name);
             let prompt = prompt.ok_or_else(|| format!("the server {server} has no prompt {}", visible_line(name)))?;
@@ -296,9 +296,9 @@ impl Servers {
             // The first one that the agent gets, for as long as it has it: the others stay as they were.
             let first = state.instructed_by.entry(name.clone()).or_insert_with(|| tool.name.clone());
             let instructions = if *first == tool.name { server.instructions() } else { String::new() };
-            let told = tool.definition.hash() + &instructions;
+            let described = tool.definition.hash() + &instructions;
             let known = state.has.get(&tool.name);
-            if known == Some(&told) {
+            if known == Some(&described) {
                 continue;
             }
             let instance = self.instance_of(server, agent);
@@ -310,7 +310,7 @@ impl Servers {
                 state.instructed_by.retain(|_, first| *first != tool.name);
                 continue;
             }
-            state.has.insert(tool.name.clone(), told);
+            state.has.insert(tool.name.clone(), described);
         }
         self.add_own_tools(agent, &mut state, &additions);
     }

@@ -69,7 +69,7 @@ impl ServerTool {
         let arguments: serde_json::Map<String, Value> =
             serde_json::from_str(&act.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
         // Only a server that runs says what it says of its tools now.
-        self.instance.learn().await.map_err(ToolError::Failed)?;
+        self.instance.discover().await.map_err(ToolError::Failed)?;
         server.ask_about_instructions().await;
         let refused = match server.ask_about_change(&now.name).await {
             ChangeAnswer::Accepted => None,

@@ -74,12 +74,12 @@ impl ErrorBody {
         };
         let inner = inner.get("error").filter(|error| error.is_object()).unwrap_or(inner);
         let holders = [inner, value];
-        let said = |names: &'static [&'static str]| {
+        let named = |names: &'static [&'static str]| {
             let members = holders.into_iter().flat_map(move |holder| names.iter().map(move |name| holder.get(*name)));
             members.flatten()
         };
         let status =
-            said(&["code", "status"]).find_map(number).or_else(|| said(&["type", "status", "code"]).find_map(word));
+            named(&["code", "status"]).find_map(number).or_else(|| named(&["type", "status", "code"]).find_map(word));
         let words = one_line(&words(value).unwrap_or_else(|| value.to_string()));
         let mut meaning = refusals::meaning(&value.to_string().to_lowercase());
         // llama.cpp puts the numbers beside its message.

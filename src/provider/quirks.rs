@@ -165,7 +165,7 @@ impl QuirkBook {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
         let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_default();
-        let Some(quirk) = refusals::learn(&message.to_lowercase(), used, &page.learned) else { return false };
+        let Some(quirk) = refusals::new_quirk(&message.to_lowercase(), used, &page.learned) else { return false };
         if !page.learned.contains(&quirk) {
             tracing::info!(model, ?quirk, "the server needs requests in another form");
             page.learned.push(quirk);

@@ -88,8 +88,8 @@ fn bare(name: &str) -> String {
 
 /// Returns why a proxy opens no tunnel; `None` for other errors. The error has no public type.
 fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
-    let said = request_causes(error);
-    let (_, what) = said.split_once("tunnel error: ")?;
+    let causes = request_causes(error);
+    let (_, what) = causes.split_once("tunnel error: ")?;
     if what.starts_with("proxy authorization required") {
         Some(("it needs a user and a password (407)", Advice::GiveUp))
     } else if what.starts_with("failed to create underlying connection") {
@@ -102,12 +102,12 @@ fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
 }
 
 fn connection(error: &reqwest::Error) -> String {
-    let said = request_causes(error);
-    if let Some((_, why)) = said.split_once("failed to lookup address information: ") {
+    let causes = request_causes(error);
+    if let Some((_, why)) = causes.split_once("failed to lookup address information: ") {
         return format!("DNS: the name is not known ({why})");
     }
-    if said.contains("dns error") {
-        return format!("DNS: {said}");
+    if causes.contains("dns error") {
+        return format!("DNS: {causes}");
     }
     match find::<io::Error>(error).map(io::Error::kind) {
         Some(ErrorKind::ConnectionRefused) => "connection refused; nothing listens at that port".to_owned(),
@@ -119,7 +119,7 @@ fn connection(error: &reqwest::Error) -> String {
         Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
             "the connection was closed while it was made".to_owned()
         }
-        _ => said,
+        _ => causes,
     }
 }
 

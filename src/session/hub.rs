@@ -68,14 +68,14 @@ impl Hub {
     }
 
     /// Sets what is called with each request before it is carried out, and with who asks; the first one stays.
-    pub fn on_request(&self, tell: impl Fn(&ClientId, &Request) + Send + Sync + 'static) {
-        let _ = self.on_request.set(Box::new(tell));
+    pub fn on_request(&self, listener: impl Fn(&ClientId, &Request) + Send + Sync + 'static) {
+        let _ = self.on_request.set(Box::new(listener));
     }
 
     /// Keeps what the run says for clients that join later.
     pub fn open(&self) {
         let members = Arc::clone(&self.members);
-        self.handle.mailbox().tap(Arc::new(move |post| members.said(post)));
+        self.handle.mailbox().tap(Arc::new(move |post| members.broadcast(post)));
     }
 
     /// Makes the client that the run was started with, a screen. It takes from the mailbox of the run itself, so the run does not
@@ -158,13 +158,13 @@ impl Hub {
 
     /// Carries a request of a client out, unless it was, and passes its reply on where it has one. Behind that the client
     /// looks at what the request was about.
-    pub(super) fn carry_out(&self, member: &Member, number: u64, request: Request, tell: impl FnOnce(Option<Reply>)) {
+    pub(super) fn carry_out(&self, member: &Member, number: u64, request: Request, answer: impl FnOnce(Option<Reply>)) {
         let client = member.name.clone().unwrap_or_else(ClientId::first);
         let mark = marks(&request);
-        if let Some(tell) = self.on_request.get() {
-            tell(&client, &request);
+        if let Some(listener) = self.on_request.get() {
+            listener(&client, &request);
         }
-        tell(self.requests.carry_out(Numbered { client, number, request }));
+        answer(self.requests.carry_out(Numbered { client, number, request }));
         mark(member);
         member.wake(WakeReason::Answers);
     }

@@ -46,8 +46,8 @@ impl LocalClient {
 
     /// Carries out a request with the number that the client gave it; once, however often it is sent. Passes its reply on
     /// where it has one, which is not among the answers. May take a moment.
-    pub(super) fn carry_out(&self, number: u64, request: Request, tell: impl FnOnce(Option<Reply>)) {
-        self.hub.carry_out(&self.member, number, request, tell);
+    pub(super) fn carry_out(&self, number: u64, request: Request, answer: impl FnOnce(Option<Reply>)) {
+        self.hub.carry_out(&self.member, number, request, answer);
     }
 }
 

@@ -129,13 +129,13 @@ impl Member {
 pub(super) struct Members {
     handle: Handle,
     list: Mutex<Vec<Weak<Member>>>,
-    /// What the run said, and what that means as a whole; taken before the list.
-    said: Mutex<Said>,
+    /// The posts of the run, and what that means as a whole; taken before the list.
+    log: Mutex<PostLog>,
     drafts: Arc<Drafts>,
 }
 
 #[derive(Default)]
-struct Said {
+struct PostLog {
     past: Past,
     fold: StatusFold,
     /// Whether the client that the run was started with is a screen.
@@ -146,7 +146,7 @@ struct Said {
 
 impl Members {
     pub(super) fn new(handle: Handle) -> Self {
-        Self { handle, list: Mutex::default(), said: Mutex::default(), drafts: Arc::default() }
+        Self { handle, list: Mutex::default(), log: Mutex::default(), drafts: Arc::default() }
     }
 
     /// Returns what their users are writing.
@@ -166,9 +166,9 @@ impl Members {
 
     /// Adds the screen that the run was started with. What an earlier process left is its own, out of the mailbox.
     pub(super) fn add_first_screen(&self, member: &Arc<Member>) {
-        let mut said = lock(&self.said);
-        said.has_screen = true;
-        if let Some(left) = said.unfinished.take() {
+        let mut log = lock(&self.log);
+        log.has_screen = true;
+        if let Some(left) = log.unfinished.take() {
             self.drafts.give(None, &left.drafts);
         }
         self.add(member);
@@ -177,10 +177,10 @@ impl Members {
     /// Adds a client that is told the past first: nothing comes between that and what happens from now on. A screen gets
     /// what an earlier process left, and the drafts of screens that are gone.
     pub(super) fn add_with_past(&self, member: &Arc<Member>) {
-        let mut said = lock(&self.said);
-        said.past.all().into_iter().for_each(|post| member.mail.push(post));
+        let mut log = lock(&self.log);
+        log.past.all().into_iter().for_each(|post| member.mail.push(post));
         if let Some(name) = member.name.as_ref().filter(|name| is_screen(name)) {
-            let mut left = said.unfinished.take().unwrap_or_default();
+            let mut left = log.unfinished.take().unwrap_or_default();
             let of_others = self.drafts.take_over(name, |client| self.find(client).is_none());
             self.drafts.give(Some(name.clone()), &left.drafts);
             left.drafts.extend(of_others);
@@ -193,19 +193,19 @@ impl Members {
 
     /// Looks at what the run means as a whole.
     pub(super) fn look<T>(&self, look: impl FnOnce(&StatusFold) -> T) -> T {
-        look(&lock(&self.said).fold)
+        look(&lock(&self.log).fold)
     }
 
     /// Passes a post of the run on to everyone but the first client, who gets it from the mailbox itself.
-    pub(super) fn said(&self, post: &Post) {
+    pub(super) fn broadcast(&self, post: &Post) {
         if let Post::Notice(Notice::Unfinished(left)) = post {
             return self.leave(left);
         }
         let size = size(post);
         {
-            let mut said = lock(&self.said);
-            said.past.push(post, size);
-            said.fold.apply(post);
+            let mut log = lock(&self.log);
+            log.past.push(post, size);
+            log.fold.apply(post);
             for member in self.all().iter().filter(|member| member.name.is_some()) {
                 member.mail(post, size);
             }
@@ -227,8 +227,8 @@ impl Members {
     /// Passes on what an earlier process left: to one screen alone, so that no draft is in two messages and nobody is asked
     /// twice.
     fn leave(&self, left: &Unfinished) {
-        let mut said = lock(&self.said);
-        if said.has_screen {
+        let mut log = lock(&self.log);
+        if log.has_screen {
             return self.drafts.give(None, &left.drafts);
         }
         match self.all().iter().find(|member| member.is_screen()) {
@@ -236,7 +236,7 @@ impl Members {
                 self.drafts.give(screen.name.clone(), &left.drafts);
                 screen.mail(&Post::Notice(Notice::Unfinished(left.clone())), 0);
             }
-            None => said.unfinished = Some(left.clone()),
+            None => log.unfinished = Some(left.clone()),
         }
     }
 
@@ -261,7 +261,7 @@ impl Members {
             }
             let gone = own.iter().filter(|_| member.name.as_ref() != by);
             let gone = gone.chain(others.iter().filter(|entry| !is_its(entry))).cloned();
-            tell_withdrawn(&member, by, gone.collect());
+            notify_withdrawn(&member, by, gone.collect());
         }
         self.handle.interloper().take_over(orphans, 0);
         own
@@ -270,7 +270,7 @@ impl Members {
     /// Tells the others that a client took a text out of its queue.
     pub(super) fn withdrawn(&self, by: Option<&ClientId>, entry: &Pending) {
         for member in self.all().iter().filter(|member| member.name.as_ref() != by) {
-            tell_withdrawn(member, by, vec![entry.clone()]);
+            notify_withdrawn(member, by, vec![entry.clone()]);
         }
     }
 
@@ -295,7 +295,7 @@ impl Members {
 }
 
 /// Tells a client that another one took texts out of their queues.
-fn tell_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
+fn notify_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
     if !entries.is_empty() {
         member.queues();
         member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);

@@ -136,8 +136,8 @@ impl BashTool {
                 Notify::AtEnd => "; you are told when it ends",
                 Notify::Never => "",
             };
-            let said = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
-            return Ok(with_notes(said, &notes));
+            let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
+            return Ok(with_notes(result, &notes));
         }
         self.wait_for(act, command, notes, &asking, context).await
     }
@@ -163,11 +163,11 @@ impl BashTool {
         let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
             drop(foreground);
             let id = to_background(act, command, Notify::AtEnd, context);
-            let said = format!(
+            let result = format!(
                 "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
                  you are told when it ends]\n"
             );
-            return Ok(with_notes(said, &notes));
+            return Ok(with_notes(result, &notes));
         };
         drop(foreground);
         let captured = command.run.finish(&mut sink).await;

@@ -179,7 +179,7 @@ impl GitCloneTool {
     async fn follow(&self, into: &Path, job: &Job, context: &ToolContext) -> Result<(), ToolError> {
         let memory = Some(self.bounds.memory);
         let mut running = self.spawner.start_own(job, memory).map_err(|error| not_started(&error))?;
-        let mut said = OutputTail::default();
+        let mut output = OutputTail::default();
         let mut broken = None;
         let began = Instant::now();
         let mut size = Size::default();
@@ -213,7 +213,7 @@ impl GitCloneTool {
                 }
                 read = running.read(&mut buffer) => match read {
                     Ok(0) | Err(_) => break,
-                    Ok(bytes) => said.push(buffer.get(..bytes).unwrap_or_default()),
+                    Ok(bytes) => output.push(buffer.get(..bytes).unwrap_or_default()),
                 },
             }
         }
@@ -222,7 +222,7 @@ impl GitCloneTool {
             code: ended.code,
             signal: ended.signal.map(signal_name),
             timed_out: broken == Some(Broken::Late),
-            bytes: said.total,
+            bytes: output.total,
             lines: None,
             lines_left_out: 0,
             killed: ended.killed,
@@ -252,8 +252,8 @@ impl GitCloneTool {
             }
             (None, None) if ended.code == Some(0) && is_large => Err(self.too_large()),
             (None, None) if ended.code == Some(0) => Ok(()),
-            (None, None) if said.is_out_of_memory() => Err(self.too_much_memory()),
-            (None, None) => Err(said.failure(&ended)),
+            (None, None) if output.is_out_of_memory() => Err(self.too_much_memory()),
+            (None, None) => Err(output.failure(&ended)),
         }
     }
 
@@ -294,16 +294,16 @@ impl GitCloneTool {
         };
         let mut running =
             self.spawner.start_own(&job, Some(self.bounds.memory)).map_err(|error| not_started(&error))?;
-        let mut said = OutputTail::default();
+        let mut output = OutputTail::default();
         let mut buffer = [0; 256];
         while let Ok(bytes @ 1..) = running.read(&mut buffer).await {
-            said.push(buffer.get(..bytes).unwrap_or_default());
+            output.push(buffer.get(..bytes).unwrap_or_default());
         }
         let ended = running.ended().await;
         if let Some(Failure::NotStarted(sentence)) = ended.failure {
             return Err(ToolError::Failed(sentence));
         }
-        said.version().ok_or_else(|| said.failure(&ended))
+        output.version().ok_or_else(|| output.failure(&ended))
     }
 }
 

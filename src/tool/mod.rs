@@ -341,7 +341,7 @@ pub struct ToolContext {
     /// Decides what may be done.
     pub approvals: Arc<Approvals>,
     /// Takes what there is to tell of the running call, in order.
-    pub tell: Arc<dyn Fn(ToolReport) + Send + Sync>,
+    pub report: Arc<dyn Fn(ToolReport) + Send + Sync>,
     /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
     pub additions: Additions,
     /// Takes images that belong to the result.
@@ -381,7 +381,7 @@ impl ToolContext {
             asker,
             cancellable: Cancellable::new(),
             approvals,
-            tell: Arc::new(|_| {}),
+            report: Arc::new(|_| {}),
             additions,
             images: ResultImages::default(),
             #[cfg(feature = "tools")]
@@ -391,12 +391,12 @@ impl ToolContext {
 
     /// Shows a piece of output live.
     pub fn progress(&self, text: impl Into<String>) {
-        (self.tell)(ToolReport::Progress(text.into()));
+        (self.report)(ToolReport::Progress(text.into()));
     }
 
     /// Says what a screen shows of the result.
     pub fn details(&self, details: Details) {
-        (self.tell)(ToolReport::Details(details));
+        (self.report)(ToolReport::Details(details));
     }
 
     /// Asks for leave to use a tool that changes and sends nothing, where a rule wants that; `what` is what it gets.
@@ -429,9 +429,9 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Failed`] with the refusal, for the model.
     pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
-        let tell = |record| (self.tell)(ToolReport::Approval(record));
-        self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| {
-            (self.tell)(ToolReport::Refused(refusal.fault));
+        let report = |record| (self.report)(ToolReport::Approval(record));
+        self.approvals.decide(&self.asker, act, &report).await.map_err(|refusal| {
+            (self.report)(ToolReport::Refused(refusal.fault));
             ToolError::Failed(refusal.words)
         })
     }

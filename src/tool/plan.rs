@@ -65,8 +65,8 @@ impl PlanTool {
         if plan.is_empty() {
             return Err(ToolError::failed("the plan has no steps; send them with `steps`"));
         }
-        let tell = |record| (context.tell)(ToolReport::Approval(record));
-        match context.approvals.ask_for_plan(&context.asker, plan.clone(), &tell).await {
+        let report = |record| (context.report)(ToolReport::Approval(record));
+        match context.approvals.ask_for_plan(&context.asker, plan.clone(), &report).await {
             PlanAnswer::Accepted(mode) => {
                 Ok(format!("The user accepted the plan. The mode is {} now: carry the plan out.", mode.name()))
             }
@@ -101,7 +101,7 @@ impl Tool for PlanTool {
                 let written =
                     self.plans.write(agent, steps).map_err(|refused| ToolError::failed(refused.to_string()))?;
                 if let Some(changed) = written.changed {
-                    (context.tell)(ToolReport::Plan(Box::new(changed)));
+                    (context.report)(ToolReport::Plan(Box::new(changed)));
                 }
                 if !written.by_user.is_empty() {
                     let what = summary(&written.by_user);

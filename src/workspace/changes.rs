@@ -103,8 +103,8 @@ impl Changes {
     }
 
     /// Sets what is called after each undo, with the turn and what was done about each file; the first one stays.
-    pub fn on_undone(&self, tell: impl Fn(Option<u32>, &[UndoneFile]) + Send + Sync + 'static) {
-        let _ = self.undone.set(Box::new(tell));
+    pub fn on_undone(&self, listener: impl Fn(Option<u32>, &[UndoneFile]) + Send + Sync + 'static) {
+        let _ = self.undone.set(Box::new(listener));
     }
 
     /// Notes an undo that the model is to be told of: the turn whose changes were undone, or `None` for all of a file.
@@ -163,10 +163,10 @@ impl Changes {
         inner.log.undone(turn, done);
         drop(inner);
         self.note_undone(turn, &report);
-        if let Some(tell) = self.undone.get()
+        if let Some(listener) = self.undone.get()
             && !report.is_empty()
         {
-            tell(turn, &report);
+            listener(turn, &report);
         }
         report
     }

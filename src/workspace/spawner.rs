@@ -207,10 +207,10 @@ impl Spawner {
             return Err(io::Error::other("the guard has no pipes"));
         };
         let (kill, asked) = oneshot::channel();
-        let (tell, ended) = watch::channel(None);
+        let (sender, ended) = watch::channel(None);
         let guard = GuardHandle { child, pid, control, status, mark };
         tokio::spawn(async move {
-            let mut child = guard.watch(asked, &tell).await;
+            let mut child = guard.watch(asked, &sender).await;
             // Reaps it.
             let _ = child.wait().await;
         });
@@ -301,7 +301,7 @@ struct GuardHandle {
 
 impl GuardHandle {
     /// Waits for the guard's word, tells it to kill when asked to, and does its work when it cannot.
-    async fn watch(self, asked: oneshot::Receiver<()>, tell: &watch::Sender<Option<Ended>>) -> Child {
+    async fn watch(self, asked: oneshot::Receiver<()>, sender: &watch::Sender<Option<Ended>>) -> Child {
         let Self { mut child, pid, control, status, mark } = self;
         let mut word = Box::pin(last_word(status));
         let ended = tokio::select! {
@@ -321,13 +321,13 @@ impl GuardHandle {
         let ended = match ended {
             Some(ended) if ended.left == 0 => ended,
             // It is lost, or could not end everything.
-            said => {
-                tokio::task::spawn_blocking(move || clear_away(pid, &mark, said.as_ref())).await.unwrap_or_default()
+            reported => {
+                tokio::task::spawn_blocking(move || clear_away(pid, &mark, reported.as_ref())).await.unwrap_or_default()
             }
         };
         // It has nothing more to do, unless the kernel holds somebody.
         let _ = tokio::time::timeout(limits::GUARD_EXIT_TIME, child.wait()).await;
-        tell.send_replace(Some(ended));
+        sender.send_replace(Some(ended));
         child
     }
 }
@@ -340,13 +340,13 @@ async fn last_word(status: impl AsyncRead + Unpin) -> Option<Ended> {
 }
 
 /// Kills the processes that a lost guard left, or that a guard reported as left.
-fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
+fn clear_away(guard: Pid, mark: &str, reported: Option<&Ended>) -> Ended {
     let mut killed = HashSet::new();
     let mut quiet = 0;
     // What the guard said needs it still, to adopt them; it ends by itself when they are gone.
     let marked = || {
         let mut found = processes::marked(guard, mark)?;
-        found.retain(|process| said.is_none() || process.pid != guard);
+        found.retain(|process| reported.is_none() || process.pid != guard);
         Ok(found)
     };
     for _ in 0..limits::CLEAR_ROUNDS {
@@ -366,8 +366,8 @@ fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let left = marked().map_or(1, |found| found.len());
     let lost = || Ended { failure: Some(Failure::GuardLost), ..Ended::default() };
-    let said = said.cloned().unwrap_or_else(lost);
-    Ended { killed: said.killed.saturating_add(count(killed.len())), left: count(left), ..said }
+    let ended = reported.cloned().unwrap_or_else(lost);
+    Ended { killed: ended.killed.saturating_add(count(killed.len())), left: count(left), ..ended }
 }
 
 fn mark() -> io::Result<String> {

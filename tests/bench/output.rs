@@ -48,7 +48,7 @@ fn row(name: &str, command: &str, timeout: u64) {
         let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
         let live = Arc::new(AtomicUsize::new(0));
         let counting = Arc::clone(&live);
-        context.tell = Arc::new(move |told| {
+        context.report = Arc::new(move |told| {
             if let ToolReport::Progress(piece) = told {
                 counting.fetch_add(piece.len(), Ordering::Relaxed);
             }

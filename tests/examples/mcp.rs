@@ -45,7 +45,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let spawner = Arc::new(Spawner::new(program, Sandbox::none(), environment));
     let around = Surroundings::new(spawner, approvals.clone());
     let servers = Servers::new(vec![ServerDefinition::new("clock", process)], around, here, None, 10);
-    servers.main_instance("clock")?.learn().await?;
+    servers.main_instance("clock")?.discover().await?;
 
     let call = Played::call("mcp__clock__time", "{}");
     let model = ScriptedProvider::new([call, Played::text("It is noon.")]);

@@ -40,7 +40,7 @@ impl Site {
         let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
         let told = Arc::new(Mutex::new(Vec::new()));
         let telling = Arc::clone(&told);
-        context.tell = Arc::new(move |piece| telling.lock().unwrap().push(piece));
+        context.report = Arc::new(move |piece| telling.lock().unwrap().push(piece));
         Self { dir, tool, context, told }
     }
 

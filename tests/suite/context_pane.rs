@@ -173,7 +173,7 @@ async fn instructions_of_a_directory_that_work_came_to_stand_there_by_their_name
     let note = Arc::new(Mutex::new(Some(format!("The files below say how work is done.\n\n{long}\n\n{short}"))));
     let nested = FnExtension::new("nested").at_boundary(move || {
         let text = note.lock().unwrap().take();
-        async move { text.map(|text| BoundaryNote { text, said: "instructions read".to_owned() }) }
+        async move { text.map(|text| BoundaryNote { text, notice: "instructions read".to_owned() }) }
     });
     let read = FnTool::new("read", "Reads.", Parameters::default(), |_, _| async { Ok("a".to_owned()) }.boxed());
     let builder = rig.builder().context_book(Arc::clone(&book));

@@ -34,7 +34,7 @@ fn a_count_holds_until_something_is_added_and_corrects_what_is() {
     let mut messages = talk(4_000);
     messages.push(Message::assistant("a".repeat(400)));
     // The model makes half as many tokens of it as was guessed.
-    assert!(sizes.learn(MODEL, (&messages[..2], 1), &[], &counted(1_000, 50), None));
+    assert!(sizes.record_usage(MODEL, (&messages[..2], 1), &[], &counted(1_000, 50), None));
     assert_eq!(sizes.of(MODEL, &messages, &[]), ConversationSize { tokens: 1_050, estimated: false });
     messages.push(Message::user("b".repeat(8_000)));
     let after = sizes.of(MODEL, &messages, &[]);
@@ -62,12 +62,12 @@ fn an_absurd_count_is_not_believed() {
     ] {
         let mut sizes = ContextSize::default();
         let before = sizes.of(MODEL, &messages, &[]);
-        assert!(!sizes.learn(MODEL, (&messages, 0), &[], &usage, window), "{usage:?}");
+        assert!(!sizes.record_usage(MODEL, (&messages, 0), &[], &usage, window), "{usage:?}");
         assert_eq!(sizes.of(MODEL, &messages, &[]), before);
     }
     // One that is only far off is believed, but corrects no more than fourfold.
     let mut sizes = ContextSize::default();
-    assert!(sizes.learn(MODEL, (&messages, 0), &[], &counted(500_000, 0), None));
+    assert!(sizes.record_usage(MODEL, (&messages, 0), &[], &counted(500_000, 0), None));
     sizes.forget();
     assert!(sizes.of(MODEL, &messages, &[]).tokens <= 4 * guess(&messages, &[]) + 4);
 }

@@ -107,7 +107,7 @@ async fn the_newest_commit_of_one_branch_comes_and_nothing_else() {
         let shown: Arc<Mutex<Vec<Details>>> = Arc::default();
         let seen = Arc::clone(&shown);
         let mut context = approving();
-        context.tell = Arc::new(move |told| {
+        context.report = Arc::new(move |told| {
             if let ToolReport::Details(details) = told {
                 seen.lock().unwrap().push(details);
             }

@@ -37,7 +37,7 @@ async fn run(command: &str, timeout: u64) -> Came {
     let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let telling = Arc::clone(&heard);
-    context.tell = Arc::new(move |piece| telling.lock().unwrap().push(piece));
+    context.report = Arc::new(move |piece| telling.lock().unwrap().push(piece));
     let Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
     let checked = bash.spec().parameters.validate(&Arguments::Object(map)).unwrap();
     let began = Instant::now();

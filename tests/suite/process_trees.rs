@@ -154,7 +154,7 @@ impl Site {
         let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
         let ready = Arc::new(AtomicBool::new(false));
         let (telling, printed) = (Arc::clone(&ready), Mutex::new(String::new()));
-        context.tell = Arc::new(move |told| {
+        context.report = Arc::new(move |told| {
             if let ToolReport::Progress(piece) = told {
                 let mut printed = printed.lock().unwrap();
                 printed.push_str(&piece);

@@ -82,7 +82,7 @@ impl Files {
     pub fn context(&self) -> ToolContext {
         let mut context = ToolContext::with_approvals(Arc::clone(&self.approvals));
         let details = Arc::clone(&self.details);
-        context.tell = Arc::new(move |told| {
+        context.report = Arc::new(move |told| {
             if let ToolReport::Details(told) = told {
                 details.lock().unwrap().push(told);
             }

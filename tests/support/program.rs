@@ -152,7 +152,7 @@ impl Program {
             });
         }
         let (error, errors) = channel();
-        let is_heard = child.stderr.is_some();
+        let has_listener = child.stderr.is_some();
         if let Some(output) = child.stderr.take() {
             std::thread::spawn(move || {
                 let mut output = BufReader::new(output);
@@ -164,7 +164,7 @@ impl Program {
         }
         let stdin = child.stdin.take();
         let (seen, said) = (String::new(), String::new());
-        Running { child, stdin, lines, seen, errors, said, is_heard, home: self.home }
+        Running { child, stdin, lines, seen, errors, said, has_listener, home: self.home }
     }
 }
 
@@ -177,7 +177,7 @@ pub struct Running {
     /// Gives standard error by lines until that is closed, which the end of the program does.
     errors: Receiver<String>,
     said: String,
-    is_heard: bool,
+    has_listener: bool,
     home: TempDir,
 }
 
@@ -278,7 +278,7 @@ impl Running {
             if left.is_zero() {
                 break false;
             }
-            if !self.is_heard {
+            if !self.has_listener {
                 // Nothing tells of its end.
                 std::thread::sleep(Duration::from_millis(5));
                 if self.child.try_wait().unwrap().is_some() {

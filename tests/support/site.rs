@@ -245,7 +245,7 @@ pub async fn call_in(
 ) -> (Result<String, String>, Vec<PageFacts>) {
     let told: Arc<Mutex<Vec<PageFacts>>> = Arc::default();
     let of_tell = Arc::clone(&told);
-    context.tell = Arc::new(move |one| {
+    context.report = Arc::new(move |one| {
         if let ToolReport::Details(Details::Page(facts)) = one {
             of_tell.lock().unwrap().push(facts);
         }

@@ -28,9 +28,9 @@ impl Approvals {
         &self,
         made: u32,
         more: u32,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
-        self.ask_program(ApprovalSubject::MoreCalls { made, more }, tell).await
+        self.ask_program(ApprovalSubject::MoreCalls { made, more }, report).await
     }
 
     /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
@@ -50,9 +50,9 @@ impl Approvals {
         &self,
         asker: &Asker,
         plan: Plan,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlanAnswer {
-        let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, tell).await {
+        let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, report).await {
             Some(Answer::Session) => Mode::AutoEdit,
             // A mode that was chosen meanwhile stays.
             Some(Answer::Once | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => match self.mode() {
@@ -71,9 +71,9 @@ impl Approvals {
     async fn ask_program(
         &self,
         subject: ApprovalSubject,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> PlainAnswer {
-        match self.ask_for(None, subject, tell).await {
+        match self.ask_for(None, subject, report).await {
             Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => {
                 PlainAnswer::Yes
             }
@@ -87,7 +87,7 @@ impl Approvals {
         &self,
         asker: Option<Asker>,
         subject: ApprovalSubject,
-        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Option<Answer> {
         let question = {
             let mut inner = lock(&self.inner);
@@ -97,18 +97,18 @@ impl Approvals {
             inner.open(asker, subject, String::new(), None, None)
         };
         let id = question.request.id;
-        let mut open = Open { approvals: self, id, tell, is_answered: false };
-        tell(ApprovalRecord::Asked(Box::new(question.request)));
+        let mut open = Open { approvals: self, id, report, is_answered: false };
+        report(ApprovalRecord::Asked(Box::new(question.request)));
         self.changed();
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
             Ok(Reply::Answer(answer)) => {
-                tell(ApprovalRecord::Answered(id, answer.clone()));
+                report(ApprovalRecord::Answered(id, answer.clone()));
                 Some(answer)
             }
             Ok(Reply::Denied(why)) => {
-                tell(ApprovalRecord::Denied(id, why));
+                report(ApprovalRecord::Denied(id, why));
                 None
             }
             Ok(Reply::Allowed) | Err(_) => None,

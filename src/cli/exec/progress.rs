@@ -34,7 +34,7 @@ impl Progress {
     }
 
     /// Notes anything that is no event.
-    pub fn heard(&mut self, post: &Post) {
+    pub fn on_post(&mut self, post: &Post) {
         self.run.post(post, clock::now());
     }
 

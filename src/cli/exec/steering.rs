@@ -371,7 +371,7 @@ impl<'a> ExecRun<'a> {
     }
 
     fn take(&mut self, post: &Post) {
-        self.progress.heard(post);
+        self.progress.on_post(post);
         match post {
             Post::Reply(reply) => self.replied(reply),
             Post::Approvals { open, .. } => self.open.clone_from(open),

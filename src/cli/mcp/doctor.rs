@@ -26,7 +26,7 @@ pub(super) fn run(flags: &Flags, names: &[String]) -> Result<Exit, String> {
             let servers = &servers;
             async move {
                 let outcome = match servers.main_instance(name) {
-                    Ok(instance) => instance.learn().await,
+                    Ok(instance) => instance.discover().await,
                     Err(why) => Err(why),
                 };
                 let status = servers.status().into_iter().find(|server| server.name == *name);

@@ -21,7 +21,7 @@ pub(super) fn log_in(flags: &Flags, name: &str) -> Result<Exit, String> {
         let server = servers.get(name).ok_or_else(|| format!("there is no server {name}"))?;
         let instance = servers.main_instance(name)?;
         let work = async {
-            let Err(why) = instance.learn().await else {
+            let Err(why) = instance.discover().await else {
                 say(&format!("the server {name} wants no login, or takes the one that there is"));
                 return Exit::Done;
             };
@@ -38,7 +38,7 @@ pub(super) fn log_in(flags: &Flags, name: &str) -> Result<Exit, String> {
                 say(&why);
                 return Exit::Failed;
             }
-            match instance.learn().await {
+            match instance.discover().await {
                 Ok(()) => say(&format!("logged in at {name}: {}", count(server.tools().len(), "tool"))),
                 Err(why) => say(&format!("logged in, but {why}")),
             }

@@ -33,7 +33,7 @@ pub struct Conversation {
 
 /// A text of the person during a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct SteeringText {
     pub text: String,
     /// What they are: an addition to the task or a rule.
     pub kind: TextKind,
@@ -63,7 +63,7 @@ pub struct Round {
     /// The calls with their results, in order.
     pub calls: Vec<FinishedCall>,
     /// The steering behind the results, in order.
-    pub steering: Vec<Heard>,
+    pub steering: Vec<SteeringText>,
 }
 
 /// A call with its result.
@@ -97,7 +97,7 @@ impl Conversation {
                 Role::System => {}
                 Role::User if text.starts_with(SUMMARY_HEAD) => {}
                 Role::User if text.starts_with(KEPT_HEAD) => talk.recall(&text),
-                Role::User => talk.hear(text),
+                Role::User => talk.add_user_text(text),
                 Role::Assistant if message.calls().is_empty() => talk.turn.answer = text,
                 Role::Assistant => {
                     let calls = message.calls().iter().map(|call| FinishedCall {
@@ -120,7 +120,7 @@ impl Conversation {
     }
 
     /// Takes what the user changed of the plan, or that a plan is to be accepted first.
-    fn hear_of_plan(&mut self, words: &str) {
+    fn take_plan_notice(&mut self, words: &str) {
         let struck_out = words.lines().filter_map(|line| line.strip_prefix("[-] ")?.split_once(' '));
         self.turn.struck_out = struck_out.map(|(_, text)| text.to_owned()).collect();
         let changes: Vec<&str> = words.lines().filter_map(|line| line.strip_prefix("- ")).collect();
@@ -150,10 +150,10 @@ impl Conversation {
         Some(call)
     }
 
-    fn hear(&mut self, text: String) {
+    fn add_user_text(&mut self, text: String) {
         if let Some((tag, rest)) = text.strip_prefix("<steer-").and_then(|text| text.split_once(" kind=\"plan\">\n")) {
             let words = rest.strip_suffix(&format!("\n</steer-{tag}>")).unwrap_or(rest);
-            self.hear_of_plan(words);
+            self.take_plan_notice(words);
             return;
         }
         let cancelled = |round: &Round| round.calls.iter().any(|done| done.result.starts_with("Error: cancelled"));
@@ -178,7 +178,7 @@ impl Conversation {
                         if framed.news != Some(RuleNews::Withdrawn) {
                             self.rules.push((framed.id.to_owned(), words.clone()));
                             if let Some(round) = self.turn.rounds.last_mut() {
-                                round.steering.push(Heard { text: words, kind: TextKind::Rule });
+                                round.steering.push(SteeringText { text: words, kind: TextKind::Rule });
                             }
                         }
                     }
@@ -189,7 +189,7 @@ impl Conversation {
 
     fn add(&mut self, text: String) {
         match self.turn.rounds.last_mut() {
-            Some(round) => round.steering.push(Heard { text, kind: TextKind::Add }),
+            Some(round) => round.steering.push(SteeringText { text, kind: TextKind::Add }),
             None => self.turn.opening.push(text),
         }
     }

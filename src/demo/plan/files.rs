@@ -52,7 +52,7 @@ pub fn ending_of(path: &str) -> Option<&str> {
 
 /// Orders files by how much they tell about a project: manifests, readmes, entry points, then the shallow ones. What is
 /// no text is left out.
-pub fn most_telling(paths: &[String]) -> Vec<String> {
+pub fn by_importance(paths: &[String]) -> Vec<String> {
     let mut ordered: Vec<&String> =
         paths.iter().filter(|path| has_known_ending(path) || rank(name_of(path)) < 2).collect();
     ordered.sort_by_key(|path| (path.matches('/').count() * 10 + rank(name_of(path)), path.len(), *path));

@@ -107,7 +107,7 @@ fn delegate_focus(view: &View) -> Step {
 
 /// Reads the main files; behind the reports of sub-agents the one at the centre, so that the answer can show it.
 fn read(view: &View) -> Step {
-    let telling = files::most_telling(&view.files);
+    let telling = files::by_importance(&view.files);
     if has_reports(view) {
         let centre = telling.get(..usize::from(view.files_read().is_empty())).unwrap_or_default();
         let named = and_code(centre);

@@ -46,7 +46,7 @@ impl Task {
     /// Writes the task for a sub-agent that has some files to look at: it says all there is to know.
     pub fn text(&self, paths: &[String], request: &str) -> String {
         let own: Vec<String> = paths.iter().filter(|path| self.covers(path)).cloned().collect();
-        let first: Vec<String> = files::most_telling(&own).into_iter().take(2).collect();
+        let first: Vec<String> = files::by_importance(&own).into_iter().take(2).collect();
         let with = |verb: &str, words: &[String]| match words {
             [] => String::new(),
             words => format!(" {verb} {}.", and_code(words)),

@@ -3,7 +3,7 @@
 //! Everything is derived anew for each request; steps and reports only read it.
 
 use crate::demo::markdown::{inline_quote, number};
-use crate::demo::plan::conversation::{Call, Conversation, Heard};
+use crate::demo::plan::conversation::{Call, Conversation, SteeringText};
 use crate::demo::plan::files;
 use crate::demo::plan::request::{Intent, Tool, ToolUse, speaks_of_the_whole, understand};
 use crate::demo::plan::results::{self, Hit};
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         let rules = talk.rules.iter().map(|(_, text)| text).filter(|text| !is_new(text));
         steering.extend(talk.turn.handled.iter().chain(rules).map(|text| Request::settled(text)));
         for (index, round) in talk.turn.rounds.iter().enumerate() {
-            let steered = |heard: &Heard| Request { kind: heard.kind, ..Request::new(&heard.text, index + 1) };
+            let steered = |heard: &SteeringText| Request { kind: heard.kind, ..Request::new(&heard.text, index + 1) };
             steering.extend(round.steering.iter().map(steered));
         }
         let task = Task::read(&request.text);
@@ -243,7 +243,7 @@ impl<'a> View<'a> {
         let turns = self.talk.earlier.iter().chain([&self.talk.turn]);
         let read: Vec<&str> =
             turns.flat_map(|turn| turn.succeeded("read")).map(|done| done.call.text("path")).collect();
-        files::most_telling(&self.files).into_iter().filter(|path| !read.contains(&path.as_str())).collect()
+        files::by_importance(&self.files).into_iter().filter(|path| !read.contains(&path.as_str())).collect()
     }
 
     /// Says what was found before in this conversation; empty when nothing was.

@@ -147,7 +147,7 @@ impl Drop for HttpTransport {
 async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outgoing>) {
     while let Some(message) = waiting.recv().await {
         let Some(id) = message.request else {
-            let _ = timeout(limits::MCP_NOTE_TIME, shared.tell(&message.message)).await;
+            let _ = timeout(limits::MCP_NOTE_TIME, shared.notify(&message.message)).await;
             let method = message.message.get("method").and_then(Value::as_str);
             if method == Some("notifications/initialized") {
                 let listening = tokio::spawn(listen(Arc::clone(&shared)));
@@ -180,7 +180,7 @@ impl Shared {
         if self.deliver(&body, Some(id)).await? { Ok(()) } else { Err(no_answer()) }
     }
 
-    async fn tell(&self, message: &Value) -> Result<(), SendError> {
+    async fn notify(&self, message: &Value) -> Result<(), SendError> {
         self.post(message).await.map(drop)
     }
 

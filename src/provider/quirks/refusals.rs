@@ -83,7 +83,7 @@ const INSTEAD: &[&str] = &[
 const LISTED: &[&str] = &["'input'", "\"input\"", "\n", ". ", ")"];
 
 /// Returns the quirk that follows from a refusal of a request that was made with the quirks `used`.
-pub(super) fn learn(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
+pub(super) fn new_quirk(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
     let holds_all = |words: &[&str]| words.iter().all(|word| message.contains(word));
     let holds_any = |words: &[&str]| words.iter().any(|word| message.contains(word));
     let is_new = |quirk: &Quirk| used.with(*quirk) != used;
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_schema_that_does_not_go_with_tools_is_sent_without_them_and_any_other_is_left_out() {
-        let learned = |message: &str| learn(&message.to_lowercase(), Quirks::default(), &[]);
+        let learned = |message: &str| new_quirk(&message.to_lowercase(), Quirks::default(), &[]);
         for message in [
             "Function calling with a response mime type: 'application/json' is unsupported",
             "json mode cannot be combined with tool/function calling",
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(learned("Invalid parameter: response_format"), Some(Quirk::Wants(Want::NoFormat)));
         // Refused again although no tool was there.
         let used = Quirks::default().with(Quirk::Wants(Want::FormatAlone));
-        let again = learn("`response_format` is not supported with tools", used, &[]);
+        let again = new_quirk("`response_format` is not supported with tools", used, &[]);
         assert_eq!(again, Some(Quirk::Wants(Want::NoFormat)));
     }
 }

@@ -158,9 +158,9 @@ fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
 
 fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<'a>) {
     match message {
-        Message::System { content } => input.push(said("system", content)),
+        Message::System { content } => input.push(text_item("system", content)),
         Message::User { content, images, .. } => match outgoing.images(images) {
-            ([], None) => input.push(said("user", content)),
+            ([], None) => input.push(text_item("user", content)),
             (images, note) => {
                 let texts = [Some(content.as_str()), note].into_iter().flatten();
                 let texts = texts.map(|text| ContentPart::InputText { text });
@@ -178,7 +178,7 @@ fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<
     }
 }
 
-fn said<'a>(role: &'static str, text: &'a str) -> Item<'a> {
+fn text_item<'a>(role: &'static str, text: &'a str) -> Item<'a> {
     Item::Message { role, content: Content::Text(text) }
 }
 
@@ -189,7 +189,7 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<It
     for part in parts {
         items.push(match part {
             Part::Opaque(json) => Item::Opaque(serde_json::from_str(json).ok()?),
-            Part::Text { text, .. } => said("assistant", text),
+            Part::Text { text, .. } => text_item("assistant", text),
             Part::Call { index, mark } => {
                 open.pop().filter(|due| due == index)?;
                 call(reply.tool_calls.get(*index)?, mark.as_deref())
@@ -201,7 +201,7 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<It
 
 fn translate<'a>(input: &mut Vec<Item<'a>>, reply: &'a AssistantMessage) {
     if !reply.content.is_empty() {
-        input.push(said("assistant", &reply.content));
+        input.push(text_item("assistant", &reply.content));
     }
     input.extend(reply.tool_calls.iter().map(|made| call(made, None)));
 }

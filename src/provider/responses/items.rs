@@ -297,7 +297,7 @@ impl Items {
         match kind {
             ItemKind::Message => {
                 self.refused |= content.iter().any(|part| !part.refusal.0.is_empty());
-                let rest = item.settle(content.iter().map(ItemPart::said), "");
+                let rest = item.settle(content.iter().map(ItemPart::visible_text), "");
                 self.show_text(at, &rest)
             }
             ItemKind::Reasoning => {
@@ -422,7 +422,7 @@ impl Item {
 }
 
 impl ItemPart<'_> {
-    fn said(&self) -> &str {
+    fn visible_text(&self) -> &str {
         if self.text.0.is_empty() { &self.refusal.0 } else { &self.text.0 }
     }
 }

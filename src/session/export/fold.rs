@@ -194,7 +194,7 @@ impl Fold {
             }
             Record::History { messages, .. } => self.system(&AgentId::main(), messages),
             Record::AgentHistory { agent, messages, .. } => self.system(&agent, messages),
-            Record::Event(envelope) => self.hear(envelope),
+            Record::Event(envelope) => self.apply(envelope),
             Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
         }
     }
@@ -215,7 +215,7 @@ impl Fold {
         self.agents.entry(number).or_insert_with(|| AgentPart::new(id.clone(), parent.cloned()))
     }
 
-    fn hear(&mut self, Envelope { at, agent: id, parent, event, .. }: Envelope) {
+    fn apply(&mut self, Envelope { at, agent: id, parent, event, .. }: Envelope) {
         match event {
             Event::SessionStarted { provider, model, tools, .. } => {
                 self.parts.provider = Some(provider);
@@ -235,7 +235,7 @@ impl Fold {
                     TextState { id: injection, kind, sent, is_mid_loop: mid_loop, step, after, ..TextState::default() };
                 self.agent(&id, parent.as_ref()).text(Item::Text { at, text: content, state });
             }
-            event => self.agent(&id, parent.as_ref()).hear(at, event),
+            event => self.agent(&id, parent.as_ref()).apply(at, event),
         }
     }
 }
@@ -293,7 +293,7 @@ impl AgentPart {
         self.items.push(Item::Note { at, text });
     }
 
-    fn hear(&mut self, at: Timestamp, event: Event) {
+    fn apply(&mut self, at: Timestamp, event: Event) {
         match event {
             Event::TurnStarted { .. } => self.items.push(Item::TurnStarted { at }),
             Event::TurnEnded { outcome, message, .. } => self.items.push(Item::TurnEnded { at, outcome, message }),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ForeignProgram;
 use super::build::Build;
-use super::source::{SourceLines, content, said, text, time};
+use super::source::{SourceLines, content, filled_text, text, time};
 use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
@@ -114,18 +114,18 @@ impl Project {
         let facts = &mut self.build.facts;
         let keep = |fact: &mut String, member: &str| {
             if fact.is_empty() {
-                *fact = said(line, member).unwrap_or_default();
+                *fact = filled_text(line, member).unwrap_or_default();
             }
         };
         keep(&mut facts.session, "sessionId");
         keep(&mut facts.directory, "cwd");
         keep(&mut facts.version, "version");
-        facts.branch = facts.branch.take().or_else(|| said(line, "gitBranch"));
+        facts.branch = facts.branch.take().or_else(|| filled_text(line, "gitBranch"));
     }
 
     /// Remembers where a line stands, so that others can name it.
     fn note(&mut self, agent: &AgentId, line: &Value) {
-        let Some(uuid) = said(line, "uuid") else { return };
+        let Some(uuid) = filled_text(line, "uuid") else { return };
         if agent.is_main() {
             self.lengths.insert(uuid.clone(), self.build.length());
             self.last = Some(uuid);
@@ -137,7 +137,7 @@ impl Project {
     /// Returns the agent that a line is of; the first line of a side chain is the task of a new one.
     fn agent(&mut self, line: &Value) -> AgentId {
         let is_side = line.get("isSidechain").and_then(Value::as_bool) == Some(true);
-        let name = said(line, "agentId").filter(|_| is_side);
+        let name = filled_text(line, "agentId").filter(|_| is_side);
         let parent = text(line, "parentUuid").and_then(|parent| self.chains.get(parent));
         let known = name.as_ref().and_then(|name| self.named.get(name)).or(parent.filter(|_| name.is_none()));
         match known {
@@ -212,12 +212,12 @@ impl Project {
 
     fn assistant(&mut self, agent: &AgentId, message: &Value) {
         let parts = message.get("content").unwrap_or(&Value::Null);
-        let model = said(message, "model");
+        let model = filled_text(message, "model");
         if model.as_deref() == Some(SYNTHETIC) {
             self.build.notice(agent, content(parts));
             return;
         }
-        let name = said(message, "id").unwrap_or_default();
+        let name = filled_text(message, "id").unwrap_or_default();
         if self.replies.get(agent).is_some_and(|(reply, _)| *reply != name) {
             self.close_reply(agent);
         }
@@ -239,12 +239,12 @@ impl Project {
     fn part(&mut self, agent: &AgentId, part: &Value) {
         match text(part, "type") {
             Some("text") => {
-                if let Some(words) = said(part, "text") {
+                if let Some(words) = filled_text(part, "text") {
                     self.build.answer(agent, words);
                 }
             }
             Some("thinking") => {
-                if let Some(words) = said(part, "thinking") {
+                if let Some(words) = filled_text(part, "thinking") {
                     self.build.thinking(agent, words);
                 }
             }

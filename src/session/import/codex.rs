@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ForeignProgram;
 use super::build::Build;
-use super::source::{SourceLines, content, said, text, time};
+use super::source::{SourceLines, content, filled_text, text, time};
 use crate::event::{Outcome, Usage};
 use crate::id::AgentId;
 use crate::message::{Arguments, Message};
@@ -77,18 +77,19 @@ impl Rollout {
         if !self.has_meta {
             self.has_meta = true;
             let facts = &mut self.build.facts;
-            facts.session = said(payload, "id").or_else(|| said(payload, "session_id")).unwrap_or_default();
+            facts.session =
+                filled_text(payload, "id").or_else(|| filled_text(payload, "session_id")).unwrap_or_default();
             facts.started = time(payload).or(facts.started);
-            facts.directory = said(payload, "cwd").unwrap_or_default();
-            facts.version = said(payload, "cli_version").unwrap_or_default();
-            facts.provider = said(payload, "model_provider").unwrap_or_default();
-            facts.branch = payload.get("git").and_then(|git| said(git, "branch"));
+            facts.directory = filled_text(payload, "cwd").unwrap_or_default();
+            facts.version = filled_text(payload, "cli_version").unwrap_or_default();
+            facts.provider = filled_text(payload, "model_provider").unwrap_or_default();
+            facts.branch = payload.get("git").and_then(|git| filled_text(git, "branch"));
         }
         true
     }
 
     fn context(&mut self, payload: &Value) -> bool {
-        self.model = said(payload, "model").or_else(|| self.model.take());
+        self.model = filled_text(payload, "model").or_else(|| self.model.take());
         let facts = &mut self.build.facts;
         facts.model = facts.model.take().or_else(|| self.model.clone());
         true
@@ -134,7 +135,7 @@ impl Rollout {
                 self.output(call, output);
             }
             Some("web_search_call") => {
-                let query = item.get("action").and_then(|action| said(action, "query")).unwrap_or_default();
+                let query = item.get("action").and_then(|action| filled_text(action, "query")).unwrap_or_default();
                 self.build.notice(&main, format!("The server searched the web: {query}"));
             }
             Some("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction" | "other") => {}
@@ -178,7 +179,7 @@ impl Rollout {
                 self.build.end(&main, Outcome::Completed, None);
             }
             Some("error") => {
-                let message = said(event, "message");
+                let message = filled_text(event, "message");
                 self.build.end(&main, Outcome::Failed, message);
             }
             // All others tell again what the items say, or how it looked on a screen.
@@ -221,7 +222,7 @@ impl Rollout {
             }
         };
         let messages = replacement.into_iter().flatten().filter_map(message).collect();
-        self.build.compacted(said(payload, "message").unwrap_or_default(), messages);
+        self.build.compacted(filled_text(payload, "message").unwrap_or_default(), messages);
         true
     }
 }

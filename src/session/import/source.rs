@@ -138,7 +138,7 @@ pub(super) fn text<'a>(value: &'a Value, member: &str) -> Option<&'a str> {
 }
 
 /// Returns a member that is a text and not empty.
-pub(super) fn said(value: &Value, member: &str) -> Option<String> {
+pub(super) fn filled_text(value: &Value, member: &str) -> Option<String> {
     text(value, member).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
@@ -151,7 +151,7 @@ pub(super) fn content(value: &Value) -> String {
     let Value::Array(parts) = value else { return value.as_str().unwrap_or_default().to_owned() };
     let part = |part: &Value| match text(part, "type") {
         Some("image" | "input_image") => Some("[image]".to_owned()),
-        Some(_) | None => said(part, "text"),
+        Some(_) | None => filled_text(part, "text"),
     };
     parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
 }

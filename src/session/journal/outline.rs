@@ -56,15 +56,15 @@ pub struct Outline {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Preview {
     /// What the user said, the first texts.
-    pub said: Vec<String>,
+    pub texts: Vec<String>,
     /// The last answer of the main agent.
     pub answer: String,
 }
 
 impl Preview {
     fn say(&mut self, text: &str) {
-        if self.said.len() < PREVIEW_TEXTS {
-            self.said.push(beginning(text));
+        if self.texts.len() < PREVIEW_TEXTS {
+            self.texts.push(beginning(text));
         }
     }
 }
@@ -182,7 +182,7 @@ impl Outline {
             }
             Record::Event(envelope) => {
                 self.last = self.last.max(Some(envelope.at));
-                self.hear(envelope.agent.is_main(), envelope.event);
+                self.apply(envelope.agent.is_main(), envelope.event);
             }
             Record::History { .. }
             | Record::AgentHistory { .. }
@@ -192,7 +192,7 @@ impl Outline {
         }
     }
 
-    fn hear(&mut self, is_main: bool, event: Event) {
+    fn apply(&mut self, is_main: bool, event: Event) {
         if let Event::AgentSpawned { .. } = event {
             self.agents += 1;
         } else if let Event::Tokens(usage) = event {
@@ -202,11 +202,11 @@ impl Outline {
                 self.model = usage.model;
             }
         } else if is_main {
-            self.hear_main(event);
+            self.apply_main(event);
         }
     }
 
-    fn hear_main(&mut self, event: Event) {
+    fn apply_main(&mut self, event: Event) {
         if let Event::TurnStarted { .. } = event {
             self.turns += 1;
             self.state = SessionState::Interrupted;

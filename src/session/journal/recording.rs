@@ -147,8 +147,8 @@ impl Journal {
     }
 
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
-    pub fn on_trouble(&self, tell: impl Fn(String) + Send + 'static) {
-        lock(&self.trouble).listen(Box::new(tell));
+    pub fn on_trouble(&self, listener: impl Fn(String) + Send + 'static) {
+        lock(&self.trouble).listen(Box::new(listener));
     }
 
     /// Ends the journal; returns a sentence about what is missing in it.

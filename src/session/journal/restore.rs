@@ -130,7 +130,7 @@ impl Fold {
                 self.agents.say(&agent, replaced, messages);
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
-            Record::Event(envelope) => return self.hear(envelope),
+            Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
                 // What was given back is in the message again, unless that says something else by now.
                 self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
@@ -171,11 +171,11 @@ impl Fold {
         }
     }
 
-    fn hear(&mut self, envelope: Envelope) -> Option<Envelope> {
+    fn apply(&mut self, envelope: Envelope) -> Option<Envelope> {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
         self.plans.apply(&envelope);
-        self.agents.hear(&envelope);
+        self.agents.apply(&envelope);
         if may_close(event) {
             self.open.retain(|open| !open.is_closed_by(agent, event));
         }

@@ -35,7 +35,7 @@ impl AgentsFold {
     }
 
     /// Takes an event.
-    pub(super) fn hear(&mut self, envelope: &Envelope) {
+    pub(super) fn apply(&mut self, envelope: &Envelope) {
         if let Event::AgentSpawned { child, persona, .. } = &envelope.event {
             if !child.is_synthesizer() {
                 self.begin(child, persona);

@@ -53,19 +53,19 @@ pub(super) enum Job {
 pub(super) struct TroubleReporter {
     to: Option<Box<dyn Fn(String) + Send>>,
     /// Said before anybody listened.
-    said: Vec<String>,
+    waiting: Vec<String>,
 }
 
 impl TroubleReporter {
     pub(super) fn listen(&mut self, to: Box<dyn Fn(String) + Send>) {
-        mem::take(&mut self.said).into_iter().for_each(&to);
+        mem::take(&mut self.waiting).into_iter().for_each(&to);
         self.to = Some(to);
     }
 
     pub(super) fn say(&mut self, sentence: String) {
         match &self.to {
             Some(to) => to(sentence),
-            None => self.said.push(sentence),
+            None => self.waiting.push(sentence),
         }
     }
 }

@@ -38,7 +38,7 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
             }
             match records.next()? {
                 Record::Accepted { to, entry } => fold.accept(to, entry),
-                Record::Event(envelope) => fold.hear(envelope),
+                Record::Event(envelope) => fold.apply(envelope),
                 Record::Session(_)
                 | Record::Run { .. }
                 | Record::History { .. }
@@ -94,7 +94,7 @@ impl Fold {
         self.push_queues(at);
     }
 
-    fn hear(&mut self, envelope: Envelope) {
+    fn apply(&mut self, envelope: Envelope) {
         self.seq = envelope.seq;
         let at = envelope.at;
         let changed = match &envelope.event {

@@ -217,7 +217,7 @@ impl OutputSink for JobSink<'_> {
     }
 
     fn shows(&mut self, text: String) {
-        self.jobs.tell(&self.job.scope, Event::JobOutput { id: self.job.id.clone(), text });
+        self.jobs.emit(&self.job.scope, Event::JobOutput { id: self.job.id.clone(), text });
     }
 }
 

@@ -177,7 +177,7 @@ impl Jobs {
             owner: job.owner,
             call: job.scope.call.clone(),
         };
-        self.tell(&job.scope, Event::JobStarted(start));
+        self.emit(&job.scope, Event::JobStarted(start));
         let id = job.id.clone();
         tokio::spawn(job::accompany(job, Arc::clone(self), new));
         id
@@ -256,7 +256,7 @@ impl Jobs {
     }
 
     /// Puts an event into the outbox; a piece of output behind one of the same job joins it.
-    pub(in crate::tool) fn tell(&self, scope: &JobScope, event: Event) {
+    pub(in crate::tool) fn emit(&self, scope: &JobScope, event: Event) {
         {
             let mut inner = self.inner();
             if let (
@@ -323,7 +323,7 @@ impl Jobs {
             let note = JobNote { end: Arc::clone(end), command: job.command.clone(), last: job.last_lines() };
             self.inner().notes.push((job.scope.agent.clone(), note));
         }
-        self.tell(&job.scope, Event::JobEnded(Box::new(end.as_ref().clone())));
+        self.emit(&job.scope, Event::JobEnded(Box::new(end.as_ref().clone())));
     }
 }
 

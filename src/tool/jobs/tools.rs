@@ -84,12 +84,12 @@ async fn write(args: &Args, context: &ToolContext) -> Result<String, ToolError> 
     let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
     let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
     is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
-    let mut said = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
+    let mut result = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
     if args.bool("end") {
         job.close_input().await;
-        said.push_str("[its input has ended]\n");
+        result.push_str("[its input has ended]\n");
     }
-    Ok(said)
+    Ok(result)
 }
 
 fn stop_tool(traits: Traits) -> FnTool {

@@ -163,7 +163,7 @@ fn row(outline: &Outline) -> ListChoice {
         parent.unwrap_or_default(),
     ];
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    let said = preview.said.iter().map(|text| format!("› {text}"));
+    let said = preview.texts.iter().map(|text| format!("› {text}"));
     let answer = (!preview.answer.is_empty()).then(|| format!("The last answer:\n{}", preview.answer));
     // The newest answer first: it says best how far the session came.
     let preview: Vec<String> = answer.into_iter().chain(said).collect();

@@ -21,16 +21,16 @@ use crate::workspace::sandbox::view::FileSystemView;
 /// # Errors
 /// One sentence; nothing may run then.
 pub(super) fn prepare(mounts: &[Mount], cwd: &Path, network: Network, user: (u32, u32)) -> Result<(), String> {
-    let said = |error: Errno| error.to_string();
+    let describe = |error: Errno| error.to_string();
     die_with_parent()?;
     if has_no_parent() {
         return Err("the parent process is gone".to_owned());
     }
     // The outer process blocks them all for itself, and the job would inherit it.
     SigSet::all().thread_unblock().map_err(|error| error.to_string())?;
-    rustix::process::setsid().map_err(said)?;
+    rustix::process::setsid().map_err(describe)?;
     // The maps of the next user are written through it: the one in the view is closed.
-    let processes = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
+    let processes = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(describe)?;
     let mut view = FileSystemView::new()?;
     for mount in mounts {
         view.add(mount)?;
@@ -47,7 +47,7 @@ pub(super) fn prepare(mounts: &[Mount], cwd: &Path, network: Network, user: (u32
     is_user(&processes, (user.0, here.0), (user.1, here.1)).map_err(|error| format!("no user for the job: {error}"))?;
     die_with_parent()?;
     // The job is the same user: it must not look into the process that reports its end.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(said)
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(describe)
 }
 
 /// Waits for the job and for everything else that ends; returns how the job ended.
@@ -94,12 +94,12 @@ fn raise_loopback() -> Result<(), String> {
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
 
-    let said = |error: Errno| error.to_string();
+    let describe = |error: Errno| error.to_string();
     let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
-    let socket = socket.map_err(said)?;
-    rustix::net::sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).map_err(said)?;
+    let socket = socket.map_err(describe)?;
+    rustix::net::sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).map_err(describe)?;
     let mut answer = [0; 1024];
-    let (read, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::empty()).map_err(said)?;
+    let (read, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::empty()).map_err(describe)?;
     let answer = answer.get(..read).unwrap_or_default();
     let kind = answer.get(4..).and_then(<[u8]>::first_chunk).copied().map(u16::from_ne_bytes);
     let number = answer.get(16..).and_then(<[u8]>::first_chunk).copied().map(i32::from_ne_bytes);

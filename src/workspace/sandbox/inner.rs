@@ -195,8 +195,8 @@ fn confine(order: &InnerArguments) -> Result<(), String> {
     use crate::workspace::sandbox::landlock::{self, UnixSockets};
     use crate::workspace::sandbox::{expected_mount, init, seccomp};
 
-    let said = |error: rustix::io::Errno| error.to_string();
-    set_no_new_privs(true).map_err(said)?;
+    let describe = |error: rustix::io::Errno| error.to_string();
+    set_no_new_privs(true).map_err(describe)?;
     expected_mount::check(&order.expected)?;
     if let Stage::First(user, group) = order.place {
         let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
@@ -205,7 +205,7 @@ fn confine(order: &InnerArguments) -> Result<(), String> {
     let nothing = CapabilitySet::empty();
     let sets = CapabilitySets { effective: nothing, permitted: nothing, inheritable: nothing };
     // With no new privileges not even the superuser's programs get them back.
-    set_capabilities(None, sets).map_err(said)?;
+    set_capabilities(None, sets).map_err(describe)?;
 
     let inet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut families = Vec::new();

@@ -90,18 +90,18 @@ mod kernel {
         writable: &[PathBuf],
         network: Network,
     ) -> Result<UnixSockets, String> {
-        let said = |error: landlock::RulesetError| error.to_string();
+        let describe = |error: landlock::RulesetError| error.to_string();
         let mut ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_all(LEAST))
-            .map_err(said)?
+            .map_err(describe)?
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(BEST))
-            .map_err(said)?
+            .map_err(describe)?
             .scope(Scope::from_all(BEST))
-            .map_err(said)?;
+            .map_err(describe)?;
         ruleset = match network {
-            Network::Off => ruleset.handle_access(AccessNet::from_all(ABI::V4)).map_err(said)?,
+            Network::Off => ruleset.handle_access(AccessNet::from_all(ABI::V4)).map_err(describe)?,
             Network::On => ruleset,
         };
         let read: BitFlags<AccessFs> = AccessFs::from_read(BEST);
@@ -109,15 +109,15 @@ mod kernel {
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
         let status = ruleset
             .create()
-            .map_err(said)?
+            .map_err(describe)?
             .add_rules(path_beneath_rules(readable, read))
-            .map_err(said)?
+            .map_err(describe)?
             .add_rules(path_beneath_rules(writable, write))
-            .map_err(said)?
+            .map_err(describe)?
             .add_rules(path_beneath_rules(places::DEVICES, device))
-            .map_err(said)?
+            .map_err(describe)?
             .restrict_self()
-            .map_err(said)?;
+            .map_err(describe)?;
         if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
             return Err("the kernel does not enforce Landlock".to_owned());
         }
@@ -131,9 +131,9 @@ mod kernel {
 
     /// Confines signals and abstract sockets to this process and what it starts, where the kernel can.
     pub(in crate::workspace::sandbox) fn scope() -> Result<(), String> {
-        let said = |error: landlock::RulesetError| error.to_string();
+        let describe = |error: landlock::RulesetError| error.to_string();
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
-        let scoped = ruleset.scope(Scope::from_all(BEST)).map_err(said)?;
-        scoped.create().map_err(said)?.restrict_self().map_err(said).map(|_| ())
+        let scoped = ruleset.scope(Scope::from_all(BEST)).map_err(describe)?;
+        scoped.create().map_err(describe)?.restrict_self().map_err(describe).map(|_| ())
     }
 }

@@ -32,8 +32,8 @@ pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String
     match tokio::time::timeout(limits::SANDBOX_PROBE, ending).await {
         Ok(Ok(output)) if output.status.success() => Ok(()),
         Ok(Ok(output)) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            let printed = String::from_utf8_lossy(&output.stderr);
+            let line = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
             Err(line.map_or_else(|| output.status.to_string(), |line| visible_line(line).into_owned()))
         }
         Ok(Err(error)) => Err(error.to_string()),

@@ -101,13 +101,13 @@ const SET_USER_ID: u64 = 0o4000;
 /// Refuses these system calls to this process and what it starts, for ever. `families` are the kinds of socket that may
 /// be opened.
 pub(super) fn confine(families: &[i32]) -> Result<(), String> {
-    let said = |error: seccompiler::Error| error.to_string();
+    let describe = |error: seccompiler::Error| error.to_string();
     #[cfg(target_arch = "x86_64")]
-    apply_filter(&second_numbers()).map_err(said)?;
+    apply_filter(&second_numbers()).map_err(describe)?;
     // Its flags lie in memory, where no filter looks; libraries then take `clone`.
     let clone3 = Rules::from([(libc::SYS_clone3, vec![])]);
-    apply_filter(&program(clone3, libc::ENOSYS)?).map_err(said)?;
-    apply_filter(&program(rules(families)?, libc::EPERM)?).map_err(said)
+    apply_filter(&program(clone3, libc::ENOSYS)?).map_err(describe)?;
+    apply_filter(&program(rules(families)?, libc::EPERM)?).map_err(describe)
 }
 
 fn rules(families: &[i32]) -> Result<Rules, String> {

@@ -67,12 +67,12 @@ impl FileSystemView {
 
     /// Makes the view the root of this process, and the machine's root unreachable.
     pub(super) fn enter(self) -> Result<(), String> {
-        let said = |error| named("the new root", error);
-        rustix::process::fchdir(&self.root).map_err(said)?;
-        rustix::process::pivot_root(".", ".").map_err(said)?;
+        let describe = |error| named("the new root", error);
+        rustix::process::fchdir(&self.root).map_err(describe)?;
+        rustix::process::pivot_root(".", ".").map_err(describe)?;
         // The old root lies over the new one now.
-        rustix::mount::unmount(".", UnmountFlags::DETACH).map_err(said)?;
-        rustix::process::chdir("/").map_err(said)?;
+        rustix::mount::unmount(".", UnmountFlags::DETACH).map_err(describe)?;
+        rustix::process::chdir("/").map_err(describe)?;
         self.restrict_inner_mounts()?;
         rustix::process::umask(self.mask);
         Ok(())
@@ -125,28 +125,28 @@ impl FileSystemView {
 
     /// Opens the place of a mount, and makes what is missing on the way to it.
     fn place(&self, at: &Path, wanted: FileType) -> Result<OwnedFd, String> {
-        let said = |error| failed(at, error);
+        let describe = |error| failed(at, error);
         let mut here = self.root.try_clone().map_err(|error| format!("{}: {error}", at.display()))?;
         let mut steps = at.components().peekable();
         while let Some(step) = steps.next() {
             let name = match step {
                 Component::RootDir => continue,
                 Component::Normal(name) => name,
-                Component::CurDir | Component::ParentDir | Component::Prefix(_) => return Err(said(Errno::INVAL)),
+                Component::CurDir | Component::ParentDir | Component::Prefix(_) => return Err(describe(Errno::INVAL)),
             };
             let wanted = if steps.peek().is_some() { FileType::Directory } else { wanted };
             let next = match rustix::fs::openat(&here, name, STEP, Mode::empty()) {
                 Err(Errno::NOENT) => {
                     self.must_be_own(&here, at)?;
                     if wanted == FileType::Directory {
-                        rustix::fs::mkdirat(&here, name, Mode::from_raw_mode(0o755)).map_err(said)?;
+                        rustix::fs::mkdirat(&here, name, Mode::from_raw_mode(0o755)).map_err(describe)?;
                     } else {
                         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                        rustix::fs::openat(&here, name, new, Mode::from_raw_mode(0o444)).map_err(said)?;
+                        rustix::fs::openat(&here, name, new, Mode::from_raw_mode(0o444)).map_err(describe)?;
                     }
-                    rustix::fs::openat(&here, name, STEP, Mode::empty()).map_err(said)?
+                    rustix::fs::openat(&here, name, STEP, Mode::empty()).map_err(describe)?
                 }
-                opened => opened.map_err(said)?,
+                opened => opened.map_err(describe)?,
             };
             let found = kind(&next)?;
             if found == FileType::Symlink || (found == FileType::Directory) != (wanted == FileType::Directory) {
@@ -184,12 +184,12 @@ impl FileSystemView {
 
 /// Makes a new file system, mounted nowhere yet.
 fn file_system(kind: &str, options: &[(&str, &str)], flags: MountFlags) -> Result<OwnedFd, String> {
-    let said = |error| named(kind, error);
-    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC).map_err(said)?;
+    let describe = |error| named(kind, error);
+    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC).map_err(describe)?;
     for (key, value) in options {
-        rustix::mount::fsconfig_set_string(&made, *key, *value).map_err(said)?;
+        rustix::mount::fsconfig_set_string(&made, *key, *value).map_err(describe)?;
     }
-    rustix::mount::fsconfig_create(&made).map_err(said)?;
+    rustix::mount::fsconfig_create(&made).map_err(describe)?;
     let mut attributes = MountAttrFlags::empty();
     for (flag, attribute) in [
         (MountFlags::RDONLY, MountAttrFlags::MOUNT_ATTR_RDONLY),
@@ -199,7 +199,7 @@ fn file_system(kind: &str, options: &[(&str, &str)], flags: MountFlags) -> Resul
     ] {
         attributes.set(attribute, flags.contains(flag));
     }
-    rustix::mount::fsmount(&made, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(said)
+    rustix::mount::fsmount(&made, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(describe)
 }
 
 /// Mounts what is mounted nowhere yet.

@@ -88,7 +88,7 @@ struct Comparison {
     /// The user decides about these.
     open: Vec<Difference>,
     /// Nobody can put these back, or what was there before is not known.
-    said: Vec<Difference>,
+    reported: Vec<Difference>,
     /// These need no word: the user's own, or harmless.
     silent: Vec<Difference>,
     /// Where each git directory is now.
@@ -338,11 +338,11 @@ impl Snapshot {
             let can_be_kept = !matches!(difference.before, PathContent::Unkept { .. });
             let list = match () {
                 () if is_users(difference) => &mut compared.silent,
-                () if difference.watch == ProtectionReason::Instructs => &mut compared.said,
-                () if difference.is_removed_repository(&found.repositories) => &mut compared.said,
+                () if difference.watch == ProtectionReason::Instructs => &mut compared.reported,
+                () if difference.is_removed_repository(&found.repositories) => &mut compared.reported,
                 () if !is_open => &mut compared.silent,
                 () if is_known && can_be_kept => &mut compared.open,
-                () => &mut compared.said,
+                () => &mut compared.reported,
             };
             list.push(difference.clone());
         }

@@ -263,10 +263,10 @@ impl OpenSnapshot {
         for _ in 0..limits::SNAPSHOT_ROUNDS {
             let snapshot = Arc::clone(&self.snapshot);
             let Ok(compared) = tokio::task::spawn_blocking(move || snapshot.compare()).await else { break };
-            for difference in &compared.said {
-                notes.push(said(difference));
+            for difference in &compared.reported {
+                notes.push(describe(difference));
             }
-            self.adopt(&compared.said);
+            self.adopt(&compared.reported);
             if compared.open.is_empty() {
                 self.accept(&compared);
                 self.is_decided = true;
@@ -390,7 +390,7 @@ fn changed(path: &Path, kept: &Path) -> String {
     )
 }
 
-fn said(difference: &Difference) -> String {
+fn describe(difference: &Difference) -> String {
     let place = shown(&difference.path);
     match difference.watch {
         ProtectionReason::Instructs => format!("[{WHO} changed {place}]"),

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use steersman::event::{HookEvent, HookOutcome};
-use steersman::hooks::{HookSaid, read_output};
+use steersman::hooks::{HookReply, read_output};
 
-fn said(event: HookEvent, output: &Value) -> HookSaid {
+fn said(event: HookEvent, output: &Value) -> HookReply {
     read_output(event, 0, &output.to_string(), "")
 }
 

@@ -109,6 +109,6 @@ fn waits_and_rules_count_with_a_clock_that_nobody_can_set() {
     let later = clock.at(jiff::SignedDuration::from_millis(50_349));
     // Whatever the time of day reads by then, a question shown at the beginning takes no key yet.
     let mut questions = steersman::tui::approval::Questions::default();
-    questions.heard(began);
+    questions.note_input(began);
     assert!(!questions.is_quiet(later) && questions.is_quiet(clock.at(jiff::SignedDuration::from_millis(50_351))));
 }

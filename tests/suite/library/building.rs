@@ -130,7 +130,7 @@ impl Extension for Waiting {
         async move {
             self.reached.notify_one();
             self.open.notified().await;
-            Some(BoundaryNote { text: "mind the gap".to_owned(), said: "noted".to_owned() })
+            Some(BoundaryNote { text: "mind the gap".to_owned(), notice: "noted".to_owned() })
         }
         .boxed()
     }
@@ -157,7 +157,7 @@ async fn hooks_of_an_extension_may_wait_and_their_texts_enter_in_place() {
 async fn an_extension_of_closures_adds_to_the_prompt_brings_tools_and_notes_and_may_wait() {
     let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("Done.")]);
     let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("seen") });
-    let note = || BoundaryNote { text: "mind the gap".to_owned(), said: "noted".to_owned() };
+    let note = || BoundaryNote { text: "mind the gap".to_owned(), notice: "noted".to_owned() };
     let extension = FnExtension::new("watch")
         .system_prompt("You watch.")
         .tool(look)

@@ -182,7 +182,7 @@ async fn a_change_that_is_told_outside_of_answers_is_taken() {
     });
     let yard = yard();
     let (servers, instance) = begin(&yard, server.definition("one"));
-    instance.learn().await.unwrap();
+    instance.discover().await.unwrap();
     gate.reached().await;
     assert_eq!(status(&servers).tools, ["mcp__one__echo"]);
     has_changed.store(true, Ordering::SeqCst);

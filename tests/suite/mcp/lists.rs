@@ -59,7 +59,7 @@ async fn a_list_that_changes_takes_effect_at_the_next_boundary() {
     // While the first request runs.
     write(&yard, &[tool("c", "third"), tool("a", "first")]);
     std::fs::write(yard.path("changed"), "").unwrap();
-    servers.main_instance("one").unwrap().learn().await.unwrap();
+    servers.main_instance("one").unwrap().discover().await.unwrap();
     wait_until("the new list is known", LONG, || servers.status()[0].tools == ["mcp__one__c", "mcp__one__a"]).await;
     go_on.notify_one();
     running.answered().await;
@@ -125,7 +125,7 @@ async fn a_changed_definition_is_shown_as_a_difference_before_the_next_call_and_
     ]);
     let servers = yard.servers(vec![one.clone()]);
     // The list is asked for when the server starts.
-    servers.main_instance("one").unwrap().learn().await.unwrap();
+    servers.main_instance("one").unwrap().discover().await.unwrap();
     assert!(servers.status()[0].notes[0].contains("the definition of a has changed"), "{:?}", servers.status());
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
     wait_until("a question is open", LONG, || !yard.approvals.open().is_empty()).await;

@@ -55,7 +55,7 @@ impl Real {
     async fn call_all(&self, definition: ServerDefinition, calls: &[Call]) {
         let name = definition.name.clone();
         let servers = self.yard.servers(vec![definition]);
-        servers.main_instance(&name).unwrap().learn().await.unwrap();
+        servers.main_instance(&name).unwrap().discover().await.unwrap();
         let offered: BTreeSet<String> = servers.status()[0].tools.iter().cloned().collect();
         let called: BTreeSet<String> = calls.iter().map(|(tool, ..)| format!("mcp__{name}__{tool}")).collect();
         assert_eq!(called, offered, "every tool of {name} is called once");

@@ -29,7 +29,7 @@ pub async fn agent(yard: &Yard, rig: &Rig, servers: &Arc<Servers>, window: u64) 
 /// Lets what a server offers be known, as from an earlier session.
 pub async fn known(yard: &Yard, definition: &ServerDefinition) {
     let servers = yard.servers(vec![definition.clone()]);
-    servers.main_instance(&definition.name).unwrap().learn().await.unwrap();
+    servers.main_instance(&definition.name).unwrap().discover().await.unwrap();
     servers.close();
 }
 

@@ -57,7 +57,7 @@ impl Agents {
             }
             Event::Tokens(usage) => {
                 let node = &mut self.nodes[index];
-                node.heard = Some(at);
+                node.last_activity = Some(at);
                 let cost = self.prices.cost_nanos(&with_model(usage, node));
                 node.count(usage, cost);
             }
@@ -232,10 +232,10 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.tools.clone_from(tools);
         }
         Event::TurnStarted { .. } => node.start(at),
-        Event::RoundStarted { .. } => node.hear(Activity::Waiting, at),
-        Event::ThinkingDelta { .. } => node.hear(Activity::Thinking, at),
-        Event::AssistantDelta { .. } => node.hear(Activity::Writing, at),
-        Event::Thinking { .. } | Event::Assistant { .. } => node.heard = Some(at),
+        Event::RoundStarted { .. } => node.on_activity(Activity::Waiting, at),
+        Event::ThinkingDelta { .. } => node.on_activity(Activity::Thinking, at),
+        Event::AssistantDelta { .. } => node.on_activity(Activity::Writing, at),
+        Event::Thinking { .. } | Event::Assistant { .. } => node.last_activity = Some(at),
         Event::ToolCall { id, name, arguments } => {
             node.steps = node.steps.saturating_add(1);
             node.repeats.count(name, arguments);
@@ -245,7 +245,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::ToolResult { id, .. } => {
             node.open.retain(|call| call.id != *id);
             if node.open.is_empty() {
-                node.hear(Activity::Waiting, at);
+                node.on_activity(Activity::Waiting, at);
             }
         }
         Event::ContextCap { tokens } => node.cap = *tokens,
@@ -262,7 +262,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::Notice { .. } => node.compacted(at),
         Event::Paused { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
         Event::Resumed { .. } => {
-            node.hear(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
+            node.on_activity(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
         Event::Question { id, call, .. } => {
             node.questions.push(id.clone());
@@ -273,7 +273,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::Answer { id, .. } => {
             node.questions.retain(|open| open != id);
             node.open.iter_mut().for_each(|open| open.answer(id, at));
-            node.heard = Some(at);
+            node.last_activity = Some(at);
         }
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
         Event::StepLimit { max } => node.max_steps = Some(*max),

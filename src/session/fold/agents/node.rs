@@ -66,7 +66,7 @@ pub struct AgentNode {
     /// Whether a text for it was held because of its age.
     pub(super) stale: bool,
     /// When the model was last heard, or last asked.
-    pub(super) heard: Option<Timestamp>,
+    pub(super) last_activity: Option<Timestamp>,
     pub(super) repeats: Repeats,
     /// Whether its turn is the user's and no part of its parent's.
     pub(super) has_own_turn: bool,
@@ -175,7 +175,7 @@ impl AgentNode {
             before: None,
             questions: Vec::new(),
             stale: false,
-            heard: None,
+            last_activity: None,
             repeats: Repeats::default(),
             has_own_turn: false,
             aged: false,
@@ -316,8 +316,8 @@ impl AgentNode {
     }
 
     /// Takes over what it does from something that arrived of the model.
-    pub(super) fn hear(&mut self, activity: Activity, at: Timestamp) {
-        self.heard = Some(at);
+    pub(super) fn on_activity(&mut self, activity: Activity, at: Timestamp) {
+        self.last_activity = Some(at);
         self.set(activity, at);
     }
 
@@ -337,14 +337,14 @@ impl AgentNode {
 
     pub(super) fn compacting(&mut self, messages: usize, at: Timestamp) {
         self.before = Some(self.activity.clone());
-        self.heard = Some(at);
+        self.last_activity = Some(at);
         self.set(Activity::Compacting(messages), at);
     }
 
     /// Goes back to what it did before older rounds were summarised; nothing changes when none were.
     pub(super) fn compacted(&mut self, at: Timestamp) {
         let Some(before) = self.before.take() else { return };
-        self.heard = Some(at);
+        self.last_activity = Some(at);
         match before {
             // No turn runs: a stop that was asked for has ended this too.
             Activity::Idle | Activity::Ended(..) => {
@@ -369,7 +369,7 @@ impl AgentNode {
         self.activity = Activity::Waiting;
         self.since = Some(at);
         self.started = Some(at);
-        self.heard = Some(at);
+        self.last_activity = Some(at);
         self.ended = None;
         self.steps = 0;
         self.open.clear();

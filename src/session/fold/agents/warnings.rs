@@ -82,7 +82,7 @@ fn silent(node: &AgentNode, now: Timestamp) -> Option<Warning> {
             | Activity::Thinking
             | Activity::Writing
     );
-    let since = node.heard.filter(|_| is_listening && !node.asking())?;
+    let since = node.last_activity.filter(|_| is_listening && !node.asking())?;
     let quiet = SignedDuration::try_from(limits::WARN_SILENCE).unwrap_or(SignedDuration::MAX);
     (now.duration_since(since) >= quiet).then_some(Warning::Silent { since })
 }
