@@ -89,25 +89,6 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-const NONE: KeyModifiers = KeyModifiers::NONE;
-const CTRL: KeyModifiers = KeyModifiers::CONTROL;
-const ALT: KeyModifiers = KeyModifiers::ALT;
-const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
-
-const fn row(
-    modifiers: KeyModifiers,
-    code: KeyCode,
-    action: Action,
-    name: &'static str,
-    help: &'static str,
-) -> Binding {
-    Binding { chord: Chord { code, modifiers }, action, name, help }
-}
-
-const fn also(modifiers: KeyModifiers, code: KeyCode, action: Action) -> Binding {
-    row(modifiers, code, action, "", "")
-}
-
 /// Tells whether the event is a key going down; a terminal with the kitty protocol also reports it coming up.
 pub fn pressed(key: &KeyEvent) -> bool {
     match key.kind {

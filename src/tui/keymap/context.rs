@@ -1,70 +1,85 @@
 //! Where a key has its meaning: one context for each pane and overlay, and one for everywhere.
 
-use super::{Binding, table};
+use std::sync::LazyLock;
 
-/// Where a binding holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Context {
-    /// Everywhere, unless the context has its own binding.
-    Global,
-    Composer,
+use super::Binding;
+use super::table::{TableRow, agent, bindings, everywhere, lists, message, reading};
+
+/// Makes the enum from one table: the context, its section in a file of keys, the heading of its keys in help, its keys.
+macro_rules! contexts {
+    ($($(#[$doc:meta])* $context:ident = $id:literal, $title:literal, $rows:expr;)*) => {
+        /// Where a binding holds.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Context {
+            $($(#[$doc])* $context,)*
+        }
+
+        impl Context {
+            /// Holds every context, in the order in which help shows them.
+            pub const ALL: [Self; [$(Self::$context),*].len()] = [$(Self::$context),*];
+
+            /// Returns the name of its section in a file of keys.
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$context => $id,)*
+                }
+            }
+
+            /// Returns the heading of its keys in help.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$context => $title,)*
+                }
+            }
+
+            pub(super) fn table(self) -> &'static [TableRow] {
+                match self {
+                    $(Self::$context => $rows,)*
+                }
+            }
+        }
+    };
+}
+
+contexts! {
+    Composer = "message", "Message", message::ROWS;
     /// What was sent before is searched.
-    History,
-    /// The agent tree has the focus.
-    Tree,
-    /// The filter of the agent tree is typed.
-    Filter,
-    Transcript,
-    /// The search in the transcript is typed.
-    Search,
+    History = "history", "Search of what was sent", reading::HISTORY;
+    /// Everywhere, unless the context has its own binding.
+    Global = "everywhere", "Everywhere", everywhere::ROWS;
     /// The pending list has the focus.
-    Pending,
-    Help,
-    /// The panel of a paused agent has the focus.
-    Paused,
-    Ledger,
+    Pending = "pending", "Pending", lists::PENDING;
+    /// The agent tree has the focus.
+    Tree = "agents", "Agents", agent::LIST;
+    /// The filter of the agent tree is typed.
+    Filter = "filter", "Filter of the agents", agent::FILTER;
+    Transcript = "transcript", "Transcript", reading::TRANSCRIPT;
+    /// The search in the transcript is typed.
+    Search = "search", "Search in the transcript", reading::SEARCH;
     /// The details of the shown agent have the focus.
-    Details,
-    /// A list of sessions or messages is open.
-    Choices,
+    Details = "details", "Details of an agent", agent::DETAILS;
+    /// The panel of a paused agent has the focus.
+    Paused = "paused", "Paused agent", agent::PAUSED;
+    Ledger = "ledger", "Ledger", lists::LEDGER;
     /// The list of changed files is open.
-    Changes,
+    Changes = "changes", "Changed files", lists::CHANGES;
     /// The plan of an agent is open.
-    Plan,
+    Plan = "plan", "Plan of an agent", lists::PLAN;
     /// The list of what fills a context window is open.
-    Window,
+    Window = "window", "Context window", lists::WINDOW;
     /// The list of jobs is open.
-    Jobs,
+    Jobs = "jobs", "Jobs", lists::JOBS;
+    Help = "help", "Help", lists::HELP;
+    /// A list of sessions or messages is open.
+    Choices = "choices", "List of sessions or messages", lists::CHOICES;
     /// A recorded session is replayed.
-    Replay,
+    Replay = "replay", "Replay", reading::REPLAY;
 }
 
 impl Context {
-    /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 18] = [
-        Self::Composer,
-        Self::History,
-        Self::Global,
-        Self::Pending,
-        Self::Tree,
-        Self::Filter,
-        Self::Transcript,
-        Self::Search,
-        Self::Details,
-        Self::Paused,
-        Self::Ledger,
-        Self::Changes,
-        Self::Plan,
-        Self::Window,
-        Self::Jobs,
-        Self::Help,
-        Self::Choices,
-        Self::Replay,
-    ];
-
     /// Returns its place in [`Context::ALL`].
     pub(super) fn index(self) -> usize {
-        Self::ALL.iter().position(|context| *context == self).unwrap_or_default()
+        self as usize
     }
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
@@ -77,73 +92,8 @@ impl Context {
 
     /// Returns its usual keys.
     pub fn rows(self) -> &'static [Binding] {
-        match self {
-            Self::Composer => table::message::ROWS,
-            Self::Global => table::everywhere::ROWS,
-            Self::Pending => table::lists::PENDING,
-            Self::History => table::reading::HISTORY,
-            Self::Tree => table::agent::LIST,
-            Self::Filter => table::agent::FILTER,
-            Self::Transcript => table::reading::TRANSCRIPT,
-            Self::Search => table::reading::SEARCH,
-            Self::Paused => table::agent::PAUSED,
-            Self::Ledger => table::lists::LEDGER,
-            Self::Changes => table::lists::CHANGES,
-            Self::Plan => table::lists::PLAN,
-            Self::Window => table::lists::WINDOW,
-            Self::Jobs => table::lists::JOBS,
-            Self::Help => table::lists::HELP,
-            Self::Details => table::agent::DETAILS,
-            Self::Choices => table::lists::CHOICES,
-            Self::Replay => table::reading::REPLAY,
-        }
-    }
-
-    /// Returns the name of its section in a file of keys.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Composer => "message",
-            Self::Global => "everywhere",
-            Self::Pending => "pending",
-            Self::History => "history",
-            Self::Tree => "agents",
-            Self::Filter => "filter",
-            Self::Transcript => "transcript",
-            Self::Search => "search",
-            Self::Paused => "paused",
-            Self::Ledger => "ledger",
-            Self::Changes => "changes",
-            Self::Plan => "plan",
-            Self::Window => "window",
-            Self::Jobs => "jobs",
-            Self::Help => "help",
-            Self::Details => "details",
-            Self::Choices => "choices",
-            Self::Replay => "replay",
-        }
-    }
-
-    /// Returns the heading of its keys in help.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Global => "Everywhere",
-            Self::Composer => "Message",
-            Self::History => "Search of what was sent",
-            Self::Tree => "Agents",
-            Self::Filter => "Filter of the agents",
-            Self::Transcript => "Transcript",
-            Self::Search => "Search in the transcript",
-            Self::Pending => "Pending",
-            Self::Help => "Help",
-            Self::Paused => "Paused agent",
-            Self::Ledger => "Ledger",
-            Self::Changes => "Changed files",
-            Self::Plan => "Plan of an agent",
-            Self::Window => "Context window",
-            Self::Jobs => "Jobs",
-            Self::Details => "Details of an agent",
-            Self::Choices => "List of sessions or messages",
-            Self::Replay => "Replay",
-        }
+        static ROWS: LazyLock<[Vec<Binding>; Context::ALL.len()]> =
+            LazyLock::new(|| Context::ALL.map(|context| bindings(context.table())));
+        ROWS.get(self.index()).map(Vec::as_slice).unwrap_or_default()
     }
 }

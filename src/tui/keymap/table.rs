@@ -5,3 +5,40 @@ pub(super) mod everywhere;
 pub(super) mod lists;
 pub(super) mod message;
 pub(super) mod reading;
+
+use super::{Action, Binding, Chord};
+
+/// A row of a table: keys that do the same, with two blanks between them, and what help says of them.
+#[derive(Debug, Clone, Copy)]
+pub struct TableRow {
+    pub(super) keys: &'static str,
+    action: Action,
+    name: &'static str,
+    help: &'static str,
+}
+
+/// Makes a row that help shows by its keys.
+const fn key(keys: &'static str, action: Action, help: &'static str) -> TableRow {
+    row(keys, action, keys, help)
+}
+
+/// Makes a row that help shows by another name: it speaks for those behind it too.
+const fn row(keys: &'static str, action: Action, name: &'static str, help: &'static str) -> TableRow {
+    TableRow { keys, action, name, help }
+}
+
+/// Makes a row that the one before it speaks for.
+const fn also(keys: &'static str, action: Action) -> TableRow {
+    row(keys, action, "", "")
+}
+
+/// Returns a binding for each key of a table.
+pub(super) fn bindings(rows: &[TableRow]) -> Vec<Binding> {
+    let of_row = |row: &TableRow| {
+        let TableRow { keys, action, name, help } = *row;
+        let chords = keys.split("  ").filter_map(|key| Chord::parse(key).ok());
+        let names = std::iter::once((name, help)).chain(std::iter::repeat(("", "")));
+        chords.zip(names).map(move |(chord, (name, help))| Binding { chord, action, name, help })
+    };
+    rows.iter().flat_map(of_row).collect()
+}

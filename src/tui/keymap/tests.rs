@@ -14,6 +14,13 @@ fn no_key_has_two_meanings_in_one_context() {
 }
 
 #[test]
+fn every_key_of_a_table_is_written_as_keys_are() {
+    for key in Context::ALL.iter().flat_map(|context| context.table()).flat_map(|row| row.keys.split("  ")) {
+        assert_eq!(Chord::parse(key).map(|chord| chord.to_string()).as_deref(), Ok(key));
+    }
+}
+
+#[test]
 fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
     for binding in Context::ALL.iter().flat_map(|context| context.rows()) {
         assert_eq!(binding.name.is_empty(), binding.help.is_empty(), "{binding:?}");
@@ -22,7 +29,8 @@ fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
 
 #[test]
 fn the_four_spellings_of_ctrl_underscore_are_one() {
-    for (c, modifiers) in [('7', CTRL), ('/', CTRL), ('_', CTRL), ('_', CTRL | SHIFT), ('-', CTRL | SHIFT)] {
+    let (ctrl, shift) = (KeyModifiers::CONTROL, KeyModifiers::SHIFT);
+    for (c, modifiers) in [('7', ctrl), ('/', ctrl), ('_', ctrl), ('_', ctrl | shift), ('-', ctrl | shift)] {
         let chord = Chord::of(&KeyEvent::new(KeyCode::Char(c), modifiers));
         assert_eq!(Keymap::default().lookup(Context::Composer, chord), Some(Action::Undo), "{c} {modifiers:?}");
     }
