@@ -143,15 +143,18 @@ pub enum Takes {
     Any,
 }
 
-const fn row(
-    verb: Verb,
-    name: &'static str,
-    usage: &'static str,
-    takes: Takes,
-    key: &'static str,
-    help: &'static str,
-) -> Command {
-    Command { verb, name, usage, takes, help, key }
+const fn row(verb: Verb, usage: &'static str, takes: Takes, key: &'static str, help: &'static str) -> Command {
+    Command { verb, name: name_in(usage), usage, takes, help, key }
+}
+
+/// Returns the word between the slash and the first blank.
+const fn name_in(usage: &'static str) -> &'static str {
+    let (_, rest) = usage.split_at(1);
+    let mut end = 0;
+    while end < rest.len() && rest.as_bytes()[end] != b' ' {
+        end += 1;
+    }
+    rest.split_at(end).0
 }
 
 use Takes::{Any, Nothing, Text, Word};
@@ -160,35 +163,19 @@ use Takes::{Any, Nothing, Text, Word};
 pub const COMMANDS: &[Command] = &[
     row(
         Verb::Help,
-        "help",
         "/help [TOPIC]",
         Any,
         "F1",
         "the keys, the commands and the manual: the page of a topic, or a search",
     ),
-    row(
-        Verb::Model,
-        "model",
-        "/model [NAME]",
-        Word,
-        "F6",
-        "use this model from the next request on; without a name: list them",
-    ),
-    row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen; asks first"),
-    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; asks first"),
-    row(Verb::Cancel, "cancel", "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
-    row(
-        Verb::Line(LineVerb::Yes),
-        "yes",
-        "/yes [N]",
-        Word,
-        "Alt+Y",
-        "answer the question, or question N: yes, this once",
-    ),
-    row(Verb::Line(LineVerb::Session), "session", "/session [N]", Word, "Alt+S", "answer it: yes, for this session"),
+    row(Verb::Model, "/model [NAME]", Word, "F6", "use this model from the next request on; without a name: list them"),
+    row(Verb::New, "/new", Nothing, "F9", "new conversation on an empty screen; asks first"),
+    row(Verb::Reset, "/reset", Nothing, "F10", "back to the system prompt; asks first"),
+    row(Verb::Cancel, "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
+    row(Verb::Line(LineVerb::Yes), "/yes [N]", Word, "Alt+Y", "answer the question, or question N: yes, this once"),
+    row(Verb::Line(LineVerb::Session), "/session [N]", Word, "Alt+S", "answer it: yes, for this session"),
     row(
         Verb::Line(LineVerb::Always),
-        "always",
         "/always [N]",
         Word,
         "Alt+A",
@@ -196,17 +183,15 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Line(LineVerb::Everywhere),
-        "everywhere",
         "/everywhere [N]",
         Word,
         "Alt+U",
         "answer it: yes, and keep the rule for later sessions of every project",
     ),
-    row(Verb::Line(LineVerb::No), "no", "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
-    row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
+    row(Verb::Line(LineVerb::No), "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
+    row(Verb::Now, "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
     row(
         Verb::Send(TextKind::Instead),
-        "instead",
         "/instead TEXT",
         Text,
         "Alt+V",
@@ -214,7 +199,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Send(TextKind::Note),
-        "note",
         "/note TEXT",
         Text,
         "Alt+V",
@@ -222,7 +206,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Send(TextKind::Rule),
-        "rule",
         "/rule TEXT",
         Text,
         "Alt+V",
@@ -230,7 +213,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::When(Recurrence::Once),
-        "when",
         "/when CONDITION: TEXT",
         Text,
         "",
@@ -238,26 +220,17 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::When(Recurrence::Every),
-        "every",
         "/every CONDITION: TEXT",
         Text,
         "",
         "send this text each time that a condition is met, such as 20 steps",
     ),
-    row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
-    row(Verb::Pending, "pending", "/pending", Nothing, "F2", "go to the pending texts"),
-    row(
-        Verb::Ledger,
-        "ledger",
-        "/ledger",
-        Nothing,
-        "F4",
-        "the ledger: every text that was sent, and what became of it",
-    ),
-    row(Verb::Pause, "pause", "/pause [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
+    row(Verb::Agents, "/agents", Nothing, "F3", "go to the agents"),
+    row(Verb::Pending, "/pending", Nothing, "F2", "go to the pending texts"),
+    row(Verb::Ledger, "/ledger", Nothing, "F4", "the ledger: every text that was sent, and what became of it"),
+    row(Verb::Pause, "/pause [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
     row(
         Verb::Export,
-        "export",
         "/export [WHAT] [FILE]",
         Any,
         "F7",
@@ -265,7 +238,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Mode,
-        "mode",
         "/mode [NAME]",
         Word,
         "Shift+Tab",
@@ -273,7 +245,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Rules,
-        "rules",
         "/rules [WHAT]",
         Any,
         "Alt+K",
@@ -281,7 +252,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Servers,
-        "mcp",
         "/mcp",
         Nothing,
         "",
@@ -289,7 +259,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Hooks,
-        "hooks",
         "/hooks",
         Nothing,
         "",
@@ -297,7 +266,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Skill,
-        "skill",
         "/skill [NAME [WORDS]]",
         Any,
         "",
@@ -305,33 +273,23 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Init,
-        "init",
         "/init [WORDS]",
         Any,
         "",
         "let the agent look at the project and write an AGENTS.md; the words say what to keep in mind",
     ),
-    row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
+    row(Verb::Resume, "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
     row(
         Verb::Branch,
-        "branch",
         "/branch",
         Nothing,
         "b",
         "a new session from just before one of your messages, its text to be edited",
     ),
-    row(
-        Verb::Tour,
-        "tour",
-        "/tour",
-        Nothing,
-        "",
-        "a tour of a minute: steer, pause, go to a sub-agent, answer; again ends it",
-    ),
-    row(Verb::Replay, "replay", "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
+    row(Verb::Tour, "/tour", Nothing, "", "a tour of a minute: steer, pause, go to a sub-agent, answer; again ends it"),
+    row(Verb::Replay, "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
     row(
         Verb::Search,
-        "search",
         "/search WORDS",
         Text,
         "",
@@ -339,24 +297,15 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Compare,
-        "compare",
         "/compare ID [ID]",
         Text,
         "",
         "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
     ),
-    row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
-    row(
-        Verb::Compact,
-        "compact",
-        "/compact [WORDS]",
-        Any,
-        "Alt+C",
-        "summarise older rounds; the words say what to keep in mind",
-    ),
+    row(Verb::Retry, "/retry", Nothing, "Alt+T", "send the request again that failed"),
+    row(Verb::Compact, "/compact [WORDS]", Any, "Alt+C", "summarise older rounds; the words say what to keep in mind"),
     row(
         Verb::Context,
-        "context",
         "/context",
         Nothing,
         "",
@@ -364,25 +313,22 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Budget,
-        "budget",
         "/budget [DOLLARS]",
         Any,
         "Alt+M",
         "what the session may spend; with an amount, N tokens, or off: set it",
     ),
-    row(Verb::Undo, "undo", "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(Verb::Undo, "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
     row(
         Verb::Changes,
-        "diff",
         "/diff",
         Nothing,
         "Alt+G",
         "the files that tools changed, with diffs; undo one file or one turn",
     ),
-    row(Verb::Plan, "plan", "/plan [add TEXT]", Any, "Alt+X", "the plan of the shown agent: read it, change it"),
+    row(Verb::Plan, "/plan [add TEXT]", Any, "Alt+X", "the plan of the shown agent: read it, change it"),
     row(
         Verb::Jobs,
-        "jobs",
         "/jobs [ID|stop ID]",
         Any,
         "Alt+J",
@@ -390,29 +336,27 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(
         Verb::Background,
-        "background",
         "/background",
         Nothing,
         "Alt+Q",
         "send the command that the shown agent waits for to the background",
     ),
-    row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
-    row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
-    row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
-    row(Verb::Find, "find", "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
-    row(Verb::Fold, "fold", "/fold", Nothing, "Alt+O", "fold or open all blocks of the transcript that is shown"),
-    row(Verb::Times, "times", "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
-    row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
+    row(Verb::Details, "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
+    row(Verb::Zoom, "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
+    row(Verb::Theme, "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
+    row(Verb::Find, "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
+    row(Verb::Fold, "/fold", Nothing, "Alt+O", "fold or open all blocks of the transcript that is shown"),
+    row(Verb::Times, "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
+    row(Verb::Help, "/keys", Nothing, "F1", "the keys and commands"),
     row(
         Verb::Mouse,
-        "mouse",
         "/mouse [on|off]",
         Word,
         "Alt+P",
         "off: the terminal selects with it; on: it clicks and scrolls here",
     ),
-    row(Verb::Detach, "detach", "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
-    row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
+    row(Verb::Detach, "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
+    row(Verb::Quit, "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];
 
 /// Returns whether the program has a command, or another name for one, of this name; without the slash.

@@ -71,44 +71,38 @@ pub enum LineVerb {
     Paste,
 }
 
-const fn line(
-    verb: LineVerb,
-    name: &'static str,
-    usage: &'static str,
-    takes: super::Takes,
-    help: &'static str,
-) -> Command {
-    row(Verb::Line(verb), name, usage, takes, "", help)
+const fn line(verb: LineVerb, usage: &'static str, takes: super::Takes, help: &'static str) -> Command {
+    row(Verb::Line(verb), usage, takes, "", help)
 }
 
 /// Holds every command that only the line output has.
 pub const LINE_COMMANDS: &[Command] = &[
-    line(LineVerb::Status, "status", "/status", Nothing, "what is going on now"),
-    line(LineVerb::Cost, "cost", "/cost", Nothing, "tokens, money and room in the conversation"),
-    line(LineVerb::Show, "show", "/show [N]", Word, "read entry N whole; without a number: list the last entries"),
-    line(LineVerb::Copy, "copy", "/copy [N]", Word, "copy entry N; without a number: the last answer"),
-    line(LineVerb::Later, "later", "/later TEXT", Text, "send this text as a follow-up, only after the turn"),
-    line(LineVerb::Edit, "edit", "/edit N [TEXT]", Text, "change pending text N; without a text: into the line"),
-    line(LineVerb::Delete, "delete", "/delete N", Text, "delete pending text N"),
-    line(LineVerb::Up, "up", "/up N", Text, "move pending text N up"),
-    line(LineVerb::Down, "down", "/down N", Text, "move pending text N down"),
-    line(LineVerb::Steer, "steer", "/steer N", Text, "deliver pending text N at the next tool boundary"),
-    line(LineVerb::FollowUp, "followup", "/followup N", Text, "deliver pending text N after the turn"),
-    line(LineVerb::Deliver, "deliver", "/deliver N", Text, "deliver pending text N now, in place of the answer"),
-    line(LineVerb::Kind, "kind", "/kind N KIND", Text, "make pending text N an add, an instead, a note or a rule"),
-    line(LineVerb::Join, "join", "/join N", Text, "join pending text N with the next"),
-    line(LineVerb::Take, "take", "/take", Nothing, "take the newest pending text back into the line"),
-    line(LineVerb::Back, "back", "/back", Nothing, "bring back what was removed last"),
-    line(LineVerb::Drop, "drop", "/drop", Nothing, "forget the text that is kept in the line"),
-    line(LineVerb::Paste, "paste", "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
-    line(LineVerb::Leave, "leave", "/leave", Nothing, "not now: an old text stays in the list"),
-    line(LineVerb::More, "more", "/more", Nothing, "read on in a long question"),
-    line(LineVerb::Step, "step", "/step", Nothing, "the paused agent runs one step"),
-    line(LineVerb::EditCall, "edit-call", "/edit-call [JSON]", Any, "run the waiting call with these arguments"),
-    line(LineVerb::Skip, "skip", "/skip REASON", Text, "skip the waiting call; the model is told why"),
-    line(LineVerb::Go, "go", "/go", Nothing, "the paused agent goes on"),
-    line(LineVerb::Agent, "agent", "/agent [NAME]", Any, "read this agent; without a name: main"),
-    line(LineVerb::CancelAgent, "cancel-agent", "/cancel-agent NAME", Text, "cancel it and every agent beneath it"),
+    line(LineVerb::Status, "/status", Nothing, "what is going on now"),
+    line(LineVerb::Cost, "/cost", Nothing, "tokens, money and room in the conversation"),
+    line(LineVerb::Show, "/show [N]", Word, "read entry N whole; without a number: list the last entries"),
+    line(LineVerb::Copy, "/copy [N]", Word, "copy entry N; without a number: the last answer"),
+    line(LineVerb::Later, "/later TEXT", Text, "send this text as a follow-up, only after the turn"),
+    line(LineVerb::Edit, "/edit N [TEXT]", Text, "change pending text N; without a text: into the line"),
+    line(LineVerb::Delete, "/delete N", Text, "delete pending text N"),
+    line(LineVerb::Up, "/up N", Text, "move pending text N up"),
+    line(LineVerb::Down, "/down N", Text, "move pending text N down"),
+    line(LineVerb::Steer, "/steer N", Text, "deliver pending text N at the next tool boundary"),
+    line(LineVerb::FollowUp, "/followup N", Text, "deliver pending text N after the turn"),
+    line(LineVerb::Deliver, "/deliver N", Text, "deliver pending text N now, in place of the answer"),
+    line(LineVerb::Kind, "/kind N KIND", Text, "make pending text N an add, an instead, a note or a rule"),
+    line(LineVerb::Join, "/join N", Text, "join pending text N with the next"),
+    line(LineVerb::Take, "/take", Nothing, "take the newest pending text back into the line"),
+    line(LineVerb::Back, "/back", Nothing, "bring back what was removed last"),
+    line(LineVerb::Drop, "/drop", Nothing, "forget the text that is kept in the line"),
+    line(LineVerb::Paste, "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
+    line(LineVerb::Leave, "/leave", Nothing, "not now: an old text stays in the list"),
+    line(LineVerb::More, "/more", Nothing, "read on in a long question"),
+    line(LineVerb::Step, "/step", Nothing, "the paused agent runs one step"),
+    line(LineVerb::EditCall, "/edit-call [JSON]", Any, "run the waiting call with these arguments"),
+    line(LineVerb::Skip, "/skip REASON", Text, "skip the waiting call; the model is told why"),
+    line(LineVerb::Go, "/go", Nothing, "the paused agent goes on"),
+    line(LineVerb::Agent, "/agent [NAME]", Any, "read this agent; without a name: main"),
+    line(LineVerb::CancelAgent, "/cancel-agent NAME", Text, "cancel it and every agent beneath it"),
 ];
 
 /// Tells whether a command changes what is drawn and nothing else.
@@ -124,7 +118,6 @@ mod tests {
     #[test]
     fn no_name_stands_twice_and_none_hides_a_command_of_the_screen() {
         for (i, one) in LINE_COMMANDS.iter().enumerate() {
-            assert!(one.usage.starts_with(&format!("/{}", one.name)));
             assert!(LINE_COMMANDS[i + 1..].iter().all(|two| two.name != one.name), "{}", one.name);
             assert!(COMMANDS.iter().all(|two| two.name != one.name), "{}", one.name);
         }
