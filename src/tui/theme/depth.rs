@@ -84,23 +84,23 @@ impl Ground {
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The sixteen colours in the order of their numbers, as xterm shows them.
-const SIXTEEN: [(Color, [u8; 3]); 16] = [
-    (Color::Black, [0, 0, 0]),
-    (Color::Red, [205, 0, 0]),
-    (Color::Green, [0, 205, 0]),
-    (Color::Yellow, [205, 205, 0]),
-    (Color::Blue, [0, 0, 238]),
-    (Color::Magenta, [205, 0, 205]),
-    (Color::Cyan, [0, 205, 205]),
-    (Color::Gray, [229, 229, 229]),
-    (Color::DarkGray, [127, 127, 127]),
-    (Color::LightRed, [255, 0, 0]),
-    (Color::LightGreen, [0, 255, 0]),
-    (Color::LightYellow, [255, 255, 0]),
-    (Color::LightBlue, [92, 92, 255]),
-    (Color::LightMagenta, [255, 0, 255]),
-    (Color::LightCyan, [0, 255, 255]),
-    (Color::White, [255, 255, 255]),
+pub(super) const SIXTEEN: [(&str, Color, [u8; 3]); 16] = [
+    ("black", Color::Black, [0, 0, 0]),
+    ("red", Color::Red, [205, 0, 0]),
+    ("green", Color::Green, [0, 205, 0]),
+    ("yellow", Color::Yellow, [205, 205, 0]),
+    ("blue", Color::Blue, [0, 0, 238]),
+    ("magenta", Color::Magenta, [205, 0, 205]),
+    ("cyan", Color::Cyan, [0, 205, 205]),
+    ("white", Color::Gray, [229, 229, 229]),
+    ("bright-black", Color::DarkGray, [127, 127, 127]),
+    ("bright-red", Color::LightRed, [255, 0, 0]),
+    ("bright-green", Color::LightGreen, [0, 255, 0]),
+    ("bright-yellow", Color::LightYellow, [255, 255, 0]),
+    ("bright-blue", Color::LightBlue, [92, 92, 255]),
+    ("bright-magenta", Color::LightMagenta, [255, 0, 255]),
+    ("bright-cyan", Color::LightCyan, [0, 255, 255]),
+    ("bright-white", Color::White, [255, 255, 255]),
 ];
 
 pub(super) fn nearest_of_256(colour: Color) -> Color {
@@ -123,13 +123,13 @@ pub(super) fn nearest_of_sixteen(colour: Color) -> Color {
         Color::Indexed(index) => parts(index),
         named => return named,
     };
-    SIXTEEN.iter().min_by_key(|(_, known)| distance(*known, wanted)).map_or(colour, |(colour, _)| *colour)
+    SIXTEEN.iter().min_by_key(|(.., known)| distance(*known, wanted)).map_or(colour, |(_, colour, _)| *colour)
 }
 
 fn parts(index: u8) -> [u8; 3] {
     let step = |at: u8| STEPS.get(usize::from(at)).copied().unwrap_or_default();
     match index {
-        0..16 => SIXTEEN.get(usize::from(index)).map_or([0; 3], |(_, parts)| *parts),
+        0..16 => SIXTEEN.get(usize::from(index)).map_or([0; 3], |(.., parts)| *parts),
         16..232 => [(index - 16) / 36, (index - 16) / 6 % 6, (index - 16) % 6].map(step),
         232.. => [8 + 10 * (index - 232); 3],
     }

@@ -150,9 +150,12 @@ impl Themes {
             styles.extend(sheet.styles);
             return Ok(styles);
         }
-        let Some((_, text)) = assets::THEMES.iter().find(|(known, _)| *known == name) else {
-            return Err(self.unknown(name));
-        };
+        self.built_in(name)
+    }
+
+    /// Returns what a built-in theme says that stands on no other.
+    fn built_in(&self, name: &str) -> Result<Vec<(String, ThemeStyle)>, String> {
+        let (_, text) = assets::THEMES.iter().find(|(known, _)| *known == name).ok_or_else(|| self.unknown(name))?;
         let sheet = Sheet::parse(name, text)?;
         let mut styles = match &sheet.base {
             Some((base, _)) => self.built_in(base)?,
@@ -160,12 +163,6 @@ impl Themes {
         };
         styles.extend(sheet.styles);
         Ok(styles)
-    }
-
-    /// Returns what a built-in theme says that stands on no other.
-    fn built_in(&self, name: &str) -> Result<Vec<(String, ThemeStyle)>, String> {
-        let (_, text) = assets::THEMES.iter().find(|(known, _)| *known == name).ok_or_else(|| self.unknown(name))?;
-        Ok(Sheet::parse(name, text)?.styles)
     }
 
     fn unknown(&self, name: &str) -> String {

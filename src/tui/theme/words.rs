@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::depth::{Depth, nearest_of_256, nearest_of_sixteen};
+use super::depth::{Depth, SIXTEEN, nearest_of_256, nearest_of_sixteen};
 
 const ATTRIBUTES: [(&str, Modifier); 6] = [
     ("bold", Modifier::BOLD),
@@ -11,26 +11,6 @@ const ATTRIBUTES: [(&str, Modifier); 6] = [
     ("underlined", Modifier::UNDERLINED),
     ("reversed", Modifier::REVERSED),
     ("crossed-out", Modifier::CROSSED_OUT),
-];
-
-/// The sixteen colours by their names.
-const COLOURS: [(&str, Color); 16] = [
-    ("black", Color::Black),
-    ("red", Color::Red),
-    ("green", Color::Green),
-    ("yellow", Color::Yellow),
-    ("blue", Color::Blue),
-    ("magenta", Color::Magenta),
-    ("cyan", Color::Cyan),
-    ("white", Color::Gray),
-    ("bright-black", Color::DarkGray),
-    ("bright-red", Color::LightRed),
-    ("bright-green", Color::LightGreen),
-    ("bright-yellow", Color::LightYellow),
-    ("bright-blue", Color::LightBlue),
-    ("bright-magenta", Color::LightMagenta),
-    ("bright-cyan", Color::LightCyan),
-    ("bright-white", Color::White),
 ];
 
 /// A style as a theme's file says it.
@@ -95,7 +75,7 @@ fn colour(word: &str) -> Result<Option<Color>, String> {
     if word == "default" {
         return Ok(None);
     }
-    if let Some((_, colour)) = COLOURS.iter().find(|(name, _)| *name == word) {
+    if let Some((_, colour, _)) = SIXTEEN.iter().find(|(name, ..)| *name == word) {
         return Ok(Some(*colour));
     }
     if let Some(digits) = word.strip_prefix('#') {
