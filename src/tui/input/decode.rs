@@ -65,23 +65,17 @@ enum Step {
 impl Decoder {
     /// Takes bytes; what they complete goes to `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
-        let mut rest = bytes;
         let cut = std::mem::take(&mut self.decided);
-        let joined = [cut, bytes].concat();
-        if !cut.is_empty() && is_answer(&joined) {
+        if !cut.is_empty() && is_answer(&[cut, bytes].concat()) {
             // Nobody types that: the rest of an answer is none of the user's keys.
             self.pending = cut.to_vec();
         }
+        let mut rest = bytes;
+        let joined;
         // Most reads begin with nothing left over; then nothing is copied.
-        let joined = if self.pending.is_empty() {
-            None
-        } else {
-            let mut joined = std::mem::take(&mut self.pending);
-            joined.extend_from_slice(bytes);
-            Some(joined)
-        };
-        if let Some(joined) = &joined {
-            rest = joined;
+        if !self.pending.is_empty() {
+            joined = [std::mem::take(&mut self.pending).as_slice(), bytes].concat();
+            rest = &joined;
         }
         while !rest.is_empty() {
             if self.paste.is_some() {

@@ -20,19 +20,21 @@ pub(super) struct PictureStore(BTreeMap<PictureSlot, KeptPicture>);
 enum KeptPicture {
     /// One that the terminal keeps.
     Kitty { sequence: Vec<u8>, is_sent: bool },
-    /// One that is drawn row by row, and then is cells.
-    Iterm2 { columns: u16, rows: Vec<Vec<u8>> },
-    /// One that is drawn row by row over cells.
-    Sixel { columns: u16, rows: Vec<Vec<u8>> },
+    /// One that is drawn row by row: with iTerm2 it then is cells, with sixels it lies over cells.
+    Strips { protocol: PictureProtocol, columns: u16, rows: Vec<Vec<u8>> },
 }
 
 impl KeptPicture {
     /// Returns its columns and what draws each of its rows; `None` for one that the terminal keeps.
     fn strips(&self) -> Option<(u16, &[Vec<u8>])> {
         match self {
-            Self::Iterm2 { columns, rows } | Self::Sixel { columns, rows } => Some((*columns, rows)),
+            Self::Strips { columns, rows, .. } => Some((*columns, rows)),
             Self::Kitty { .. } => None,
         }
+    }
+
+    fn is_sixel(&self) -> bool {
+        matches!(self, Self::Strips { protocol: PictureProtocol::Sixel, .. })
     }
 }
 
@@ -57,18 +59,15 @@ impl PictureStore {
     /// Keeps a picture, in the place of the one that was there.
     pub(super) fn keep(&mut self, new: &NewPicture) {
         let NewPicture { slot, picture, protocol } = new;
+        let strips = |strip: fn(u16, &[u8]) -> Vec<u8>| {
+            let columns = picture.columns;
+            let rows = picture.parts.iter().map(|part| strip(columns, part)).collect();
+            KeptPicture::Strips { protocol: *protocol, columns, rows }
+        };
         let kept = match protocol {
             PictureProtocol::Kitty => KeptPicture::Kitty { sequence: kitty(*slot, picture), is_sent: false },
-            PictureProtocol::Iterm2 => {
-                let columns = picture.columns;
-                let rows = picture.parts.iter().map(|png| iterm2(columns, png)).collect();
-                KeptPicture::Iterm2 { columns, rows }
-            }
-            PictureProtocol::Sixel => {
-                let columns = picture.columns;
-                let rows = picture.parts.iter().map(|data| sixel(columns, data)).collect();
-                KeptPicture::Sixel { columns, rows }
-            }
+            PictureProtocol::Iterm2 => strips(iterm2),
+            PictureProtocol::Sixel => strips(sixel),
         };
         self.0.insert(*slot, kept);
     }
@@ -76,9 +75,8 @@ impl PictureStore {
     /// Notes that the terminal has none any more.
     pub(super) fn forget(&mut self) {
         for kept in self.0.values_mut() {
-            match kept {
-                KeptPicture::Kitty { is_sent, .. } => *is_sent = false,
-                KeptPicture::Iterm2 { .. } | KeptPicture::Sixel { .. } => {}
+            if let KeptPicture::Kitty { is_sent, .. } = kept {
+                *is_sent = false;
             }
         }
     }
@@ -91,15 +89,9 @@ impl PictureStore {
     pub(super) fn unsent(&mut self, frame: &Buffer) -> Vec<u8> {
         let mut bytes = Vec::new();
         for cell in frame.content().iter().filter_map(placeholder::read) {
-            match self.0.get_mut(&cell.slot) {
-                Some(KeptPicture::Kitty { sequence, is_sent: is_sent @ false }) => {
-                    *is_sent = true;
-                    bytes.extend_from_slice(sequence);
-                }
-                Some(
-                    KeptPicture::Kitty { is_sent: true, .. } | KeptPicture::Iterm2 { .. } | KeptPicture::Sixel { .. },
-                )
-                | None => {}
+            if let Some(KeptPicture::Kitty { sequence, is_sent: is_sent @ false }) = self.0.get_mut(&cell.slot) {
+                *is_sent = true;
+                bytes.extend_from_slice(sequence);
             }
         }
         bytes
@@ -108,7 +100,7 @@ impl PictureStore {
     /// Tells whether a frame shows what does not move with the text when the terminal scrolls: xterm moves every sixel
     /// picture of the screen, wherever the rows are that scroll.
     pub(super) fn stand_still(&self, frame: &Buffer) -> bool {
-        let is_sixel = |cell: PictureCell| matches!(self.0.get(&cell.slot), Some(KeptPicture::Sixel { .. }));
+        let is_sixel = |cell: PictureCell| self.0.get(&cell.slot).is_some_and(KeptPicture::is_sixel);
         frame.content().iter().filter_map(placeholder::read).any(is_sixel)
     }
 
@@ -119,17 +111,17 @@ impl PictureStore {
         for y in area.top()..area.bottom() {
             let mut x = area.left();
             while x < area.right() {
-                let Some(cell) = frame.cell((x, y)).and_then(placeholder::read) else {
-                    x += 1;
-                    continue;
+                let strips_of = |cell: PictureCell| {
+                    let kept = self.0.get(&cell.slot)?;
+                    Some((cell, kept, kept.strips()?.0))
                 };
-                let Some((kept, (columns, _))) = self.0.get(&cell.slot).and_then(|kept| Some((kept, kept.strips()?)))
-                else {
+                let cell = frame.cell((x, y)).and_then(placeholder::read);
+                let Some((cell, kept, columns)) = cell.and_then(strips_of) else {
                     x += 1;
                     continue;
                 };
                 // Sixels in the last row of the screen scroll it: terminals set the cursor beneath them.
-                let is_room = y + 1 < area.bottom() || !matches!(kept, KeptPicture::Sixel { .. });
+                let is_room = y + 1 < area.bottom() || !kept.is_sixel();
                 let is_next = |place: &u16| {
                     let expected = PictureCell { column: cell.column + (place - x), ..cell };
                     frame.cell((*place, y)).and_then(placeholder::read) == Some(expected)

@@ -49,9 +49,7 @@ impl Output {
         let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
         let mut output = Self::on(terminal::device()?, kind, columns, written)?;
         if kind == OutputKind::Keys {
-            enable_raw_mode()?;
-            terminal::set_line_modes(true);
-            output.write(MARKED_PASTES);
+            output.take_back()?;
         }
         Ok(output)
     }
@@ -139,7 +137,7 @@ impl Output {
         Ok(())
     }
 
-    /// Gives the terminal to another program, with the modes that it had.
+    /// Gives the terminal to another program, with the modes that it had; waits a moment for the last lines to be written.
     pub fn lend(&mut self) {
         self.flush();
         terminal::set_line_modes(false);
@@ -148,7 +146,7 @@ impl Output {
         let _ = disable_raw_mode();
     }
 
-    /// Takes the terminal back from the other program.
+    /// Sets the modes of the terminal, as at the start and after another program had it.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -161,16 +159,15 @@ impl Output {
 
     /// Gives the terminal its modes back; waits a moment for the last lines to be written.
     pub fn close(&mut self) {
-        self.flush();
         match self.kind {
             OutputKind::Keys => {
-                terminal::set_line_modes(false);
-                self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
-                // A terminal that is gone has no modes.
-                let _ = disable_raw_mode();
+                self.lend();
                 self.kind = OutputKind::Lines;
             }
-            OutputKind::Lines => self.writer.finish(Vec::new(), limits::LINE_FAREWELL),
+            OutputKind::Lines => {
+                self.flush();
+                self.writer.finish(Vec::new(), limits::LINE_FAREWELL);
+            }
         }
     }
 }
