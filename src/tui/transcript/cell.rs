@@ -444,7 +444,7 @@ impl Cell {
     }
 
     /// Tells whether nothing more is expected of it.
-    pub(super) fn is_settled(&self) -> bool {
+    pub fn is_settled(&self) -> bool {
         match &self.body {
             Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage != Stage::Live,
             Body::Call(call) => !matches!(call.state, CallState::Running { .. }),
@@ -454,14 +454,10 @@ impl Cell {
 
     /// Returns what a layout has to know of it.
     pub fn outline(&self) -> CellOutline {
-        let bytes = match &self.body {
-            Body::User { text, .. }
-            | Body::Thinking { text, .. }
-            | Body::Assistant { text, .. }
-            | Body::Notice { text, .. } => text.len(),
-            Body::Compaction { head, summary } => head.len() + summary.len(),
-            Body::Call(call) => call.output().len(),
-            Body::Child(child) => child.task.len(),
+        let bytes = if let Body::Compaction { head, summary } = &self.body {
+            head.len() + summary.len()
+        } else {
+            self.source().len()
         };
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         CellOutline { fold: self.fold(), group: self.body.group(), can_fold: self.can_fold(), bytes }

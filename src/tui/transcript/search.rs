@@ -13,7 +13,7 @@ use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::{Point, Position};
 
 /// One search.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Search {
     text: String,
     /// The byte that the cursor stands before.
@@ -34,7 +34,7 @@ pub struct Search {
 }
 
 /// Where a search began, to go back to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Origin {
     pub position: Position,
     /// Its first row.
@@ -136,18 +136,7 @@ impl Search {
 
     /// Makes a search for nothing yet.
     pub fn new(origin: Origin) -> Self {
-        Self {
-            text: String::new(),
-            cursor: 0,
-            origin,
-            at: None,
-            request: None,
-            count: Count::default(),
-            wrapped: None,
-            opened: None,
-            age: 0,
-            typed: String::new(),
-        }
+        Self { origin, ..Self::default() }
     }
 
     pub fn text(&self) -> &str {
@@ -176,15 +165,24 @@ impl Search {
     /// one character has.
     pub(super) fn edit(&mut self, key: SearchKey, searches: &[String]) -> bool {
         match key {
-            SearchKey::RubOut => return self.rub_out(),
-            SearchKey::RubOutWord => self.rub_out_word(),
-            SearchKey::RubOutAll => self.rub_out_all(),
-            SearchKey::Left => self.left(),
-            SearchKey::Right => self.right(),
+            SearchKey::RubOut => return self.rub_out_from(self.left_of_cursor()),
+            SearchKey::RubOutWord => {
+                let start = self.before_cursor().trim_end().rfind(' ').map_or(0, |blank| blank + 1);
+                self.rub_out_from(start);
+            }
+            SearchKey::RubOutAll => {
+                self.rub_out_from(0);
+            }
+            SearchKey::Left => self.cursor = self.left_of_cursor(),
+            SearchKey::Right => {
+                let behind = self.text.get(self.cursor..).unwrap_or_default();
+                self.cursor += behind.graphemes(true).next().map_or(0, str::len);
+            }
             SearchKey::Start => self.cursor = 0,
             SearchKey::End => self.cursor = self.text.len(),
-            SearchKey::EarlierSearch => self.earlier(searches),
-            SearchKey::LaterSearch => self.later(searches),
+            SearchKey::EarlierSearch if self.age < searches.len() => self.bring_back(self.age + 1, searches),
+            SearchKey::LaterSearch if self.age > 0 => self.bring_back(self.age - 1, searches),
+            SearchKey::EarlierSearch | SearchKey::LaterSearch => {}
         }
         false
     }
@@ -211,25 +209,6 @@ impl Search {
         self.type_text(text);
     }
 
-    /// Deletes the character before the cursor; false when there is none.
-    pub fn rub_out(&mut self) -> bool {
-        let start = self.left_of_cursor();
-        self.rub_out_from(start)
-    }
-
-    /// Deletes the word before the cursor.
-    pub fn rub_out_word(&mut self) {
-        let before = self.before_cursor();
-        let words = before.trim_end();
-        let start = words.rfind(' ').map_or(0, |blank| blank + 1);
-        self.rub_out_from(start);
-    }
-
-    /// Deletes everything before the cursor.
-    pub fn rub_out_all(&mut self) {
-        self.rub_out_from(0);
-    }
-
     fn rub_out_from(&mut self, start: usize) -> bool {
         if start >= self.cursor {
             return false;
@@ -238,31 +217,6 @@ impl Search {
         self.cursor = start;
         self.changed();
         true
-    }
-
-    /// Moves the cursor one character to the left.
-    pub fn left(&mut self) {
-        self.cursor = self.left_of_cursor();
-    }
-
-    /// Moves the cursor one character to the right.
-    pub fn right(&mut self) {
-        let behind = self.text.get(self.cursor..).unwrap_or_default();
-        self.cursor += behind.graphemes(true).next().map_or(0, str::len);
-    }
-
-    /// Brings an earlier search back, the newest first; the last of these is the newest.
-    pub fn earlier(&mut self, searches: &[String]) {
-        if self.age < searches.len() {
-            self.bring_back(self.age + 1, searches);
-        }
-    }
-
-    /// Goes back towards what was typed.
-    pub fn later(&mut self, searches: &[String]) {
-        if let Some(age) = self.age.checked_sub(1) {
-            self.bring_back(age, searches);
-        }
     }
 
     fn bring_back(&mut self, age: usize, searches: &[String]) {
@@ -335,18 +289,18 @@ mod tests {
     #[test]
     fn the_line_is_edited_by_whole_characters() {
         let mut search = search("a👨‍👩‍👧‍👦e\u{301}");
-        assert!(search.rub_out());
+        assert!(search.edit(SearchKey::RubOut, &[]));
         assert_eq!(search.text(), "a👨‍👩‍👧‍👦");
-        search.left();
+        search.edit(SearchKey::Left, &[]);
         search.type_text("b");
         assert_eq!(search.text(), "ab👨‍👩‍👧‍👦");
-        search.right();
-        search.rub_out();
+        search.edit(SearchKey::Right, &[]);
+        search.edit(SearchKey::RubOut, &[]);
         assert_eq!((search.text(), search.before_cursor()), ("ab", "ab"));
         search.edit(SearchKey::Start, &[]);
-        assert!(!search.rub_out());
+        assert!(!search.edit(SearchKey::RubOut, &[]));
         search.edit(SearchKey::End, &[]);
-        search.rub_out_all();
+        search.edit(SearchKey::RubOutAll, &[]);
         assert!(!search.is_active());
     }
 
@@ -354,7 +308,7 @@ mod tests {
     fn a_paste_is_one_line_without_what_nobody_would_see() {
         let mut search = search("two\nlines\t\u{1b}[31m\u{202e}!\n");
         assert_eq!(search.text(), "two lines [31m!");
-        search.rub_out_word();
+        search.edit(SearchKey::RubOutWord, &[]);
         assert_eq!(search.text(), "two lines ");
         search.type_text(&"x".repeat(5_000));
         assert_eq!(search.text().len(), limits::SEARCH_BYTES);
@@ -364,12 +318,9 @@ mod tests {
     fn earlier_searches_come_back_and_so_does_what_was_typed() {
         let known = ["one".to_owned(), "two".to_owned()];
         let mut search = search("dra");
-        for (expected, up) in [("two", true), ("one", true), ("one", true), ("two", false), ("dra", false)] {
-            if up {
-                search.earlier(&known);
-            } else {
-                search.later(&known);
-            }
+        let (up, down) = (SearchKey::EarlierSearch, SearchKey::LaterSearch);
+        for (expected, key) in [("two", up), ("one", up), ("one", up), ("two", down), ("dra", down)] {
+            search.edit(key, &known);
             assert_eq!(search.text(), expected);
         }
     }

@@ -23,11 +23,15 @@ impl Transcript {
     }
 
     pub(super) fn progress(&mut self, id: &CallId, piece: &str) -> bool {
-        let runs = |cell: &CellId| {
-            let call = self.get(*cell).and_then(|cell| cell.body().call());
-            call.is_some_and(|call| matches!(call.state, CallState::Running { .. }))
-        };
-        let Some(cell) = self.find_call(id).filter(runs) else { return false };
+        self.find_call(id).is_some_and(|cell| self.print(cell, piece))
+    }
+
+    /// Adds a piece to what a call has printed, if it still runs.
+    pub(super) fn print(&mut self, cell: CellId, piece: &str) -> bool {
+        let call = self.get(cell).and_then(|cell| cell.body().call());
+        if !call.is_some_and(|call| matches!(call.state, CallState::Running { .. })) {
+            return false;
+        }
         if let Some(CallState::Running { progress, cut }) = self.change_call(cell).map(|call| &mut call.state) {
             progress.push(piece);
             if progress.shown().text.len() > PROGRESS_BYTES {

@@ -9,7 +9,6 @@ use super::Transcript;
 use crate::details::Details;
 use crate::event::{JobEnd, JobEnding, JobOwner, JobStart};
 use crate::id::{CallId, JobId};
-use crate::limits::PROGRESS_BYTES;
 use crate::message::Arguments;
 use crate::text::{self, CommandOutput};
 use crate::tui::transcript::cell::{Body, CallCell, CallState, Level};
@@ -37,15 +36,7 @@ impl Transcript {
     }
 
     pub(super) fn job_output(&mut self, id: &JobId, piece: &str) -> bool {
-        let Some(cell) = self.shell_lines.get(id).copied() else { return false };
-        if let Some(CallState::Running { progress, cut }) = self.change_call(cell).map(|call| &mut call.state) {
-            progress.push(piece);
-            if progress.shown().text.len() > PROGRESS_BYTES {
-                *cut += progress.keep_newest(PROGRESS_BYTES / 2);
-            }
-        }
-        self.printed = Some(cell);
-        true
+        self.shell_lines.get(id).copied().is_some_and(|cell| self.print(cell, piece))
     }
 
     pub(super) fn job_ended(&mut self, end: &JobEnd) -> bool {

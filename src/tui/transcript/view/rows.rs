@@ -69,7 +69,7 @@ impl Rows {
                 rows.tail.extend(receipt.iter().flat_map(|words| receipt::lines(words, room, theme)));
             }
             Body::Thinking { text, stage } if fold == Fold::Folded => {
-                rows.head.push(pen.folded_thought(text, *stage));
+                rows.head.push(pen.folded_text("thinking: ", text, *stage));
             }
             Body::Thinking { text, stage } => {
                 rows.head.push(pen.cut("thinking", theme.dim));
@@ -83,7 +83,7 @@ impl Rows {
             Body::Call(tool) => pen.call(tool, fold, &mut rows.head),
             Body::Child(child) => pen.child(child, &mut rows.head),
             Body::Compaction { head, summary } if fold == Fold::Folded => {
-                rows.head.push(pen.folded_compaction(head, summary));
+                rows.head.push(pen.folded_text(&format!("{head}, summary: "), summary, Stage::Done));
             }
             Body::Compaction { head, summary } => {
                 pen.labelled("", theme.dim, head, theme.dim, &mut rows.head);
@@ -218,25 +218,16 @@ impl Pen<'_> {
         }
     }
 
-    fn folded_thought(&self, text: &str, stage: Stage) -> Line {
+    /// Writes the first line of a folded text behind a label, and how many more there are.
+    fn folded_text(&self, label: &str, text: &str, stage: Stage) -> Line {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let first = lines.next().unwrap_or_default().trim();
+        let mut line = Line::new(label, self.theme.dim);
+        line.push(lines.next().unwrap_or_default().trim(), self.theme.thinking);
         let more = lines.count();
         let mut end = if more > 0 { format!(" (+{})", count(more, "line")) } else { String::new() };
         if stage == Stage::Interrupted {
             end.push_str(" (interrupted)");
         }
-        let mut line = Line::new("thinking: ", self.theme.dim);
-        line.push(first, self.theme.thinking);
-        self.with_end(&line, &end)
-    }
-
-    fn folded_compaction(&self, head: &str, summary: &str) -> Line {
-        let mut lines = summary.lines().filter(|line| !line.trim().is_empty());
-        let mut line = Line::new(&format!("{head}, summary: "), self.theme.dim);
-        line.push(lines.next().unwrap_or_default().trim(), self.theme.thinking);
-        let more = lines.count();
-        let end = if more > 0 { format!(" (+{})", count(more, "line")) } else { String::new() };
         self.with_end(&line, &end)
     }
 
