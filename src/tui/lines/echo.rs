@@ -39,7 +39,7 @@ impl Echo {
         }
         let written = self.change(&shown, cursor, columns).unwrap_or_else(|| {
             let back = back(place(&shown, columns), place(&before, columns)).unwrap_or_default();
-            format!("\r\n{}{back}", wrapped(&shown, columns))
+            format!("\r\n{}{back}", rest_wrapped("", &shown, columns))
         });
         self.shown = shown;
         self.cursor = cursor;
@@ -106,10 +106,6 @@ fn place(text: &str, columns: usize) -> CursorPlace {
         }
     }
     place
-}
-
-fn wrapped(text: &str, columns: usize) -> String {
-    rest_wrapped("", text, columns)
 }
 
 /// Writes a text behind another. A terminal goes to the next row only with the next character: one is written and wiped.

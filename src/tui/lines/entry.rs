@@ -136,13 +136,11 @@ pub fn head(cell: &Cell) -> String {
 /// Returns everything that an entry says, to be searched and copied.
 pub fn words(cell: &Cell) -> String {
     match cell.body() {
-        Body::User { text, .. }
-        | Body::Thinking { text, .. }
-        | Body::Assistant { text, .. }
-        | Body::Notice { text, .. } => text.clone(),
         Body::Call(call) => format!("{}: {}\n{}", tool(call), asked_for(call), call.output()),
-        Body::Child(child) => child.task.clone(),
         Body::Compaction { head, summary } => format!("{head}\n{summary}"),
+        Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Child(_) | Body::Notice { .. } => {
+            cell.source().to_owned()
+        }
     }
 }
 

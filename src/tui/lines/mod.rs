@@ -20,14 +20,11 @@ mod report;
 mod speech;
 mod transcript;
 
-use std::time::Duration;
-
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::clock::clock;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
-use crate::message::ToolCall;
 use crate::protocol::PausePlace;
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus};
 use crate::session::fold::{RuleList, WaitingAgent, rule_scope_words};
@@ -147,7 +144,7 @@ impl Printer {
                 self.page.say(&agent(child), &format!("{end}{figures}"));
             }
             Event::Paused { call } if !is_read => {
-                let place = call.as_ref().map_or_else(|| "the next request".to_owned(), call_name);
+                let place = call.as_ref().map_or("the next request".into(), |call| visible_line(&call.name));
                 let name = name_of(&envelope.agent);
                 self.page.say(&agent(&envelope.agent), &format!("paused before {place}; /agent {name} goes there"));
             }
@@ -294,10 +291,6 @@ fn of(id: &AgentId) -> String {
     format!(" by {}", name_of(id))
 }
 
-fn call_name(call: &ToolCall) -> String {
-    visible_line(&call.name).into_owned()
-}
-
 fn ending(outcome: Outcome, message: Option<&str>) -> String {
     let why = message.map(|message| format!(": {}", named(message))).unwrap_or_default();
     match outcome {
@@ -347,10 +340,4 @@ fn answered(answer: &str) -> &str {
         "withdrawn" => "withdrawn, nobody answered",
         other => other,
     }
-}
-
-/// Returns a moment so much later.
-fn later(at: Timestamp, by: Duration) -> Timestamp {
-    let by = SignedDuration::try_from(by).unwrap_or(SignedDuration::ZERO);
-    at.checked_add(by).unwrap_or(Timestamp::MAX)
 }

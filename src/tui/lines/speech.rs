@@ -7,6 +7,7 @@
 use std::mem;
 
 use super::inline::{plain, sentence_end};
+use crate::summary::count;
 use crate::text::visible_line;
 
 /// Reads one text.
@@ -136,8 +137,7 @@ impl Speech {
         if let Some(head) = self.head.take() {
             if is_delimiter(line) {
                 let columns: Vec<String> = cells(&head).iter().map(|cell| plain(cell)).collect();
-                let noun = if columns.len() == 1 { "column" } else { "columns" };
-                lines.push(format!("table, {} {noun}: {}", columns.len(), columns.join(", ")));
+                lines.push(format!("table, {}: {}", count(columns.len(), "column"), columns.join(", ")));
                 self.state = SpeechState::Table { columns, rows: 0 };
                 return;
             }

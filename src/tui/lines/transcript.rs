@@ -7,12 +7,13 @@ use jiff::Timestamp;
 
 use super::page::Page;
 use super::speech::Speech;
-use super::{entries, entry, later, state_words};
+use super::{entries, entry, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::session::fold::ReceiptMark;
 use crate::target::name_of;
 use crate::tui::state::App;
+use crate::tui::status::later;
 use crate::tui::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
 use crate::tui::transcript::fold::Transcript;
 
@@ -127,7 +128,7 @@ impl Reading {
             "reading",
             &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),
         );
-        let open = cells.iter().rposition(|cell| !is_open(cell)).map_or(0, |last| last + 1);
+        let open = cells.iter().rposition(Cell::is_settled).map_or(0, |last| last + 1);
         for cell in cells.iter().take(open).skip(open.saturating_sub(BEFORE)) {
             page.add(&entry::head(cell));
         }
@@ -180,13 +181,5 @@ fn more(cell: &Cell, is_last: Last, written: &mut EntryProgress, now: Timestamp,
             entry::write(cell, page);
             false
         }
-    }
-}
-
-fn is_open(cell: &Cell) -> bool {
-    match cell.body() {
-        Body::Assistant { stage, .. } | Body::Thinking { stage, .. } => *stage == Stage::Live,
-        Body::Call(call) => matches!(call.state, CallState::Running { .. }),
-        Body::User { .. } | Body::Child(_) | Body::Compaction { .. } | Body::Notice { .. } => false,
     }
 }

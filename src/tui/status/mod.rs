@@ -150,6 +150,7 @@ impl Status {
     }
 }
 
-fn later(now: Timestamp, by: std::time::Duration) -> Timestamp {
+/// Returns a moment that comes so much later.
+pub fn later(now: Timestamp, by: std::time::Duration) -> Timestamp {
     now.checked_add(by).unwrap_or(Timestamp::MAX)
 }

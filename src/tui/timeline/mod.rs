@@ -163,10 +163,6 @@ impl Timeline {
         self.playing = None;
     }
 
-    pub fn is_playing(&self) -> bool {
-        self.playing.is_some()
-    }
-
     /// Returns how many times as fast as it was it plays.
     pub fn speed(&self) -> u32 {
         self.speed

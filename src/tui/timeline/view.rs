@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::Timeline;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
-use crate::tui::widgets::fit::{columns, put, put_right, row};
+use crate::tui::widgets::fit::{clock, columns, put, put_right, row};
 
 /// Columns below which there is no room for the line with the marks.
 const LINE: u16 = 8;
@@ -27,7 +27,7 @@ pub fn hints(facts: &Facts) -> Vec<String> {
 pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer) {
     let theme = &facts.theme;
     let line = row(area, 0);
-    let state = if timeline.is_playing() { "▶" } else { "‖" };
+    let state = if timeline.playing.is_some() { "▶" } else { "‖" };
     let head = match timeline.typed() {
         Some(typed) => format!("go to (m:ss): {typed}▏ "),
         None => format!("{state} {}x ", timeline.speed()),
@@ -35,8 +35,8 @@ pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer)
     let rest = put(buffer, line, &head, theme.accent);
     let ((elapsed, whole), (event, last)) = (timeline.elapsed(), timeline.events());
     let position = [
-        format!(" {} of {} · event {event} of {last}", clock(elapsed), clock(whole)),
-        format!(" {} of {}", clock(elapsed), clock(whole)),
+        format!(" {} of {} · event {event} of {last}", words(elapsed), words(whole)),
+        format!(" {} of {}", words(elapsed), words(whole)),
         format!(" {event}/{last}"),
     ];
     let Some(words) = position.iter().find(|words| columns(words) + LINE <= rest.width).or(position.last()) else {
@@ -59,10 +59,6 @@ pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer)
     put(buffer, Rect { x: rest.x + column(here), width: 1, ..rest }, "●", theme.accent);
 }
 
-fn clock(time: SignedDuration) -> String {
-    let seconds = time.as_secs().max(0);
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
-        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
+fn words(time: SignedDuration) -> String {
+    clock(u64::try_from(time.as_secs()).unwrap_or(0))
 }
