@@ -194,12 +194,8 @@ impl Overlay for ChangesPane {
             return draw_empty(&words, inner, theme, buffer);
         };
         let (area, below) = list_and_text(inner, rows.len(), theme, buffer);
-        let list = ListRows { area, count: rows.len(), selected, top: 0, height: 1 };
-        list.draw(theme, regions, buffer, |index, room, buffer| {
-            if let Some(file) = rows.get(index) {
-                draw_row(file, theme, room, buffer);
-            }
-        });
+        let list = ListRows { area, rows: &rows, selected, top: 0, height: 1 };
+        list.draw(theme, regions, buffer, |file, room, buffer| draw_row(file, theme, room, buffer));
         let top = draw_text(&self.lines(file, below.width, theme), self.position.top, below, buffer);
         OverlayDrawn::list(selected, top)
     }

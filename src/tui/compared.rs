@@ -5,7 +5,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::below;
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::summary::ComparedTable;
 use crate::tui::effect::Outcome;
@@ -13,7 +12,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, Travel};
 use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{put, row};
+use crate::tui::widgets::fit::{below, put, row};
 use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Columns of the names of rows, and those from which both sessions stand side by side.

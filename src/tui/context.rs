@@ -7,7 +7,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, below, below_rule, draw_empty, put_facts};
+use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::id::AgentId;
 use crate::limits;
@@ -20,7 +20,7 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, ContextKey};
 use crate::tui::state::Regions;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::put;
+use crate::tui::widgets::fit::{below, put};
 use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
 
 /// Rows that the sums may have.
@@ -137,13 +137,9 @@ impl Overlay for ContextPane {
         if report.parts.is_empty() {
             return OverlayDrawn::default();
         }
-        let (count, selected) = (report.parts.len(), self.selected(facts));
-        let rows = ListRows { area, count, selected, top: 0, height: 1 };
-        rows.draw(theme, regions, buffer, |index, room, buffer| {
-            if let Some(part) = report.parts.get(index) {
-                draw_row(part, report.tokens, theme, room, buffer);
-            }
-        });
+        let selected = self.selected(facts);
+        let rows = ListRows { area, rows: &report.parts, selected, top: 0, height: 1 };
+        rows.draw(theme, regions, buffer, |part, room, buffer| draw_row(part, report.tokens, theme, room, buffer));
         OverlayDrawn::list(selected, 0)
     }
 }

@@ -186,12 +186,8 @@ impl Overlay for JobsPane {
             JobsView::Output => inner,
             JobsView::List => {
                 let (area, below) = list_and_text(inner, rows.len(), theme, buffer);
-                let list = ListRows { area, count: rows.len(), selected, top: 0, height: 1 };
-                list.draw(theme, regions, buffer, |index, room, buffer| {
-                    if let Some(job) = rows.get(index) {
-                        draw_row(job, facts, room, buffer);
-                    }
-                });
+                let list = ListRows { area, rows: &rows, selected, top: 0, height: 1 };
+                list.draw(theme, regions, buffer, |job, room, buffer| draw_row(job, facts, room, buffer));
                 below
             }
         };

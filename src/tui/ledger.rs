@@ -7,7 +7,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, below, beside_mark, draw_empty};
+use super::overlay::list::{ListRows, beside_mark, draw_empty};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::id::{AgentId, MessageId};
 use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
@@ -19,7 +19,7 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::state::Regions;
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::receipt::style;
-use crate::tui::widgets::fit::{columns, one_line, put, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, row};
 
 /// Columns of the mark of the selected row, and of the receipt's mark.
 const MARKS: [u16; 2] = [2, 3];
@@ -124,11 +124,9 @@ impl Overlay for LedgerPane {
             draw_head(facts, &shown, beside_mark(row(inner, 0)), buffer);
             inner = below(inner, 1);
         }
-        let rows = ListRows { area: inner, count: receipts.len(), selected, top: self.0.top, height };
-        let top = rows.draw(&facts.theme, regions, buffer, |index, area, buffer| {
-            if let Some(receipt) = receipts.get(index) {
-                draw_row(facts, receipt, &shown, area, buffer);
-            }
+        let rows = ListRows { area: inner, rows: receipts, selected, top: self.0.top, height };
+        let top = rows.draw(&facts.theme, regions, buffer, |receipt, area, buffer| {
+            draw_row(facts, receipt, &shown, area, buffer);
         });
         OverlayDrawn::list(selected, top)
     }

@@ -153,12 +153,10 @@ impl Overlay for Choices {
             return OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() };
         };
         let area = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
-        let rows = ListRows { area, count: found.len(), selected, top: 0, height: 1 };
-        rows.draw(theme, regions, buffer, |index, room, buffer| {
-            if let Some(choice) = found.get(index) {
-                let left = put_facts(buffer, room, &choice.facts, TITLE, theme.dim);
-                put(buffer, left, &one_line(&choice.title), theme.text);
-            }
+        let rows = ListRows { area, rows: &found, selected, top: 0, height: 1 };
+        rows.draw(theme, regions, buffer, |choice, room, buffer| {
+            let left = put_facts(buffer, room, &choice.facts, TITLE, theme.dim);
+            put(buffer, left, &one_line(&choice.title), theme.text);
         });
         let preview = Rect { y: area.bottom(), height: below.height - area.height, ..below };
         if preview.height > 1 {

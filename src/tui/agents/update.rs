@@ -7,6 +7,7 @@ use super::{AgentsFacts, AgentsPane, look};
 use crate::id::AgentId;
 use crate::protocol::Request;
 use crate::session::fold::agents::Agents;
+use crate::summary::count;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Travel, TreeKey};
 use crate::tui::state::{Pane, Presses};
@@ -55,7 +56,7 @@ pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) ->
         TreeKey::RubOutAll => pane.filter_by("", agents),
         TreeKey::NextWarned => {
             if !pane.select_warned(agents) {
-                return say("no agent needs attention");
+                return Outcome::say("no agent needs attention");
             }
         }
         TreeKey::Details => return look::toggle_details(pane, facts),
@@ -101,12 +102,11 @@ fn cancel(pane: &AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
     let node = facts.agents.get_or_main(pane.selected());
     let beneath = node.totals().running.saturating_sub(usize::from(node.running()));
     if node.id.is_main() {
-        say("Esc in the message stops the main agent; x cancels sub-agents")
+        Outcome::say("Esc in the message stops the main agent; x cancels sub-agents")
     } else if !node.running() {
-        say(format!("{} is not running", node.id))
+        Outcome::say(format!("{} is not running", node.id))
     } else if beneath > 0 {
-        let agents = if beneath == 1 { "agent" } else { "agents" };
-        say(format!("X cancels it and the {beneath} {agents} beneath"))
+        Outcome::say(format!("X cancels it and the {} beneath", count(beneath, "agent")))
     } else {
         Outcome::request(Request::Cancel { agents: vec![node.id.clone()] })
     }
@@ -116,11 +116,7 @@ fn cancel(pane: &AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
 pub fn cancel_all(id: &AgentId, agents: &Agents) -> Outcome {
     let running = agents.running_of(id);
     if running.is_empty() {
-        return say("nothing is running here");
+        return Outcome::say("nothing is running here");
     }
     Outcome::request(if id.is_main() { Request::Stop } else { Request::Cancel { agents: running } })
-}
-
-fn say(sentence: impl Into<String>) -> Outcome {
-    Outcome::one(PaneEffect::Say(sentence.into()))
 }

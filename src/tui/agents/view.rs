@@ -12,15 +12,16 @@ use ratatui::layout::{Position, Rect};
 
 use super::AgentsPane;
 use crate::session::fold::agents::{AgentNode, Warning};
+use crate::summary::count;
 use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
 use crate::tui::state::{MEDIUM, Pane, Region, Regions};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::TreeForm;
-use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row as line_of};
+use crate::tui::widgets::fit::{below, clock, columns, one_line, put, put_right, row as line_of};
 use row::{Look, Shown};
 
-pub use words::{agent_name, longest, money, name, reasons, share, tokens, tools};
+pub use words::{agent_name, longest, money, reasons, share, tokens, tools};
 
 /// What the list and the details are drawn from.
 #[derive(Debug, Clone, Copy)]
@@ -63,11 +64,11 @@ pub fn draw(
     match form {
         TreeForm::Column => {
             let cursor = draw_head(view, line_of(area, 0), buffer);
-            (cursor, draw_rows(view, below(area), regions, buffer))
+            (cursor, draw_rows(view, below(area, 1), regions, buffer))
         }
         TreeForm::Rows if view.has_filter() => {
             let cursor = draw_filter(view, line_of(area, 0), "", buffer);
-            (cursor, draw_rows(view, below(area), regions, buffer))
+            (cursor, draw_rows(view, below(area, 1), regions, buffer))
         }
         TreeForm::Rows => (None, draw_rows(view, area, regions, buffer)),
         TreeForm::Line => {
@@ -143,8 +144,8 @@ fn draw_hidden(view: &AgentsView<'_>, rows: usize, shown: &[Shown], line: Rect, 
     let hidden = rows - shown.len();
     let running = view.facts.run.agents.running().saturating_sub(shown.iter().map(Shown::running).sum());
     if hidden > 0 {
-        let rows = if hidden == 1 { "row" } else { "rows" };
-        put(buffer, line, &format!("   … {hidden} more {rows}, {running} running"), view.facts.theme.dim);
+        let rows = count(hidden, "more row");
+        put(buffer, line, &format!("   … {rows}, {running} running"), view.facts.theme.dim);
     }
 }
 
@@ -159,7 +160,7 @@ fn draw_line(view: &AgentsView<'_>, area: Rect, buffer: &mut Buffer) {
         line = put(buffer, line, &format!("{mark} "), style);
         words::word(node, view.facts.now, line.width)
     });
-    let line = put(buffer, line, &one_line(&name(node)), theme.title);
+    let line = put(buffer, line, &one_line(&agent_name(&node.id)), theme.title);
     let line = if view.facts.run.agents.nodes().len() > 1 {
         put_right(buffer, line, &format!(" {}", running(view)), theme.dim)
     } else {
@@ -191,7 +192,7 @@ pub fn at_work(view: &AgentsView<'_>) -> String {
 pub fn marked(view: &AgentsView<'_>) -> String {
     let node = view.selected();
     let (mark, _) = words::look(node.status(), &view.facts.theme);
-    format!("{mark} {}", one_line(&name(node)))
+    format!("{mark} {}", one_line(&agent_name(&node.id)))
 }
 
 /// Says how many agents run, and how many are worth a look.
@@ -201,8 +202,4 @@ fn running(view: &AgentsView<'_>) -> String {
         warned => format!("!{warned} · "),
     };
     format!("{warned}{} of {} running", view.facts.run.agents.running(), view.facts.run.agents.nodes().len())
-}
-
-fn below(area: Rect) -> Rect {
-    Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area }
 }

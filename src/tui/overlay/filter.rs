@@ -4,10 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::list::below;
 use crate::tui::keymap::WriteKey;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{put, row};
+use crate::tui::widgets::fit::{below, put, row};
 
 /// Most characters.
 const LONGEST: usize = 200;

@@ -6,7 +6,7 @@ use ratatui::widgets::{Block, Padding, Widget};
 
 use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{columns, put};
+use crate::tui::widgets::fit::{clear, columns, put};
 
 /// Most rows of a list above the composer that are shown at once.
 pub const LIST_ROWS: usize = 8;
@@ -27,11 +27,7 @@ pub fn open(
     let area = frame(screen).intersection(*buffer.area());
     regions.add(screen, Region::Behind);
     regions.add(area, Region::Overlay);
-    for position in area.positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
+    clear(buffer, area);
     if !is_framed(area) {
         return area;
     }
@@ -72,10 +68,6 @@ fn frame(screen: Rect) -> Rect {
 /// Clears so many rows at the lower end of the room, and returns them.
 pub fn clear_bottom(room: Rect, rows: u16, buffer: &mut Buffer) -> Rect {
     let area = Rect { y: room.bottom() - rows, height: rows, ..room };
-    for position in area.intersection(*buffer.area()).positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
+    clear(buffer, area);
     area
 }

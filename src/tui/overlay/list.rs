@@ -8,16 +8,16 @@ use ratatui::style::Style;
 use super::OverlayDrawn;
 use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
 
 /// Columns of the mark of the selected row.
 const MARK: u16 = 2;
 
 /// The rows of a list, and the area that they have.
 #[derive(Debug, Clone, Copy)]
-pub struct ListRows {
+pub struct ListRows<'a, T> {
     pub area: Rect,
-    pub count: usize,
+    pub rows: &'a [T],
     pub selected: usize,
     /// The first one that was shown before.
     pub top: usize,
@@ -25,27 +25,27 @@ pub struct ListRows {
     pub height: u16,
 }
 
-impl ListRows {
-    /// Draws the rows that fit, the selected one among them: the marks here, the rest of each by its index; returns the
+impl<T> ListRows<'_, T> {
+    /// Draws the rows that fit, the selected one among them: the marks here, the rest of each by the closure; returns the
     /// first one that is shown.
     pub fn draw(
         self,
         theme: &Theme,
         regions: &mut Regions,
         buffer: &mut Buffer,
-        mut draw_row: impl FnMut(usize, Rect, &mut Buffer),
+        mut draw_row: impl FnMut(&T, Rect, &mut Buffer),
     ) -> usize {
-        let Self { area, count, selected, top, height } = self;
+        let Self { area, rows, selected, top, height } = self;
         let fits = usize::from(area.height / height.max(1)).max(1);
-        let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(count.saturating_sub(fits));
-        for (place, index) in (0..).zip(top..count.min(top.saturating_add(fits))) {
+        let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(rows.len().saturating_sub(fits));
+        for (place, (index, shown)) in (0..).zip(rows.iter().enumerate().skip(top).take(fits)) {
             let whole = Rect { y: area.y + place * height, height: height.min(area.height), ..area };
             let first = row(whole, 0);
             regions.add(whole, Region::OverlayRow(index));
             if index == selected {
                 put(buffer, first, "›", theme.accent);
             }
-            draw_row(index, beside_mark(whole), buffer);
+            draw_row(shown, beside_mark(whole), buffer);
             if index == selected {
                 buffer.set_style(first.intersection(*buffer.area()), theme.selected);
             }
@@ -70,12 +70,6 @@ pub fn list_and_text(area: Rect, count: usize, theme: &Theme, buffer: &mut Buffe
 pub fn below_rule(area: Rect, theme: &Theme, buffer: &mut Buffer) -> Rect {
     put(buffer, row(area, 0), &"─".repeat(area.width.into()), theme.border);
     below(area, 1)
-}
-
-/// Returns what is below the first rows of an area.
-pub fn below(area: Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
 /// Says why a list is empty.

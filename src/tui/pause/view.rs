@@ -12,7 +12,7 @@ use crate::tui::effect::CallText;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::view::arguments::rows as arguments_rows;
-use crate::tui::widgets::fit::{columns, one_line, put, row};
+use crate::tui::widgets::fit::{clear, columns, one_line, put, row};
 use crate::tui::widgets::wrap::{Line, draw_text};
 
 /// Columns left of the arguments.
@@ -49,11 +49,7 @@ pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect
     if area.is_empty() {
         return PauseDrawn { waiting: None, top: pane.top };
     }
-    for position in area.intersection(*buffer.area()).positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
+    clear(buffer, area);
     let focused = shown.context == Context::Paused;
     let style = if focused { theme.border_focus } else { theme.notice };
     let first = row(area, 0);

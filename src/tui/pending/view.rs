@@ -12,7 +12,7 @@ use crate::target::name_of;
 use crate::tui::facts::Facts;
 use crate::tui::state::{Pane, Region, Regions};
 use crate::tui::view::layout::{MEDIUM, PaneUse};
-use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
 
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
@@ -43,7 +43,7 @@ fn draw_plans(facts: &Facts, plan_forecast: PlanForecast<'_>, area: Rect, buffer
         }
         let whom = if agent.is_main() { String::new() } else { format!("@{} ", one_line(&name_of(agent))) };
         put(buffer, line, &format!("⋯ {whom}plan: {summary}"), theme.pending);
-        left = Rect { y: left.y + 1, height: left.height - 1, ..left };
+        left = below(left, 1);
     }
     left
 }

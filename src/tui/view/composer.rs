@@ -15,7 +15,7 @@ use crate::tui::status::HostState;
 use crate::tui::timeline;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
-use crate::tui::widgets::fit::{columns, put, put_right, row};
+use crate::tui::widgets::fit::{columns, fill, put, put_right, row};
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
@@ -25,11 +25,7 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, a
     if line.is_empty() {
         return;
     }
-    for x in line.left()..line.right() {
-        if let Some(cell) = buffer.cell_mut((x, line.y)) {
-            cell.set_symbol("─").set_style(theme.border);
-        }
-    }
+    fill(buffer, line, "─", theme.border);
     let mut inner = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(4), ..line };
     let mut hints = hints(app);
     let escape = hints.last().map_or(0, |shortest| columns(shortest) + 2);

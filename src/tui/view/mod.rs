@@ -56,7 +56,7 @@ use crate::tui::transcript::view::cache::TranscriptCache;
 use crate::tui::transcript::view::matches::MatchIndex;
 use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line};
 use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
-use crate::tui::widgets::fit::{one_line, put, row};
+use crate::tui::widgets::fit::{fill, one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
 use layout::{Demand, DetailsUse, PaneUse, Panes, TreeForm};
 
@@ -399,11 +399,7 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
         };
         let style = if is_held { app.facts.theme.border_focus } else { app.facts.theme.border };
         regions.add(area, Region::Divider(divider));
-        for position in area.intersection(*buffer.area()).positions() {
-            if let Some(cell) = buffer.cell_mut(position) {
-                cell.set_symbol(symbol).set_style(style);
-            }
-        }
+        fill(buffer, area, symbol, style);
     }
 }
 
@@ -416,7 +412,7 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     } else {
         ("  ", theme.title)
     };
-    let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::name(node))), style);
+    let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::agent_name(&node.id))), style);
     if app.facts.run.is_paused(&node.id) {
         rest = put(buffer, rest, "  ‖ paused", theme.notice);
     }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::agents_view;
-use crate::tui::agents::view::{at_work, marked, name};
+use crate::tui::agents::view::{agent_name, at_work, marked};
 use crate::tui::pending::view::plan_rows;
 use crate::tui::state::{App, Pane, Region, Regions};
 use crate::tui::widgets::fit::{columns, one_line, put, row};
@@ -73,7 +73,7 @@ fn tabs(app: &App) -> Vec<Tab> {
     } else {
         ["agents"; 3].map(str::to_owned)
     };
-    let shown = [at_work(&view), marked(&view), one_line(&name(node))];
+    let shown = [at_work(&view), marked(&view), one_line(&agent_name(&node.id))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
     let pending = app.facts.run.pending.entries().len() + plan_rows(&app.facts);
     if pending > 0 || app.focus.is_on(Pane::Pending) {
@@ -94,7 +94,7 @@ impl Tab {
 pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     let line = row(area, 0);
     let theme = &app.facts.theme;
-    let name = one_line(&name(app.selected_agent()));
+    let name = one_line(&agent_name(&app.selected_agent().id));
     let title = match pane {
         Pane::Tree | Pane::Filter => "Agents".to_owned(),
         Pane::Pending => "Pending".to_owned(),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -77,6 +78,26 @@ pub fn put_right(buffer: &mut Buffer, area: Rect, line: &str, style: Style) -> R
     }
     put(buffer, Rect { x: area.right() - width, width, ..area }, line, style);
     Rect { width: area.width - width, ..area }
+}
+
+/// Returns what is below the first rows of an area.
+pub fn below(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect { y: area.y + rows, height: area.height - rows, ..area }
+}
+
+/// Fills an area with one sign, as far as it is on the screen.
+pub fn fill(buffer: &mut Buffer, area: Rect, sign: &str, style: Style) {
+    for position in area.intersection(*buffer.area()).positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.set_symbol(sign).set_style(style);
+        }
+    }
+}
+
+/// Empties an area, as far as it is on the screen.
+pub fn clear(buffer: &mut Buffer, area: Rect) {
+    Clear.render(area.intersection(*buffer.area()), buffer);
 }
 
 /// Returns one row of an area; empty when the area has no such row.

@@ -19,7 +19,7 @@ use crate::tui::state::{Divider, Pane, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
-use crate::tui::widgets::fit::{one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, fill, one_line, put, put_right, row};
 use crate::tui::widgets::steps::step_lines;
 use crate::tui::widgets::wrap::{Break, Line, Wrap, draw_text};
 
@@ -76,15 +76,14 @@ fn draw_beside(view: &AgentsView<'_>, panes: &Panes, buffer: &mut Buffer) -> usi
         let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
         let rest = put(buffer, head, &format!("{mark}Details"), style);
         put_right(buffer, rest, if is_focused { "i folds " } else { "Alt+I " }, theme.dim);
-        area = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        area = below(area, 1);
     }
     let lines = lines(view, area.width);
     let (top, room) = fit(view, lines.len(), area.height);
     draw_text(&lines, top, Rect { height: room, ..area }, buffer);
     let hidden = lines.len().saturating_sub(top + usize::from(room));
     if room < area.height && hidden > 0 {
-        let noun = if hidden == 1 { "line" } else { "lines" };
-        put(buffer, row(area, room), &format!(" ↓ {hidden} more {noun}"), theme.dim);
+        put(buffer, row(area, room), &format!(" ↓ {}", count(hidden, "more line")), theme.dim);
     }
     top
 }
@@ -98,15 +97,11 @@ fn draw_above(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: 
     let top = draw_text(&lines, top, Rect { height: text, ..area }, buffer);
     let rule = row(area, text).intersection(*buffer.area());
     regions.add(rule, Region::Divider(Divider::DetailsRow));
-    for position in rule.positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.set_symbol("╌").set_style(theme.border);
-        }
-    }
+    fill(buffer, rule, "╌", theme.border);
     let hidden = lines.len().saturating_sub(top + usize::from(text));
     let mark = if view.focus.is_on(Pane::Details) { " ▸" } else { "" };
     let words = if hidden > 0 {
-        format!("{mark} {hidden} more {}; i folds ", if hidden == 1 { "line" } else { "lines" })
+        format!("{mark} {}; i folds ", count(hidden, "more line"))
     } else {
         format!("{mark} i folds ")
     };

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::AgentsView;
 use super::cells::{self, Figure};
-use super::words::{self, name};
+use super::words::{self, agent_name};
 use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
 use crate::tui::agents::{Row, RowKind, Rows};
 use crate::tui::state::{Pane, Region};
@@ -34,7 +34,7 @@ impl<'a> Shown<'a> {
     /// Looks a row's agent up.
     pub fn of(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
         let node = agents.nodes().get(row.agent)?;
-        Some(Self { row, node, guide: rows.guide(agents, row), name: one_line(&name(node)) })
+        Some(Self { row, node, guide: rows.guide(agents, row), name: one_line(&agent_name(&node.id)) })
     }
 
     /// Returns what the row is to a pointer.

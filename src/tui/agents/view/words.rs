@@ -9,13 +9,9 @@ use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::id::AgentId;
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
-use crate::summary::{seconds, tokens as count};
+use crate::summary::{self, seconds, tokens as count};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{clip, clock, columns, one_line};
-
-pub fn name(node: &AgentNode) -> String {
-    agent_name(&node.id)
-}
 
 /// Returns how an agent is called on the screen (untrusted).
 pub fn agent_name(id: &AgentId) -> String {
@@ -105,7 +101,7 @@ pub fn reasons(warning: &Warning, now: Timestamp) -> [String; 2] {
 
 /// Describes what stands beneath a folded row, from its sums; in fewer and fewer words.
 pub(super) fn sums(totals: &Totals) -> [String; 3] {
-    let agents = format!("+{} {}", totals.agents, if totals.agents == 1 { "agent" } else { "agents" });
+    let agents = format!("+{}", summary::count(totals.agents, "agent"));
     let numbers = [
         (totals.running, "running"),
         (totals.asking, "asking"),

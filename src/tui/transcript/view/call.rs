@@ -184,7 +184,7 @@ impl Pen<'_> {
 
     /// Says that lines are left out of an opened call, and where they are to be had.
     fn cut_out(&self, lines: usize, rows: &mut Vec<Line>) {
-        let words = format!("┆ {}; the editor and an export have them all", more_lines(lines));
+        let words = format!("┆ {}; the editor and an export have them all", count(lines, "more line"));
         rows.push(Line::new(&words, self.theme.gutter).truncate(self.room));
     }
 
@@ -206,7 +206,7 @@ impl Pen<'_> {
     /// Says how many lines are not shown here. It stands in the gutter, where no output can be.
     fn more(&self, lines: usize, rows: &mut Vec<Line>) {
         let mut line = Line::frame("┆ ", self.theme.gutter);
-        line.push(&more_lines(lines), self.theme.gutter);
+        line.push(&count(lines, "more line"), self.theme.gutter);
         rows.push(line.truncate(self.room));
     }
 
@@ -264,10 +264,6 @@ fn hue(hue: Hue, theme: &Theme) -> Option<Color> {
         Hue::Grey => theme.gutter,
     };
     style.fg
-}
-
-fn more_lines(lines: usize) -> String {
-    if lines == 1 { "1 more line".to_owned() } else { format!("{lines} more lines") }
 }
 
 /// Returns the language of the file that a call is about.

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::tui::theme::Theme;
 use crate::tui::transcript::search::Search;
-use crate::tui::widgets::fit::{columns, put, put_right};
+use crate::tui::widgets::fit::{clear, columns, put, put_right};
 
 /// Columns that the text keeps, whatever else there is to say.
 const TEXT: u16 = 12;
@@ -14,11 +14,7 @@ const TEXT: u16 = 12;
 /// Draws the line; returns where the terminal's cursor belongs.
 pub fn draw(search: &Search, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let area = area.intersection(*buffer.area());
-    for position in area.positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
+    clear(buffer, area);
     let mut room = put(buffer, area, "/", theme.accent);
     let shown = words(search);
     let fits = |words: &&String| columns(words) + TEXT <= room.width;
