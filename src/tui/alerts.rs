@@ -58,108 +58,63 @@ impl Alerts {
         }
     }
 
-    /// Notes that a turn has ended; it is notified at this moment unless another begins before.
-    pub fn turn_ended(&mut self, at: Timestamp, words: String) {
-        self.ended = Some((at, words));
-    }
-
-    /// Notes that a turn has begun.
-    pub fn turn_began(&mut self) {
-        self.ended = None;
-    }
-
-    /// Notes something that is notified at once.
-    pub fn raise(&mut self, words: String) {
-        self.raised = Some(words);
-    }
-
-    /// Returns whether this question is another one than the one before, and remembers it.
-    pub fn is_new(&mut self, question: Option<QuestionId>) -> bool {
-        let is_new = question.is_some() && question != self.asked;
-        self.asked = question;
-        is_new
-    }
-
     /// Returns when there is something to notify.
     pub fn due_at(&self) -> Option<Timestamp> {
         self.ended.as_ref().map(|(at, _)| *at)
     }
-
-    pub fn take(&mut self, now: Timestamp) -> Option<String> {
-        let ended = self.ended.take_if(|(at, _)| *at <= now).map(|(_, words)| words);
-        self.raised.take().or(ended)
-    }
 }
 
-/// What the title is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct TitleFacts<'a> {
-    pub host: &'a HostState,
-    pub run: &'a RunState,
-    pub questions: &'a Questions,
-    /// The name of the working directory (untrusted).
-    pub place: &'a str,
-}
-
-pub fn title(facts: &TitleFacts<'_>) -> String {
-    let state = match facts.host {
+/// Returns the title of the terminal, with the name of the working directory (untrusted).
+pub fn title(host: &HostState, run: &RunState, questions: &Questions, place: &str) -> String {
+    let state = match host {
         HostState::Failed(_) => "✗ cannot run",
-        _ if !facts.questions.is_empty() => "? asks",
-        _ if facts.run.pauses.any_waits() => "‖ paused",
-        HostState::Starting | HostState::Ready if facts.run.runs() => "● works",
+        _ if !questions.is_empty() => "? asks",
+        _ if run.pauses.any_waits() => "‖ paused",
+        HostState::Starting | HostState::Ready if run.runs() => "● works",
         HostState::Starting | HostState::Ready => "○ ready",
     };
-    if facts.place.is_empty() {
-        format!("{state} · steersman")
-    } else {
-        format!("{state} · {} · steersman", facts.place)
-    }
+    if place.is_empty() { format!("{state} · steersman") } else { format!("{state} · {place} · steersman") }
 }
 
-/// The facts that notifications go by.
-#[derive(Debug, Clone, Copy)]
-pub struct AlertFacts<'a> {
-    /// The moment of the last message that carried one.
-    pub now: Timestamp,
-    pub pending: &'a PendingTexts,
-    pub questions: &'a Questions,
-}
-
-pub fn apply(alerts: &mut Alerts, envelope: &Envelope, facts: &AlertFacts<'_>) {
+/// Notes what is to be notified of an event: the end of a turn a moment later, unless another begins before.
+pub fn apply(alerts: &mut Alerts, envelope: &Envelope, pending: &PendingTexts) {
     match &envelope.event {
-        Event::TurnStarted { .. } if envelope.agent.is_main() => alerts.turn_began(),
+        Event::TurnStarted { .. } if envelope.agent.is_main() => alerts.ended = None,
         Event::TurnEnded { outcome, .. } if envelope.agent.is_main() && alerts.is_on() => {
             let words = match outcome {
-                Outcome::Completed | Outcome::Synthesized if goes_on(facts.pending) => return,
+                Outcome::Completed | Outcome::Synthesized if goes_on(pending) => return,
                 Outcome::Completed | Outcome::Synthesized => "the answer is ready",
                 Outcome::Failed => "the turn failed",
                 // The user's own doing.
                 Outcome::Cancelled => return,
             };
             let at = envelope.at.checked_add(limits::ALERT_PAUSE).unwrap_or(envelope.at);
-            alerts.turn_ended(at, words.to_owned());
+            alerts.ended = Some((at, words.to_owned()));
         }
         Event::Paused { call } => {
             let name = if envelope.agent.is_main() { "main" } else { envelope.agent.as_str() };
             let before = call.as_ref().map_or_else(|| "the next request".to_owned(), |call| call.name.clone());
-            alerts.raise(format!("{name} waits before {before}"));
+            alerts.raised = Some(format!("{name} waits before {before}"));
         }
         _ => {}
     }
 }
 
-pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
-    if alerts.is_new(facts.questions.current_id())
-        && let Some(question) = facts.questions.current()
+/// Notes a question that is new, and returns what is to be notified now.
+pub fn due(alerts: &mut Alerts, questions: &Questions, now: Timestamp) -> Option<Effect> {
+    let asked = std::mem::replace(&mut alerts.asked, questions.current_id());
+    if alerts.asked != asked
+        && let Some(question) = questions.current()
         && matches!(
             question.subject,
             QuestionSubject::Approval(..) | QuestionSubject::StillTrue(_) | QuestionSubject::Unfinished(_)
         )
     {
         // The others are asked because of a key: whoever pressed it is there.
-        alerts.raise(format!("a question: {}", question.title));
+        alerts.raised = Some(format!("a question: {}", question.title));
     }
-    let words = alerts.take(facts.now)?;
+    let ended = alerts.ended.take_if(|(at, _)| *at <= now).map(|(_, words)| words);
+    let words = alerts.raised.take().or(ended)?;
     alerts.is_on().then(|| Effect::Notify(format!("Steersman: {words}")))
 }
 

@@ -48,8 +48,6 @@ pub enum PaneEffect {
     Run(Verb, String),
     /// The decision about the call that the message is about.
     DecideCall,
-    /// The no to a question, with the words that the message holds.
-    Decline(ApprovalId),
     /// A pending text that the user has in newer words: what its queue returns is dropped.
     KeepEntry(MessageId),
     /// What was taken from the completion list: in place of so many characters before the cursor, or of the whole text.
@@ -62,12 +60,10 @@ pub enum PaneEffect {
     WriteStep(AgentId, StepText),
     /// The step that the message holds, for the plan.
     SendStep,
-    /// The words of a no to this request.
-    WriteNo(ApprovalId),
-    /// The values of this request's form, to be written.
-    FillForm(ApprovalId),
-    /// The values that the message holds, for this request's form.
-    SendForm(ApprovalId),
+    /// The words of an answer to this request, to be written.
+    WriteAnswer(ApprovalId, QuestionText),
+    /// The words that the message holds, as the answer to this request.
+    SendAnswer(ApprovalId, QuestionText),
     /// A sentence that names what is written first and has to be ended.
     EndFirst,
     /// A text of the user in the transcript of its agent.
@@ -91,6 +87,15 @@ pub enum CallText {
     Arguments,
     /// Why it is skipped; the model is told.
     Reason,
+}
+
+/// What is written for a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionText {
+    /// Why not: the answer is a no.
+    No,
+    /// The values of a form.
+    Form,
 }
 
 /// What is written about a step of a plan in the message.
@@ -127,6 +132,20 @@ impl Outcome {
 
     pub fn request(request: Request) -> Self {
         Self::one(request.into())
+    }
+}
+
+impl IntoIterator for Outcome {
+    type Item = PaneEffect;
+    type IntoIter = std::vec::IntoIter<PaneEffect>;
+
+    /// Returns what is left to be done; where nothing else takes a key that was ignored, that is nothing.
+    fn into_iter(self) -> Self::IntoIter {
+        match self {
+            Self::Ignored => Vec::new(),
+            Self::Consumed(wanted) => wanted,
+        }
+        .into_iter()
     }
 }
 

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
-use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn};
+use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn, Overlays};
 use crate::text::visible;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::facts::Facts;
@@ -55,8 +55,15 @@ impl Choices {
         self.rows = Some(rows);
     }
 
-    pub fn subject(&self) -> ChoiceSubject {
-        self.subject
+    /// Gives rows to the list of this subject, when it is open.
+    pub fn refresh(
+        overlays: &mut Overlays,
+        subject: ChoiceSubject,
+        rows: impl FnOnce() -> Result<Vec<ListChoice>, String>,
+    ) {
+        if let Some(list) = overlays.find_mut::<Self>().filter(|list| list.subject == subject) {
+            list.take(rows());
+        }
     }
 
     /// Returns the rows, or why there are none; `None` until they are known.

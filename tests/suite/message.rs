@@ -13,9 +13,9 @@ use steersman::event::{Delivery, Pending};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::ApprovalId;
-use steersman::tui::effect::{CallText, StepText};
+use steersman::tui::effect::{CallText, QuestionText, StepText};
 use steersman::tui::keymap::Edit;
-use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, QuestionText};
+use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose};
 use steersman::tui::message::removed::{Removed, RemovedEntry};
 use steersman::tui::message::{Message, TakenOver};
 

@@ -29,11 +29,12 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
         };
         questions.ask_once(Question {
             agent: request.asker.as_ref().map(|asker| asker.agent.clone()),
-            subject: QuestionSubject::Approval(request.id, offer),
-            title: approval_title(request).into_owned(),
-            detail: approval_parts(request),
-            session: String::new(),
             rule: request.rule.as_ref().map(|rule| rule.pattern.clone()),
+            ..Question::new(
+                QuestionSubject::Approval(request.id, offer),
+                approval_title(request),
+                approval_parts(request),
+            )
         });
     }
 }
@@ -55,13 +56,12 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
         | QuestionSubject::Approval(..) => true,
     });
     for entry in entries {
+        let subject = QuestionSubject::StillTrue(entry.message.id.clone());
+        let detail = vec![DetailPart::Text(entry.message.text.clone())];
         questions.ask_once(Question {
             agent: Some(entry.agent.clone()),
-            title: "Still true? Typed a while ago, not sent yet.".to_owned(),
-            detail: vec![DetailPart::Text(entry.message.text.clone())],
             session: "sends every old text of this session without asking".to_owned(),
-            rule: None,
-            subject: QuestionSubject::StillTrue(entry.message.id.clone()),
+            ..Question::new(subject, "Still true? Typed a while ago, not sent yet.", detail)
         });
     }
 }
@@ -87,14 +87,8 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
             "don't ask again in this session",
         ),
     };
-    questions.ask_once(Question {
-        agent: None,
-        subject,
-        title: title.to_owned(),
-        detail: vec![DetailPart::Text(detail)],
-        session: session.to_owned(),
-        rule: None,
-    });
+    let detail = vec![DetailPart::Text(detail)];
+    questions.ask_once(Question { session: session.to_owned(), ..Question::new(subject, title, detail) });
 }
 
 fn ended_by_quitting(run: &RunState) -> String {
@@ -117,17 +111,11 @@ fn ended_by_quitting(run: &RunState) -> String {
 
 /// Asks whether a command in the background is to end.
 pub fn ask_about_job(questions: &mut Questions, job: &JobState) {
-    questions.ask_once(Question {
-        agent: None,
-        subject: QuestionSubject::StopJob(job.id.clone()),
-        title: format!("Stop {}?", job.id),
-        detail: vec![
-            DetailPart::Exact(job.command.clone()),
-            DetailPart::Text("It ends with everything that it started.".to_owned()),
-        ],
-        session: String::new(),
-        rule: None,
-    });
+    let detail = vec![
+        DetailPart::Exact(job.command.clone()),
+        DetailPart::Text("It ends with everything that it started.".to_owned()),
+    ];
+    questions.ask_once(Question::new(QuestionSubject::StopJob(job.id.clone()), format!("Stop {}?", job.id), detail));
 }
 
 /// Asks whether files that tools changed are to be as before. The list is looked at anew each time.
@@ -142,14 +130,7 @@ pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[Un
     let mut detail = undo_parts(changes, &since);
     detail.push(DetailPart::Note("The model is told with your next message.".to_owned()));
     questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Undo(_)));
-    questions.ask_once(Question {
-        agent: None,
-        subject: QuestionSubject::Undo(scope),
-        title,
-        detail,
-        session: String::new(),
-        rule: None,
-    });
+    questions.ask_once(Question::new(QuestionSubject::Undo(scope), title, detail));
 }
 
 /// Returns every file with what happens to it, with the words for what it goes back to, and what is not covered.

@@ -34,6 +34,13 @@ pub struct Question {
     pub rule: Option<String>,
 }
 
+impl Question {
+    /// Returns a question of the program itself, which no answer settles for the session or for good.
+    pub fn new(subject: QuestionSubject, title: impl Into<String>, detail: Vec<DetailPart>) -> Self {
+        Self { agent: None, subject, title: title.into(), detail, session: String::new(), rule: None }
+    }
+}
+
 /// What an answer decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuestionSubject {

@@ -2,13 +2,13 @@
 
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile, read_form};
+use crate::protocol::{self, ApprovalId, FormField, QueueAct, Request, RuleRequest, UndoneFile, read_form};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::approval::Question;
 use crate::tui::commands::Verb;
-use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::tui::effect::{Effect, Outcome, PaneEffect, QuestionText};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::pending;
@@ -19,22 +19,20 @@ use crate::tui::state::{Cause, Medium, QuestionId};
 pub enum MessageUse {
     /// It is empty and has the keys: a number selects an answer.
     Free,
-    /// It holds the words of a no.
-    No,
-    /// It holds the values of a form.
-    Form,
+    /// It holds what is written for the question.
+    Writes(QuestionText),
     /// It holds something else, or something else has the keys.
     Other,
 }
 
 /// Gives an answer to the shown question; ignored when no question is open.
 pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, facts: &Facts) -> Outcome {
-    if message == MessageUse::No {
-        let words = "first Enter, which sends your words as a no, or Esc, which goes back to the question";
-        return say_while(Some(Cause::NoDraft), words);
-    }
-    if message == MessageUse::Form {
-        let words = "first Enter, which sends what you wrote to the server, or Esc, which goes back to the question";
+    if let MessageUse::Writes(what) = message {
+        let sends = match what {
+            QuestionText::No => "sends your words as a no",
+            QuestionText::Form => "sends what you wrote to the server",
+        };
+        let words = format!("first Enter, which {sends}, or Esc, which goes back to the question");
         return say_while(Some(Cause::NoDraft), words);
     }
     match questions.unarmed(facts.now) {
@@ -92,7 +90,7 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
         return say_while(about(questions, Cause::Unread), words);
     }
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
-        let wanted = PaneEffect::WriteNo(*id);
+        let wanted = PaneEffect::WriteAnswer(*id, QuestionText::No);
         // The number was an answer; it is no text of what is written now.
         questions.unselect_answer();
         return Outcome::one(wanted);
@@ -101,7 +99,7 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
     if let (QuestionSubject::Approval(id, AnswerChoices::Form), Answer::Once, Medium::Screen) =
         (subject, answer, facts.medium)
     {
-        let wanted = PaneEffect::FillForm(*id);
+        let wanted = PaneEffect::WriteAnswer(*id, QuestionText::Form);
         questions.unselect_answer();
         return Outcome::one(wanted);
     }
@@ -194,8 +192,7 @@ pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, f
 
 /// Answers a form with these words, or says what is wrong with them.
 pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: &Facts) -> Outcome {
-    let fields = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
-    let Some(protocol::ApprovalSubject::Form { fields, .. }) = fields else {
+    let Some(fields) = form_fields(id, facts) else {
         return say_while(None, "nothing was sent: the question is gone");
     };
     match read_form(fields, words) {
@@ -209,15 +206,19 @@ pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: 
     }
 }
 
+/// Returns the fields of the form that a request asks for, while it is open.
+pub fn form_fields(id: ApprovalId, facts: &Facts) -> Option<&[FormField]> {
+    let subject = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
+    if let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject { Some(fields) } else { None }
+}
+
 /// Carries out `/rules`.
 pub fn rules(argument: &str) -> Outcome {
     let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
     match (argument, number) {
         ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
         (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
-        (_, None) => Outcome::one(PaneEffect::Say(
-            "it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N".to_owned(),
-        )),
+        (_, None) => Outcome::say("it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N"),
     }
 }
 

@@ -14,12 +14,13 @@ use ratatui::widgets::{Block, Padding, Widget};
 use super::{MessageUse, Question, Questions, ShownQuestion};
 use crate::target::name_of;
 use crate::text::visible;
+use crate::tui::effect::QuestionText;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Answer, Context};
 use crate::tui::state::{QuestionId, Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::exact;
-use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
 use crate::tui::widgets::wrap::{Break, Line, wrapped};
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
@@ -98,18 +99,14 @@ enum Keys {
     Locked,
     /// It came up, or a key came, too short a time before.
     Wait,
-    /// The composer holds the words of a no.
-    Words,
-    /// The composer holds the values of a form.
-    Values,
+    /// The composer holds what is written for the question.
+    Written(QuestionText),
 }
 
 impl Keys {
     fn of(view: &QuestionView<'_>) -> Self {
-        if view.message == MessageUse::No {
-            Self::Words
-        } else if view.message == MessageUse::Form {
-            Self::Values
+        if let MessageUse::Writes(what) = view.message {
+            Self::Written(what)
         } else if !view.questions.armed(view.facts.now) {
             Self::Wait
         } else if view.questions.is_read() {
@@ -123,7 +120,7 @@ impl Keys {
         match self {
             Self::Count => true,
             Self::Locked => !answer.is_yes(),
-            Self::Wait | Self::Words | Self::Values => false,
+            Self::Wait | Self::Written(_) => false,
         }
     }
 }
@@ -227,7 +224,7 @@ impl<'a> QuestionLayout<'a> {
         };
         if self.form == Form::Bare {
             put(buffer, row(area, 0), head.trim(), theme.title);
-            return Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+            return below(area, 1);
         }
         let block = Block::bordered()
             .title(head)
@@ -240,8 +237,8 @@ impl<'a> QuestionLayout<'a> {
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
             Keys::Locked => (&[" ○ read to the end before a yes ", " ○ read first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
-            Keys::Words => (&[" write below why not ", " why not? "], theme.accent),
-            Keys::Values => (&[" fill it in below ", " below "], theme.accent),
+            Keys::Written(QuestionText::No) => (&[" write below why not ", " why not? "], theme.accent),
+            Keys::Written(QuestionText::Form) => (&[" fill it in below ", " below "], theme.accent),
         };
         let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
         let last = row(area, area.height.saturating_sub(1));
@@ -264,11 +261,14 @@ fn text_lines(text: &str, width: u16, style: Style) -> Vec<Line> {
 fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
     let theme = &view.facts.theme;
     let spell = |words| view.facts.spell(view.context, words);
-    if keys == Keys::Words || keys == Keys::Values {
-        let words = if keys == Keys::Words {
-            ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"]
-        } else {
-            ["Enter sends it to the server · Esc goes back", "Enter: sends it · Esc: back", "Enter · Esc"]
+    if let Keys::Written(what) = keys {
+        let words = match what {
+            QuestionText::No => {
+                ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"]
+            }
+            QuestionText::Form => {
+                ["Enter sends it to the server · Esc goes back", "Enter: sends it · Esc: back", "Enter · Esc"]
+            }
         };
         let fitting = words.into_iter().map(spell).find(|words| columns(words) <= width);
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];

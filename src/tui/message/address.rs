@@ -121,7 +121,7 @@ impl Message {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text, known)), clip(&line, QUOTED)))
             }
-            Draft::NoCommand { .. } if self.was_refused(&draft) => {
+            Draft::NoCommand { .. } if self.refused.as_ref() == Some(&draft) => {
                 Some(format!("→ {}: sent as text", whom(&self.address(&draft, known))))
             }
             Draft::NoCommand { word } => {

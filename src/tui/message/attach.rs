@@ -172,7 +172,7 @@ impl Message {
         }
         let shown = self.shown();
         if self.images.reading.iter().any(|reading| shown.contains(&reading.written)) {
-            effects.push(self.say("sent as soon as its images are read".to_owned()));
+            effects.push(self.say("sent as soon as its images are read"));
             self.images.waiting = Some((Delivery::Steer, shown));
         }
         effects
@@ -190,7 +190,7 @@ impl Message {
     /// Asks for the picture of the clipboard.
     pub fn paste_image(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         if known.run.images == Some(ImageSupport::Refused) {
-            return vec![self.say("not attached: the model takes no images".to_owned())];
+            return vec![self.say("not attached: the model takes no images")];
         }
         if self.images.is_reading("") {
             return Vec::new();
@@ -291,7 +291,7 @@ impl Message {
         let count = self.images_in(&shown).len();
         if is_reading || (count > 0 && known.run.images.is_none()) {
             effects.extend(self.ask_support(known));
-            effects.push(self.say("sent as soon as its images are read".to_owned()));
+            effects.push(self.say("sent as soon as its images are read"));
             self.images.waiting = Some((delivery, shown));
             return Some(effects);
         }
@@ -314,11 +314,11 @@ impl Message {
     /// Says that the model takes no images, where that is known.
     fn refuse_images(&self, known: &MessageContext<'_>) -> Option<PaneEffect> {
         let sentence = "not sent: the model takes no images; remove the image, or choose another model with /model";
-        (known.run.images == Some(ImageSupport::Refused)).then(|| self.say(sentence.to_owned()))
+        (known.run.images == Some(ImageSupport::Refused)).then(|| self.say(sentence))
     }
 
-    fn say(&self, sentence: String) -> PaneEffect {
-        PaneEffect::SayWhile(Some(Cause::Message(self.text())), sentence)
+    pub(super) fn say(&self, sentence: impl Into<String>) -> PaneEffect {
+        PaneEffect::SayWhile(Some(Cause::Message(self.text())), sentence.into())
     }
 }
 

@@ -3,14 +3,15 @@
 //! Always holds: a text comes back to one place once, before the draft; what is written first stays as it is. The text in
 //! the external editor is a copy; what comes back from there takes the place of the original.
 
-use super::Message;
 use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry, RemovedTexts};
+use super::{Message, MessageContext};
 use crate::event::Pending;
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Withdrawn};
 use crate::text::is_blank;
+use crate::tui::effect::PaneEffect;
 
 /// Where a text from the external editor went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +153,7 @@ impl Message {
     }
 
     /// Takes what came back from the external editor; returns what is to be said about it.
-    pub fn edited(&mut self, outcome: Result<String, String>) -> Option<String> {
+    pub fn editor_ended(&mut self, outcome: Result<String, String>) -> Option<String> {
         match outcome {
             Ok(text) => (self.take_over(&text) == TakenOver::Before)
                 .then(|| "the message was changed meanwhile; the text from the editor stands before it".to_owned()),
@@ -192,8 +193,16 @@ impl Message {
 impl Message {
     /// Takes what became of a change of a pending text. Where its text is the user's now, it goes into the message, or
     /// where it can be brought back from.
-    pub fn queue_answered(&mut self, agent: &AgentId, act: &QueueAct, outcome: &QueueOutcome) {
+    pub fn queue_answered(
+        &mut self,
+        (agent, id): (&AgentId, &MessageId),
+        act: &QueueAct,
+        outcome: &QueueOutcome,
+        known: &MessageContext<'_>,
+    ) -> Vec<PaneEffect> {
         match (act, outcome) {
+            (QueueAct::Hold { text }, _) => return self.held(id, text.as_ref(), outcome, known),
+            (QueueAct::Commit { .. }, _) => return self.committed(id, outcome),
             (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
                 let taken = RemovedEntry { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
                 match to {
@@ -217,5 +226,6 @@ impl Message {
             }
             _ => {}
         }
+        Vec::new()
     }
 }

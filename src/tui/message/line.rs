@@ -53,21 +53,9 @@ impl Message {
         line.map(|(_, composer)| composer.text()).unwrap_or_default()
     }
 
-    /// Notes that this line goes on in the next one.
-    pub fn line_goes_on(&mut self, line: &str) {
-        let whole = self.lines.begun.get_or_insert_default();
-        whole.push_str(line);
-        whole.push('\n');
-    }
-
     /// Tells whether the next line belongs to one before it.
     pub fn is_line_begun(&self) -> bool {
         self.lines.begun.is_some()
-    }
-
-    /// Takes the lines that went on.
-    pub fn take_begun_line(&mut self) -> Option<String> {
-        self.lines.begun.take()
     }
 
     /// Begins a text of several lines.
@@ -78,18 +66,6 @@ impl Message {
     /// Tells whether a text of several lines is being written.
     pub fn is_in_lines(&self) -> bool {
         self.lines.several.is_some()
-    }
-
-    /// Adds the line on top to the text of several lines.
-    pub fn add_line(&mut self, line: &str) {
-        let text = self.lines.several.get_or_insert_default();
-        text.push_str(line);
-        text.push('\n');
-    }
-
-    /// Takes the text of several lines.
-    pub fn take_lines(&mut self) -> Option<String> {
-        self.lines.several.take()
     }
 
     /// Keeps a text that was not sent where `/back` finds it.
@@ -121,10 +97,10 @@ pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Ve
         return effects;
     }
     if let Some(begun) = text.strip_suffix(GOES_ON) {
-        message.line_goes_on(begun);
+        message.lines.begun.get_or_insert_default().extend([begun, "\n"]);
         return Vec::new();
     }
-    let whole = message.take_begun_line().map_or_else(|| text.to_owned(), |begun| begun + text);
+    let whole = message.lines.begun.take().map_or_else(|| text.to_owned(), |begun| begun + text);
     let text = whole.strip_suffix('\n').unwrap_or(&whole);
     if text.is_empty() {
         return vec![PaneEffect::Enter];
@@ -164,10 +140,10 @@ pub(super) fn enter_several(message: &mut Message, known: &MessageContext<'_>) -
     let line = message.text();
     message.load("");
     if line != END_OF_TEXT {
-        message.add_line(&line);
+        message.lines.several.get_or_insert_default().extend([line.as_str(), "\n"]);
         return Vec::new();
     }
-    let text = message.take_lines().unwrap_or_default();
+    let text = message.lines.several.take().unwrap_or_default();
     let text = text.strip_suffix('\n').unwrap_or(&text);
     // It is a text, whatever it begins with.
     let is_command = !matches!(commands::read_line(text), Draft::Text(_));
@@ -195,11 +171,11 @@ pub fn drop_kept(message: &mut Message) -> Vec<PaneEffect> {
 pub fn interrupt(message: &mut Message) -> Outcome {
     let say = |sentence: &str| PaneEffect::Say(sentence.to_owned());
     let mut effects = Vec::new();
-    if let Some(text) = message.take_lines() {
+    if let Some(text) = message.lines.several.take() {
         message.keep(text);
         effects.push(say("the text is dropped; /back brings it back"));
     }
-    if let Some(text) = message.take_begun_line() {
+    if let Some(text) = message.lines.begun.take() {
         message.keep(text);
         effects.push(say(EMPTY_AGAIN));
         return Outcome::Consumed(effects);

@@ -116,21 +116,6 @@ impl Message {
         self.outgoing.as_deref()
     }
 
-    /// Takes the draft that was sent last: what comes now is about another one.
-    pub fn take_outgoing(&mut self) -> Option<String> {
-        self.outgoing.take()
-    }
-
-    /// Notes that this text begins with an unknown command and was not sent.
-    pub fn refuse(&mut self, text: String) {
-        self.refused = Some(text);
-    }
-
-    /// Tells whether this very text was not sent before, because it begins with an unknown command.
-    pub fn was_refused(&self, text: &str) -> bool {
-        self.refused.as_deref() == Some(text)
-    }
-
     /// Returns what the history is to be searched for now; `None` while no search is open.
     pub fn history_query(&mut self) -> Option<FuzzyQuery> {
         let number = self.next_search();

@@ -9,7 +9,7 @@ use crate::event::Pending;
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::protocol::ApprovalId;
-use crate::tui::effect::{CallText, StepText};
+use crate::tui::effect::{CallText, QuestionText, StepText};
 
 /// What a text above the draft is for.
 #[derive(Debug)]
@@ -72,13 +72,6 @@ pub struct AboutStep {
     pub what: StepText,
     /// The text that it began with.
     pub before: String,
-}
-
-/// What is written to answer a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionText {
-    No,
-    Form,
 }
 
 impl Purpose {

@@ -4,7 +4,7 @@
 //! Always holds: the text leaves the message only when a queue has taken it, or when a command was carried out.
 
 use super::address::Unaddressed;
-use super::purpose::{AboutQuestion, Purpose, QuestionText};
+use super::purpose::Purpose;
 use super::{Message, MessageContext, line};
 use crate::error::Refused;
 use crate::event::Delivery;
@@ -67,8 +67,7 @@ pub fn deliver_now(message: &mut Message, known: &MessageContext<'_>) -> Outcome
 fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEffect>> {
     Some(match message.first_purpose()? {
         Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
-        Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::No, .. }) => vec![PaneEffect::Decline(*id)],
-        Purpose::AboutQuestion(AboutQuestion { id, what: QuestionText::Form, .. }) => vec![PaneEffect::SendForm(*id)],
+        Purpose::AboutQuestion(about) => vec![PaneEffect::SendAnswer(about.id, about.what)],
         Purpose::AboutStep(_) => vec![PaneEffect::SendStep],
         Purpose::Edit(_) => message.commit_edit(delivery),
         Purpose::Recall(_) | Purpose::Line => return None,
@@ -84,28 +83,22 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
     let draft = if known.in_lines() { message.shown() } else { message.next_draft() };
     if message.is_waiting_for_answer() && !known.in_lines() {
         if is_blank(&draft) {
-            let sentence = "not sent again: the session has not answered yet";
-            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+            return vec![message.say("not sent again: the session has not answered yet")];
         }
         if draft.starts_with(['/', '!']) {
-            let sentence = "not run: the session has not taken the text before it yet";
-            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+            return vec![message.say("not run: the session has not taken the text before it yet")];
         }
     }
     if let Some((line, output)) = shell_line(&draft) {
         if message.whole(line) != line {
             let sentence = "not run: a part of it is folded; open that first, so that you see what runs";
-            return vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence.to_owned())];
+            return vec![message.say(sentence)];
         }
         let (to, line) = (known.shown.clone(), line.to_owned());
-        let mut effects = remember(message.sent());
-        effects.push(Request::RunLine { to, line, output }.into());
-        return effects;
+        return taken(message, Request::RunLine { to, line, output }.into());
     }
     if let Some(request) = prompt_request(&draft, known) {
-        let mut effects = remember(message.sent());
-        effects.push(request.into());
-        return effects;
+        return taken(message, request.into());
     }
     if let Some(filled) = filled(message, &draft, known) {
         let manner = Manner { delivery, filled: Some(filled), ..Manner::of(message) };
@@ -144,22 +137,18 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
                     let manner = Manner { delivery, kind, trigger: Some(trigger), filled };
                     send(message, (&draft, text), manner, known)
                 }
-                Err(why) => vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), why.to_string())],
+                Err(why) => vec![message.say(why.to_string())],
             }
         }
         Draft::Command(command, argument) => {
             let argument = message.whole(argument);
-            let mut effects = remember(message.sent());
-            effects.push(PaneEffect::Run(command.verb, argument));
-            effects
+            taken(message, PaneEffect::Run(command.verb, argument))
         }
-        Draft::Misfit(command) => {
-            vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), command.misfit())]
-        }
+        Draft::Misfit(command) => vec![message.say(command.misfit())],
         Draft::Escaped(text) | Draft::Text(text) => {
             send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
         }
-        Draft::NoCommand { .. } if message.was_refused(&draft) => {
+        Draft::NoCommand { .. } if message.refused.as_ref() == Some(&draft) => {
             send(message, (&draft, &draft), Manner { delivery, ..Manner::of(message) }, known)
         }
         Draft::NoCommand { word } => {
@@ -170,9 +159,9 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             };
             let nearest = commands::nearest(word);
             let sentence = format!("unknown command {word}; nearest: /{nearest}. {again}");
-            let effect = PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence);
+            let effect = message.say(sentence);
             if !known.in_lines() {
-                message.refuse(draft);
+                message.refused = Some(draft);
             }
             vec![effect]
         }
@@ -279,14 +268,10 @@ pub fn sent(
     let draft = answered.as_ref().map(|answered| answered.draft.as_str());
     let is_here = message.shown() == draft.or(message.outgoing()).unwrap_or(text);
     match outcome {
-        Ok(_) if is_here => {
-            let mut effects = vec![PaneEffect::Quiet];
-            effects.extend(remember(message.sent()));
-            effects
-        }
+        Ok(_) if is_here => std::iter::once(PaneEffect::Quiet).chain(remember(message.sent())).collect(),
         // A line leaves the message before it is sent; to several agents it went once.
         Ok(_) if known.in_lines() => {
-            let line = message.take_outgoing().and_then(|line| message.remember(&line));
+            let line = message.outgoing.take().and_then(|line| message.remember(&line));
             remember(line)
         }
         // Something was typed behind it meanwhile.
@@ -324,6 +309,11 @@ pub fn not_remembered(message: &mut Message, reason: &str) -> Vec<PaneEffect> {
         return Vec::new();
     }
     vec![PaneEffect::Say(format!("what you send is not remembered for the next session: {reason}"))]
+}
+
+/// Ends the message, which is carried out and not sent.
+fn taken(message: &mut Message, effect: PaneEffect) -> Vec<PaneEffect> {
+    remember(message.sent()).into_iter().chain([effect]).collect()
 }
 
 fn remember(text: Option<String>) -> Vec<PaneEffect> {

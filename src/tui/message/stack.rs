@@ -99,9 +99,14 @@ impl Message {
         self.purposes().find_map(|purpose| if let Purpose::Edit(editing) = purpose { Some(editing) } else { None })
     }
 
+    /// Returns the entry that is being edited.
+    pub fn edited(&self) -> Option<&MessageId> {
+        self.editing().map(|editing| &editing.entry.id)
+    }
+
     /// Tells whether this entry is being edited.
     pub fn is_edited(&self, id: &MessageId) -> bool {
-        self.editing().is_some_and(|editing| editing.entry.id == *id)
+        self.edited() == Some(id)
     }
 
     /// Returns the call that something is written about.

@@ -64,7 +64,7 @@ pub fn travel(pane: &mut PausePane, to: Travel, facts: &Facts) {
 pub fn enter(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
     if pane.has_just_entered(facts.now) {
         let sentence = format!("{} still waits: that Enter came right after another", name_of(agent));
-        return Outcome::one(PaneEffect::Say(sentence));
+        return Outcome::say(sentence);
     }
     step(pane, agent, facts)
 }
@@ -78,10 +78,8 @@ fn step(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
             let WaitingAgent { agent, call } = waiting;
             Outcome::request(Request::Decide { agent, call, decision: Decision::Run })
         }
-        Some(_) => {
-            Outcome::one(PaneEffect::Say(format!("nothing was decided: where {name} waits was not on the screen")))
-        }
-        None => Outcome::one(PaneEffect::Say(format!("{name} does not wait yet"))),
+        Some(_) => Outcome::say(format!("nothing was decided: where {name} waits was not on the screen")),
+        None => Outcome::say(format!("{name} does not wait yet")),
     }
 }
 
@@ -108,7 +106,7 @@ pub fn decide(agent: &AgentId, call: &ToolCall, what: CallText, text: &str) -> O
     let decision = match what {
         CallText::Arguments => match read_arguments(text) {
             Ok(arguments) => Decision::Edited(arguments),
-            Err(sentence) => return Outcome::one(PaneEffect::Say(format!("not run: {sentence}"))),
+            Err(sentence) => return Outcome::say(format!("not run: {sentence}")),
         },
         CallText::Reason if is_blank(text) => {
             let words = "not skipped: the model is told why, so write a reason; Esc leaves it".to_owned();

@@ -8,7 +8,7 @@
 mod update;
 pub mod view;
 
-pub use update::{Turn, act, answered, delete, deliver_now, focus, take_back, travel};
+pub use update::{act, answered, delete, deliver_now, focus, take_back, travel};
 
 use crate::id::MessageId;
 use crate::session::fold::{PendingText, PendingTexts};

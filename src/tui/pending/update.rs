@@ -81,9 +81,9 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
 }
 
 /// Delivers what is pending at once: the selected text, else all that the agents have not been asked about, in order.
-pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts, turn: Turn) -> Outcome {
+pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
     let texts = &facts.run.pending;
-    if texts.is_held_back() && turn == Turn::None {
+    if texts.is_held_back() && !facts.run.agents.main().running() {
         return Outcome::request(Request::Resume);
     }
     let selected = pane.selected(texts).map(|entry| &entry.message.id);
@@ -98,18 +98,9 @@ pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts
     });
     let effects: Vec<PaneEffect> = requests.collect();
     if effects.is_empty() {
-        return Outcome::one(PaneEffect::Say("nothing is pending".to_owned()));
+        return Outcome::say("nothing is pending");
     }
     Outcome::Consumed(effects)
-}
-
-/// Whether a turn of the main agent runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// One does.
-    Running,
-    /// None does.
-    None,
 }
 
 /// Asks for the deletion of a text; it can be brought back.
@@ -122,7 +113,7 @@ pub fn take_back(texts: &PendingTexts) -> Outcome {
     let newest = texts.waiting().max_by_key(|entry| entry.message.at);
     match newest.and_then(|newest| withdraw(texts, &newest.message.id, Withdrawn::Message)) {
         Some(request) => Outcome::request(request),
-        None => Outcome::one(PaneEffect::Say("nothing is pending".to_owned())),
+        None => Outcome::say("nothing is pending"),
     }
 }
 

@@ -126,7 +126,7 @@ pub fn looked(pane: &mut TranscriptPane, looked: Looked) -> Outcome {
             reader.selection = None;
             copied(pane, text, None)
         }
-        Err(why) => Outcome::one(PaneEffect::Say(why)),
+        Err(why) => Outcome::say(why),
     }
 }
 
@@ -157,7 +157,7 @@ fn jump(reader: &mut Reader, direction: Direction, is_it: fn(&Cell) -> bool, wha
     };
     let Some(cell) = found.map(Cell::id) else {
         let order = if direction == Direction::Back { "earlier" } else { "later" };
-        return Outcome::one(PaneEffect::Say(format!("no {order} {what}")));
+        return Outcome::say(format!("no {order} {what}"));
     };
     reader.selected = Some(cell);
     if reader.selection.is_some() {
@@ -190,7 +190,7 @@ fn copy(pane: &mut TranscriptPane, agent: &AgentId) -> Outcome {
     let cell = reader.selected.and_then(|cell| reader.transcript.get(cell));
     match cell.map(|cell| (cell.source().to_owned(), cell.noun())) {
         Some((text, noun)) if !text.is_empty() => copied(pane, text, Some(noun)),
-        Some(_) => Outcome::one(PaneEffect::Say("nothing to copy: the block has no text".to_owned())),
+        Some(_) => Outcome::say("nothing to copy: the block has no text"),
         None => Outcome::DONE,
     }
 }

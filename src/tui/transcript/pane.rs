@@ -144,11 +144,6 @@ impl Reader {
         self.selection = None;
         self.requests.clear();
     }
-
-    /// Ends a search that was kept; the view stays where it is.
-    pub fn end_search(&mut self) {
-        self.search = None;
-    }
 }
 
 impl Looked {

@@ -117,7 +117,7 @@ pub(super) fn step(pane: &mut TranscriptPane, facts: &TranscriptFacts<'_>, steps
     if pane.reader_mut(facts.agent).search.is_none() {
         let Some(last) = pane.searches.last().cloned() else {
             let words = "nothing was searched for yet: / starts a search";
-            return Outcome::one(PaneEffect::Say(words.to_owned()));
+            return Outcome::say(words);
         };
         // The focus stays.
         let _ = begin(pane, facts.agent, facts.focus);

@@ -5,9 +5,9 @@
 use crate::mode::Mode;
 use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile, form_text};
 use crate::tui::approval::{self, Questions};
-use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::effect::{Outcome, PaneEffect, QuestionText};
 use crate::tui::facts::Facts;
-use crate::tui::message::purpose::{AboutQuestion, Purpose, QuestionText};
+use crate::tui::message::purpose::{AboutQuestion, Purpose};
 use crate::tui::message::removed::Removed;
 use crate::tui::message::{Message, bring_back};
 use crate::tui::state::{Cause, Pane};
@@ -43,46 +43,39 @@ pub fn answered(message: &mut Message, answer: protocol::Answer, outcome: Result
     }
 }
 
-pub fn decline(message: &mut Message, id: ApprovalId) -> PaneEffect {
+/// Begins the words of an answer in the message.
+pub fn write(message: &mut Message, id: ApprovalId, what: QuestionText, facts: &Facts) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
     }
-    let about = AboutQuestion { id, what: QuestionText::No, before: String::new() };
-    message.begin(Purpose::AboutQuestion(about), "");
-    PaneEffect::Focus(Pane::Composer)
-}
-
-pub fn fill_form(message: &mut Message, id: ApprovalId, facts: &Facts) -> PaneEffect {
-    if let Some(first) = message.blocked() {
-        return first;
-    }
-    let subject = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
-    let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject else {
-        return PaneEffect::Say("nothing was answered: the question is gone".to_owned());
+    let before = match what {
+        QuestionText::No => String::new(),
+        QuestionText::Form => match approval::form_fields(id, facts) {
+            Some(fields) => form_text(fields),
+            None => return PaneEffect::Say("nothing was answered: the question is gone".to_owned()),
+        },
     };
-    let before = form_text(fields);
-    let about = AboutQuestion { id, what: QuestionText::Form, before: before.clone() };
-    message.begin(Purpose::AboutQuestion(about), &before);
+    let text = before.clone();
+    message.begin(Purpose::AboutQuestion(AboutQuestion { id, what, before }), &text);
     PaneEffect::Focus(Pane::Composer)
 }
 
-pub fn send_form(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
-    let outcome = approval::fill_form(questions, id, &message.text(), facts);
-    end_when_sent(message, &outcome);
-    outcome
-}
-
-pub fn commit(questions: &mut Questions, message: &mut Message, id: ApprovalId, facts: &Facts) -> Outcome {
-    let outcome = approval::no_with_words(questions, id, message.text(), facts);
-    end_when_sent(message, &outcome);
-    outcome
-}
-
-fn end_when_sent(message: &mut Message, outcome: &Outcome) {
+/// Answers with what the message holds, and ends that when it is accepted.
+pub fn send(
+    questions: &mut Questions,
+    message: &mut Message,
+    (id, what): (ApprovalId, QuestionText),
+    facts: &Facts,
+) -> Outcome {
+    let outcome = match what {
+        QuestionText::No => approval::no_with_words(questions, id, message.text(), facts),
+        QuestionText::Form => approval::fill_form(questions, id, &message.text(), facts),
+    };
     let is_sent = |wanted: &PaneEffect| matches!(wanted, PaneEffect::Outside(_));
-    if matches!(outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {
+    if matches!(&outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {
         message.finish_about_question();
     }
+    outcome
 }
 
 pub fn mode(facts: &Facts, name: &str) -> PaneEffect {
@@ -131,11 +124,6 @@ pub fn ask_undo(
 
 pub fn confirm_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
     undo_refused(facts).unwrap_or_else(|| Request::Undo { scope }.into())
-}
-
-/// Tells what an undo did; the transcript has every file.
-pub fn undone(changes: &[UndoneFile]) -> PaneEffect {
-    PaneEffect::Say(approval::undone(changes))
 }
 
 fn undo_refused(facts: &Facts) -> Option<PaneEffect> {

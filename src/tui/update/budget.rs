@@ -36,10 +36,6 @@ pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
     }
 }
 
-pub fn set(facts: &Facts) -> PaneEffect {
-    PaneEffect::Reply(budget_sentence(facts.run.budget))
-}
-
 /// Asks for room in the conversation.
 pub fn compact(facts: &Facts, words: &str) -> Vec<PaneEffect> {
     let words = Some(words.to_owned()).filter(|words| !words.is_empty());

@@ -21,8 +21,8 @@ use crate::tui::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::tui::switch::{EventPlace, SessionPlace};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, carry_out_outcome, export, hooks, jobs, line, message, plan, rules,
-    servers, sessions, transcript, with_agents, with_pause,
+    approval as approvals, budget, carry_out, export, hooks, jobs, line, plan, rules, servers, sessions, transcript,
+    with_agents, with_pause,
 };
 use crate::tui::{pause, pending};
 
@@ -35,89 +35,87 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         app.status.say("the line output draws nothing, so this does nothing here", app.facts.now);
         return Vec::new();
     }
+    let App { facts, focus, questions, tree, pending, transcripts, .. } = app;
+    let overlays = &mut focus.overlays;
     let mut wanted = Vec::new();
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
-        Verb::Model if argument.is_empty() && app.facts.medium == Medium::Lines => return line::choose_model(app),
-        Verb::Help => app.focus.overlays.open(Help::about(argument)),
+        Verb::Model if argument.is_empty() && facts.medium == Medium::Lines => return line::choose_model(app),
+        Verb::Help => overlays.open(Help::about(argument)),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
             if app.palette.models.iter().any(|model| model == argument) {
-                app.status.say(format!("model: {argument}"), app.facts.now);
+                wanted.push(PaneEffect::Say(format!("model: {argument}")));
             }
-            return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
+            wanted.push(Request::SwitchModel { name: argument.to_owned() }.into());
         }
         Verb::New => return ask(app, QuestionSubject::New),
         Verb::Reset => return ask(app, QuestionSubject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Pause => return pause_agents(app, argument),
         Verb::Export => wanted = export::export(app, argument),
-        Verb::Pending => {
-            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
-            return carry_out_outcome(app, outcome);
+        Verb::Pending => wanted.extend(pending::focus(pending, &facts.run.pending)),
+        Verb::Changes if facts.medium == Medium::Lines => wanted = changes_in_words(facts),
+        Verb::Changes => {
+            overlays.toggle(ChangesPane::default);
+            wanted.push(Request::ListChanges.into());
         }
-        Verb::Changes if app.facts.medium == Medium::Lines => wanted = changes_in_words(&app.facts),
-        Verb::Replay => match &app.facts.session {
+        Verb::Replay => match &facts.session {
             Some(session) => {
-                let place = EventPlace::default();
-                return vec![Effect::ReadSession(SessionPlace { session: session.clone(), place })];
+                let place = SessionPlace { session: session.clone(), place: EventPlace::default() };
+                return vec![Effect::ReadSession(place)];
             }
             None => app.reply("this session is not saved, so it cannot be replayed"),
         },
-        Verb::Changes => {
-            app.focus.overlays.toggle(ChangesPane::default);
-            return vec![Effect::Request(Request::ListChanges)];
+        Verb::Plan => wanted = plan::command(overlays, tree.selected(), facts, argument),
+        Verb::Context => {
+            if facts.medium == Medium::Screen {
+                overlays.toggle(|| ContextPane::at(tree.selected().clone()));
+            }
+            wanted.push(Request::Context { act: ContextAct::List }.into());
         }
-        Verb::Plan => {
-            let App { focus, tree, facts, .. } = app;
-            wanted = plan::command(&mut focus.overlays, tree.selected(), facts, argument);
+        Verb::Jobs => wanted = jobs::command(overlays, questions, argument, facts),
+        Verb::Background => {
+            let shown = transcripts.reader(tree.selected());
+            let call = shown.and_then(|reader| reader.transcript.running_command());
+            wanted.push(jobs::to_background(tree.selected(), call));
         }
-        Verb::Context => return vec![context(app)],
-        Verb::Jobs => {
-            let App { focus, questions, facts, .. } = app;
-            wanted = jobs::command(&mut focus.overlays, questions, argument, facts);
-        }
-        Verb::Background => wanted = vec![to_background(app)],
-        Verb::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
-        Verb::Agents => app.focus.go(Pane::Tree),
+        Verb::Ledger => overlays.toggle(|| LedgerPane::at_newest(&facts.run.receipts)),
+        Verb::Agents => focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
-        Verb::Zoom => app.focus.toggle_zoom(),
+        Verb::Zoom => focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => wanted = vec![approvals::mode(&app.facts, argument)],
-        Verb::Compact => wanted = budget::compact(&app.facts, argument),
-        Verb::Budget => wanted = vec![budget::budget(&app.facts, argument)],
-        Verb::Find if app.facts.medium == Medium::Lines && argument.is_empty() => {
-            app.status.say("/find needs words after it", app.facts.now);
+        Verb::Mode => wanted.push(approvals::mode(facts, argument)),
+        Verb::Compact => wanted = budget::compact(facts, argument),
+        Verb::Budget => wanted.push(budget::budget(facts, argument)),
+        Verb::Find if facts.medium == Medium::Lines && argument.is_empty() => {
+            wanted.push(PaneEffect::Say("/find needs words after it".to_owned()));
         }
-        Verb::Find if app.facts.medium == Medium::Lines => {
+        Verb::Find if facts.medium == Medium::Lines => {
             return vec![Effect::Tell(Report::Find(argument.to_owned()))];
         }
         Verb::Find => return transcript::find(app, argument),
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
-        Verb::Times => app.transcripts.toggle_times(),
-        Verb::Undo => wanted = vec![approvals::begin_undo(UndoScope::LastTurn, &app.facts)],
+        Verb::Times => transcripts.toggle_times(),
+        Verb::Undo => wanted.push(approvals::begin_undo(UndoScope::LastTurn, facts)),
         Verb::Rules => {
-            let outcome = rules::command(&app.facts, argument).unwrap_or_else(|| approval::rules(argument));
-            return carry_out_outcome(app, outcome);
+            wanted.extend(rules::command(facts, argument).unwrap_or_else(|| approval::rules(argument)));
         }
-        Verb::Servers => wanted = servers::show(&mut app.focus.overlays, &app.facts),
-        Verb::Hooks => wanted = hooks::show(&mut app.focus.overlays, &app.facts),
-        Verb::Skill => wanted = skills(&app.facts, argument),
-        Verb::Resume => return vec![sessions::resume(&mut app.focus.overlays, &app.facts, argument)],
-        Verb::Search => return vec![sessions::search(&mut app.focus.overlays, &app.facts, argument)],
-        Verb::Compare => match sessions::compare(&app.facts, argument) {
+        Verb::Servers => wanted = servers::show(overlays, facts),
+        Verb::Hooks => wanted = hooks::show(overlays, facts),
+        Verb::Skill => wanted = skills(facts, argument),
+        Verb::Resume => return vec![sessions::resume(overlays, facts, argument)],
+        Verb::Search => return vec![sessions::search(overlays, facts, argument)],
+        Verb::Compare => match sessions::compare(facts, argument) {
             Ok(effect) => return vec![effect],
             Err(why) => app.reply(why),
         },
-        Verb::Branch => {
-            let main = app.transcripts.reader(&AgentId::main());
-            sessions::branch(&mut app.focus.overlays, main);
-        }
-        Verb::Retry => wanted = vec![sessions::retry(&app.facts)],
-        Verb::Tour => app.facts.tour.toggle(),
+        Verb::Branch => sessions::branch(overlays, transcripts.reader(&AgentId::main())),
+        Verb::Retry => wanted.push(sessions::retry(facts)),
+        Verb::Tour => facts.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
-        Verb::Detach if app.facts.client.is_some() => return vec![Effect::Detach],
+        Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => app.reply(
             "the session runs in this terminal and ends with it; one that was started with steersman serve can be left",
         ),
@@ -136,22 +134,6 @@ fn changes_in_words(facts: &Facts) -> Vec<PaneEffect> {
         return vec![PaneEffect::Say(sentence.to_owned())];
     }
     files
-}
-
-/// Shows or hides what fills the context window, and asks for it.
-fn context(app: &mut App) -> Effect {
-    if app.facts.medium == Medium::Screen {
-        let shown = app.tree.selected().clone();
-        app.focus.overlays.toggle(|| ContextPane::at(shown));
-    }
-    Effect::Request(Request::Context { act: ContextAct::List })
-}
-
-/// Lets the running command of the shown agent go on in the background.
-fn to_background(app: &App) -> PaneEffect {
-    let shown = app.tree.selected();
-    let call = app.transcripts.reader(shown).and_then(|reader| reader.transcript.running_command());
-    jobs::to_background(shown, call)
 }
 
 /// Lists the skills, or says that there is none of this name.
@@ -196,7 +178,9 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
 pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
-    if !message::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
+    if let Some(first) = app.message.blocked() {
+        carry_out(app, [first]);
+    } else if app.message.begin_command(command) == Before::ComesBack {
         app.status.say("what you were writing comes back after the command; Esc brings it back now", app.facts.now);
     }
 }
@@ -204,27 +188,16 @@ pub fn prefill(app: &mut App, command: &'static str) {
 /// Asks before a conversation is given up, unless the user wants no question.
 pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
-        return carry_out(app, subject.decided().into_iter().collect());
+        return carry_out(app, subject.decided());
     }
     approval::ask_about_conversation(&mut app.questions, subject, &app.facts);
     Vec::new()
 }
 
-pub fn next_theme(app: &mut App) {
-    let name = app.facts.themes.next();
-    set_theme(app, &name);
-}
-
+/// Uses this theme; without a name the next one.
 fn theme(app: &mut App, name: &str) {
-    if name.is_empty() {
-        next_theme(app);
-    } else {
-        set_theme(app, name);
-    }
-}
-
-fn set_theme(app: &mut App, name: &str) {
-    match app.facts.themes.wear(name) {
+    let name = if name.is_empty() { app.facts.themes.next() } else { name.to_owned() };
+    match app.facts.themes.wear(&name) {
         Ok(theme) => {
             app.facts.theme = theme;
             app.status.say(format!("theme: {name}"), app.facts.now);
@@ -234,7 +207,7 @@ fn set_theme(app: &mut App, name: &str) {
 }
 
 /// Gives the mouse to the terminal, or takes it; without a word whichever it is not.
-pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
+fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
     let mode = match (word, app.pointer.mode) {
         ("on", _) | ("", MouseMode::Off) => MouseMode::On,
         ("off", _) | ("", MouseMode::On) => MouseMode::Off,

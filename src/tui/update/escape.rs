@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{carry_out, carry_out_outcome, message, plan, sessions, transcript, with_agents};
+use super::{carry_out, leave_message, plan, sessions, transcript, with_agents};
 use crate::id::AgentId;
 use crate::protocol::Request;
 use crate::tui::agents::clear_filter;
@@ -22,7 +22,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveOverlay(_) => app.focus.overlays.back(),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
             let outcome = approval::give(&mut app.questions, Answer::Leave, &app.facts);
-            return carry_out_outcome(app, outcome);
+            return carry_out(app, outcome);
         }
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
@@ -33,7 +33,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
             let wanted = plan::leave(message, &mut focus.overlays, facts);
             return carry_out(app, wanted);
         }
-        Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return message::leave(app),
+        Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return leave_message(app),
         Escape::LeaveCommand => {
             app.message.put_away();
         }
@@ -41,7 +41,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::Unzoom => app.focus.zoom = None,
         Escape::LeaveSearch => return transcript::cancel_search(app),
         Escape::EndSelection => transcript::shown(app).end_selection(),
-        Escape::EndSearch => transcript::shown(app).end_search(),
+        Escape::EndSearch => transcript::shown(app).search = None,
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::StopLine(job) => return vec![Effect::Request(Request::StopJob { job })],
         Escape::Stop(..) | Escape::TakeBack(_) => return stop(app),

@@ -12,7 +12,7 @@ use crate::tui::facts::Facts;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::Medium;
-use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
+use crate::tui::switch::{ChoiceSubject, ListChoice};
 
 /// Shows the hooks; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
@@ -27,9 +27,7 @@ pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
 
 /// Follows what hooks did.
 pub fn follow(overlays: &mut Overlays, facts: &Facts) {
-    if let Some(list) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Hook) {
-        list.take(Ok(rows(facts)));
-    }
+    Choices::refresh(overlays, ChoiceSubject::Hook, || Ok(rows(facts)));
 }
 
 fn listed(facts: &Facts) -> Vec<PaneEffect> {
@@ -50,12 +48,10 @@ fn rows(facts: &Facts) -> Vec<ListChoice> {
 
 fn row(hook: &HookStatus, last: Option<&LastHookRun>) -> ListChoice {
     ListChoice {
-        id: String::new(),
         title: format!("{} {}", point(hook), hook.command),
         facts: about(hook, last),
         preview: preview(hook, last),
-        directory: String::new(),
-        place: EventPlace::default(),
+        ..ListChoice::default()
     }
 }
 

@@ -4,10 +4,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, carry_out_outcome, command, escape, line, message, pending, question, sessions, take_back,
-    transcript, with_agents, with_pause, with_pending,
+    carry_out, command, escape, leave_message, line, question, sessions, take_back, transcript, with_agents,
+    with_message, with_pause, with_pending,
 };
-use crate::protocol::{ModeChoice, Request, UndoScope};
+use crate::protocol::{ModeChoice, Request};
 use crate::tui::agents::{self, type_filter};
 use crate::tui::approval::QuestionSubject;
 use crate::tui::commands::Verb;
@@ -19,7 +19,7 @@ use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
-use crate::tui::{palette, pause, pending as pending_pane};
+use crate::tui::{palette, pause, pending};
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
@@ -66,7 +66,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             return Vec::new();
         }
         if app.focus.is_on(Pane::History) {
-            return message::with(app, |message, _| history_search::type_text(message, c.encode_utf8(&mut [0; 4])));
+            return with_message(app, |message, _| history_search::type_text(message, c.encode_utf8(&mut [0; 4])));
         }
         app.focus.go(Pane::Composer);
         app.message.type_char(c);
@@ -121,8 +121,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     match action {
         Action::Send => return enter(app),
-        Action::FollowUp => return message::with(app, send::follow_up),
-        Action::Escape if app.facts.medium == Medium::Lines => return message::leave(app),
+        Action::FollowUp => return with_message(app, send::follow_up),
+        Action::Escape if app.facts.medium == Medium::Lines => return leave_message(app),
         Action::Clear if app.facts.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
@@ -130,28 +130,22 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::TakeBack => return take_back(app),
         Action::ChooseModel => return command::choose_model(app),
         Action::Prefill(words) => command::prefill(app, words.0),
-        Action::NextTheme => command::next_theme(app),
-        Action::New => return command::ask(app, QuestionSubject::New),
-        Action::Reset => return command::ask(app, QuestionSubject::Reset),
+        Action::NextTheme => return command::run(app, Verb::Theme, ""),
+        Action::New => return command::run(app, Verb::New, ""),
+        Action::Reset => return command::run(app, Verb::Reset, ""),
         Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
-        Action::UndoChanges => {
-            let wanted = approval::begin_undo(UndoScope::LastTurn, &app.facts);
-            return carry_out(app, vec![wanted]);
-        }
+        Action::UndoChanges => return command::run(app, Verb::Undo, ""),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
-        Action::Retry => {
-            let wanted = sessions::retry(&app.facts);
-            return carry_out(app, vec![wanted]);
-        }
+        Action::Retry => return command::run(app, Verb::Retry, ""),
         Action::Redraw => return vec![Effect::Redraw],
-        Action::PasteImage => return message::with(app, Message::paste_image),
+        Action::PasteImage => return with_message(app, Message::paste_image),
         Action::Editor => {
             let text = app.message.open();
             return vec![Effect::Edit { subject: EditorSubject::Draft, text }];
         }
         Action::Suspend => return vec![Effect::Suspend],
-        Action::Mouse => return command::mouse(app, ""),
+        Action::Mouse => return command::run(app, Verb::Mouse, ""),
         Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
         Action::Tree(key) => {
             return with_agents(app, |pane, facts| agents::tree_key(pane, key, facts)).unwrap_or_default();
@@ -161,12 +155,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         Action::Read(ReadKey::Branch) => {
             let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.facts);
-            return carry_out(app, vec![wanted]);
+            return carry_out(app, [wanted]);
         }
         Action::Read(key) => return transcript::key(app, key),
         Action::Newline => app.message.newline(),
-        Action::Undo => return message::with(app, bring_back::undo),
-        Action::BringBack => return message::with(app, bring_back::newest),
+        Action::Undo => return with_message(app, bring_back::undo),
+        Action::BringBack => return with_message(app, bring_back::newest),
         Action::DeliverNow => return deliver_now(app),
         Action::Pending(key) => return with_pending(app, key),
         Action::NextKind => next_kind(app),
@@ -174,8 +168,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         // Only changes of plans wait: they are looked at there.
         Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Plan, ""),
         Action::FocusPending => {
-            let outcome = pending_pane::focus(&mut app.pending, &app.facts.run.pending);
-            return carry_out_outcome(app, outcome);
+            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
+            return carry_out(app, outcome);
         }
         Action::Edit(edit) => {
             let changed = app.message.edit(edit);
@@ -221,22 +215,20 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
     if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {
         let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);
-        return carry_out_outcome(app, outcome);
+        return carry_out(app, outcome);
     }
     app.pause.entered(app.facts.now);
-    message::with(app, send::enter)
+    with_message(app, send::enter)
 }
 
 /// Carries out F5: the message interrupts, or what is pending does.
 fn deliver_now(app: &mut App) -> Vec<Effect> {
     let (message, known) = app.for_message();
-    match send::deliver_now(message, &known) {
-        Outcome::Consumed(wanted) => carry_out(app, wanted),
-        Outcome::Ignored => {
-            let outcome = pending::deliver_now(&app.pending, &app.message, &app.facts);
-            carry_out_outcome(app, outcome)
-        }
-    }
+    let outcome = match send::deliver_now(message, &known) {
+        Outcome::Ignored => pending::deliver_now(&app.pending, app.message.edited(), &app.facts),
+        done @ Outcome::Consumed(_) => done,
+    };
+    carry_out(app, outcome)
 }
 
 /// Takes the next kind for what is written, where that goes to an agent as a text.
@@ -278,9 +270,9 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
             }
             Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.facts.now),
         },
-        WriteKey::Search => return message::with(app, |message, known| history_search::open(message, "", known)),
+        WriteKey::Search => return with_message(app, |message, known| history_search::open(message, "", known)),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
-            return message::with(app, |message, _| history_search::act(message, key));
+            return with_message(app, |message, _| history_search::act(message, key));
         }
     }
     Vec::new()
@@ -334,7 +326,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         Context::Composer if app.questions.is_shown() && scrolls => app.questions.page(to),
         Context::Transcript => transcripts::travel(shown(app), to),
         Context::History if !pages => history_search::travel(&mut app.message, to),
-        Context::Pending if !pages => pending_pane::travel(&mut app.pending, to, &app.facts.run.pending),
+        Context::Pending if !pages => pending::travel(&mut app.pending, to, &app.facts.run.pending),
         Context::Global
         | Context::Composer
         | Context::History

@@ -5,17 +5,14 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{
-    approval, carry_out, carry_out_outcome, command, commit_call, decline, message, take_back, with_agents, with_pause,
-    with_pending,
-};
+use super::{carry_out, command, leave_message, take_back, with_agents, with_message, with_pause, with_pending};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request, TriggerChange};
 use crate::steering::TextKind;
 use crate::tui::agents::cancel_all;
-use crate::tui::approval::{self as approval_pane, AnswerChoices, QuestionSubject};
+use crate::tui::approval::{self, AnswerChoices, QuestionSubject};
 use crate::tui::commands::{LineVerb, Verb};
-use crate::tui::effect::Outcome;
+use crate::tui::effect::{Outcome, PaneEffect, QuestionText};
 use crate::tui::keymap::{Answer, PauseKey, PendingKey};
 use crate::tui::message::{bring_back, entry, line as typed};
 use crate::tui::msg::Effect;
@@ -34,7 +31,7 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
         app.questions.line_begins(app.facts.now);
     }
-    message::with(app, |message, known| typed::take(message, text, known))
+    with_message(app, |message, known| typed::take(message, text, known))
 }
 
 /// Ends everything that waits for somebody: questions are declined, agents that are held go on.
@@ -54,7 +51,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             | QuestionSubject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.facts.now);
-        let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
+        let wanted = approval::carry_out(&mut app.questions, asked, answer, &app.facts);
         effects.extend(carry_out(app, wanted));
     }
     if app.facts.run.agents.nodes().iter().any(|node| app.facts.run.is_paused(&node.id)) {
@@ -113,8 +110,8 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Join => return act(app, PendingKey::Merge, argument),
         LineVerb::Kind => return kind(app, argument),
         LineVerb::Take => return take_back(app),
-        LineVerb::Back => return message::with(app, bring_back::newest),
-        LineVerb::Drop => return message::with(app, |message, _| typed::drop_kept(message)),
+        LineVerb::Back => return with_message(app, bring_back::newest),
+        LineVerb::Drop => return with_message(app, |message, _| typed::drop_kept(message)),
         LineVerb::Yes => return answer(app, Answer::Once, argument),
         LineVerb::Session => return answer(app, Answer::Session, argument),
         LineVerb::Always => return answer(app, Answer::Always, argument),
@@ -219,8 +216,8 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(unarmed) = app.questions.unarmed_line(number, app.facts.now) {
-        let outcome = approval_pane::not_answered(&app.questions, unarmed);
-        return carry_out_outcome(app, outcome);
+        let outcome = approval::not_answered(&app.questions, unarmed);
+        return carry_out(app, outcome);
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
@@ -228,10 +225,9 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             id,
             AnswerChoices::Always | AnswerChoices::Session | AnswerChoices::Words | AnswerChoices::Plan,
         )) if !words.is_empty() => {
-            let wanted = approval::decline(&mut app.message, id);
-            carry_out(app, vec![wanted]);
+            carry_out(app, [PaneEffect::WriteAnswer(id, QuestionText::No)]);
             app.message.load(words);
-            decline(app, id)
+            carry_out(app, [PaneEffect::SendAnswer(id, QuestionText::No)])
         }
         Some(_) if !words.is_empty() => {
             app.status.say("not answered: this question takes no words; write /no alone", app.facts.now);
@@ -242,8 +238,8 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         _ => {
-            let outcome = approval_pane::give(&mut app.questions, answer, &app.facts);
-            carry_out_outcome(app, outcome)
+            let outcome = approval::give(&mut app.questions, answer, &app.facts);
+            carry_out(app, outcome)
         }
     }
 }
@@ -267,9 +263,9 @@ fn about_call(app: &mut App, key: PauseKey, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     app.message.load(text);
-    let effects = commit_call(app);
+    let effects = carry_out(app, [PaneEffect::DecideCall]);
     if effects.is_empty() {
-        message::leave(app);
+        leave_message(app);
     }
     effects
 }
@@ -318,16 +314,12 @@ fn copy(app: &mut App, number: &str) -> Vec<Effect> {
     } else {
         number.parse::<usize>().ok().and_then(|number| cells.get(number.checked_sub(1)?))
     };
-    let text = cell.map(|cell| match cell.body() {
-        Body::User { text, .. }
-        | Body::Thinking { text, .. }
-        | Body::Assistant { text, .. }
-        | Body::Notice { text, .. } => text.clone(),
-        Body::Call(call) => call.output().to_owned(),
-        Body::Child(child) => child.task.clone(),
-        Body::Compaction { head, summary } => format!("{head}\n{summary}"),
-    });
-    if let Some(text) = text {
+    if let Some(cell) = cell {
+        let text = if let Body::Compaction { head, summary } = cell.body() {
+            format!("{head}\n{summary}")
+        } else {
+            cell.source().to_owned()
+        };
         vec![Effect::Copy(text)]
     } else {
         app.status.say("there is no such entry; /show lists them", app.facts.now);

@@ -6,10 +6,10 @@
 //! # Where things are
 //!
 //! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; stories: `tui_shell.rs`
-//! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `call_text.rs`, `question.rs`,
-//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `pause.rs`,
+//! - what a pane wants of its siblings, here of the message and the transcript: `mod.rs`, `call_text.rs`, `question.rs`,
+//!   `approval.rs`; stories: `pending_list.rs`, `pause.rs`,
 //!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
-//! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
+//! - what the message wants of the rest: `mod.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session/timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
 //!   `tests/pty/looks.rs`
@@ -23,11 +23,8 @@ pub mod export;
 mod hooks;
 mod jobs;
 mod keys;
-mod ledger;
 pub mod line;
-mod message;
 mod mouse;
-mod pending;
 mod plan;
 mod post;
 mod question;
@@ -37,18 +34,23 @@ mod servers;
 mod sessions;
 mod transcript;
 
-use crate::protocol::{ApprovalId, Request};
+use crate::id::{AgentId, MessageId};
+use crate::protocol::Request;
+use crate::session::fold::receipt_words;
+use crate::summary::count;
 use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
-use crate::tui::alerts::{self, AlertFacts, Alerts};
+use crate::tui::alerts;
 use crate::tui::app::App;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{PauseKey, PendingKey};
-use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
+use crate::tui::message::{Message, MessageContext, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::state::Pane;
+use crate::tui::state::{CellId, Pane};
 use crate::tui::transcript::TranscriptDrawn;
 use crate::tui::transcript::cell::Level;
-use crate::tui::{palette, pause};
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::{palette, pause, pending};
+use jiff::Timestamp;
 use post::PostOutcome;
 
 /// Folds one message in; returns what is to be done outside, in order.
@@ -60,27 +62,12 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
-        Msg::Key(key, at) => {
-            app.facts.now = at;
-            line::begins(app);
-            effects = keys::press(app, &key);
-            app.questions.heard(at);
-        }
-        Msg::Typed(text, at) => {
-            app.facts.now = at;
-            line::begins(app);
-            effects = keys::type_text(app, &text);
-            app.questions.heard(at);
-        }
-        Msg::Paste(text, at) => {
-            app.facts.now = at;
-            line::begins(app);
-            effects = paste(app, &text);
-            app.questions.heard(at);
-        }
+        Msg::Key(key, at) => effects = typed(app, at, |app| keys::press(app, &key)),
+        Msg::Typed(text, at) => effects = typed(app, at, |app| keys::type_text(app, &text)),
+        Msg::Paste(text, at) => effects = typed(app, at, |app| paste(app, &text)),
         Msg::Mouse(event, at) => {
             app.facts.now = at;
-            effects = mouse::event(app, event, at);
+            mouse::event(app, event, at);
         }
         Msg::Attention(attention) => app.alerts.attention = Some(attention),
         Msg::Background(ground) => {
@@ -104,14 +91,14 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Branch(name) => app.facts.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
-            effects = message::with(app, |message, _| send::not_remembered(message, &reason));
+            effects = with_message(app, |message, _| send::not_remembered(message, &reason));
         }
-        Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
+        Msg::Paths(list) => effects = with_message(app, |message, known| message.take_paths(list, known)),
         Msg::ImageRead { written, outcome } => {
-            effects = message::with(app, |message, known| message.image_read(&written, outcome, known));
+            effects = with_message(app, |message, known| message.image_read(&written, outcome, known));
         }
         Msg::Matched(found) => app.message.take_hits(found),
-        Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
+        Msg::Written { subject, outcome } => effects = carry_out(app, [export::written(subject, outcome)]),
         Msg::Sessions(wanted_for, rows) => {
             let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
             effects = carry_out(app, wanted);
@@ -178,12 +165,12 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
     app.settle_panes();
     question::settle_quit(&mut app.questions, &app.facts);
     settle_history_search(app);
-    effects.extend(message::with(app, |message, known| {
+    effects.extend(with_message(app, |message, known| {
         message.bind_draft(known);
         bring_back::follow(message, known)
     }));
-    effects.extend(with_alerts(app, alerts::due));
-    effects.extend(message::with(app, Message::type_path));
+    effects.extend(alerts::due(&mut app.alerts, &app.questions, app.facts.now));
+    effects.extend(with_message(app, Message::type_path));
     effects.extend(refresh_palette(app));
     app.fit_composer();
     app.settle_message();
@@ -208,130 +195,121 @@ where
     }
 }
 
-/// Lets the notifications do something with their facts.
-fn with_alerts<T>(app: &mut App, act: impl FnOnce(&mut Alerts, &AlertFacts<'_>) -> T) -> T {
-    let App { alerts, facts, questions, .. } = app;
-    act(alerts, &AlertFacts { now: facts.now, pending: &facts.run.pending, questions })
+/// Takes what the user typed at this moment.
+fn typed(app: &mut App, at: Timestamp, take: impl FnOnce(&mut App) -> Vec<Effect>) -> Vec<Effect> {
+    app.facts.now = at;
+    line::begins(app);
+    let effects = take(app);
+    app.questions.heard(at);
+    effects
+}
+
+/// Lets the message do something, and carries out what it wants.
+fn with_message(app: &mut App, act: impl FnOnce(&mut Message, &MessageContext<'_>) -> Vec<PaneEffect>) -> Vec<Effect> {
+    let (message, known) = app.for_message();
+    let wanted = act(message, &known);
+    carry_out(app, wanted)
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
-fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+fn carry_out(app: &mut App, wanted: impl IntoIterator<Item = PaneEffect>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for wanted in wanted {
-        match wanted {
-            PaneEffect::Outside(effect) => effects.push(effect),
-            PaneEffect::Say(sentence) => app.status.say(sentence, app.facts.now),
-            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.facts.now),
-            PaneEffect::Reply(sentence) => app.reply(&sentence),
-            PaneEffect::Focus(pane) => app.focus.go(pane),
-            PaneEffect::EditEntry(agent, id) => effects.extend(message::ask(app, agent, id)),
-            PaneEffect::WriteAboutCall(agent, what) => {
-                let wanted = call_text::write(&mut app.message, agent, what, &app.facts);
-                effects.extend(carry_out(app, wanted));
-            }
-            // In a replay nothing is written.
-            PaneEffect::WriteStep(..) if app.replay.is_some() => app.status.say(replay::NOT_SENT, app.facts.now),
-            PaneEffect::WriteStep(agent, what) => {
-                let wanted = plan::write(&mut app.message, agent, what, &app.facts);
-                effects.extend(carry_out(app, wanted));
-            }
-            PaneEffect::SendStep => {
-                let wanted = plan::commit(&app.message);
-                effects.extend(carry_out(app, wanted));
-            }
-            PaneEffect::WriteNo(id) => {
-                let wanted = approval::decline(&mut app.message, id);
-                effects.extend(carry_out(app, vec![wanted]));
-            }
-            PaneEffect::FillForm(id) => {
-                let wanted = approval::fill_form(&mut app.message, id, &app.facts);
-                effects.extend(carry_out(app, vec![wanted]));
-            }
-            PaneEffect::SendForm(id) => {
-                let App { questions, message, facts, .. } = app;
-                let outcome = approval::send_form(questions, message, id, facts);
-                effects.extend(carry_out_outcome(app, outcome));
-            }
-            PaneEffect::EndFirst => {
-                message::blocked(app);
-            }
-            PaneEffect::ShowText(agent, id) => {
-                let App { transcripts, tree, facts, .. } = app;
-                let wanted = ledger::show(transcripts, tree, &agent, &id, facts);
-                effects.extend(carry_out(app, vec![wanted]));
-            }
-            PaneEffect::ShowAnswer(agent, id) => {
-                let App { transcripts, tree, facts, .. } = app;
-                let wanted = ledger::show_answer(transcripts, tree, &agent, &id, facts);
-                effects.extend(carry_out(app, vec![wanted]));
-            }
-            PaneEffect::NewConversation => {
-                app.empty_at_reset();
-                effects.extend(command::reset(app));
-            }
-            PaneEffect::ResetConversation => effects.extend(command::reset(app)),
-            PaneEffect::AskStopJob(job) => {
-                let wanted = jobs::ask_stop(&mut app.questions, &job, &app.facts);
-                effects.extend(carry_out(app, wanted.into_iter().collect()));
-            }
-            PaneEffect::UndoChanges(scope) => {
-                let wanted = approval::confirm_undo(scope, &app.facts);
-                effects.extend(carry_out(app, vec![wanted]));
-            }
-            PaneEffect::CloseOverlay => app.focus.overlays.close(),
-            PaneEffect::Chosen(subject, row) => {
-                let wanted = sessions::chosen(&mut app.questions, subject, row, &app.facts);
-                effects.extend(carry_out(app, wanted));
-            }
-            PaneEffect::Quiet => app.status.quiet(),
-            PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
-            PaneEffect::Enter => effects.extend(keys::enter(app)),
-            PaneEffect::Run(verb, argument) => effects.extend(command::run(app, verb, &argument)),
-            PaneEffect::DecideCall => effects.extend(commit_call(app)),
-            PaneEffect::Decline(id) => effects.extend(decline(app, id)),
-            PaneEffect::KeepEntry(id) => app.pending.keep(id),
-            PaneEffect::Complete(Some(chars), text) => app.message.complete(chars, &text),
-            PaneEffect::Complete(None, text) => app.message.load(&text),
-        }
+        effects.extend(carry_out_one(app, wanted));
     }
     effects
 }
 
-/// Carries out what a pane answers, where a key that it ignores means nothing else.
-fn carry_out_outcome(app: &mut App, outcome: Outcome) -> Vec<Effect> {
-    match outcome {
-        Outcome::Ignored => Vec::new(),
-        Outcome::Consumed(wanted) => carry_out(app, wanted),
+fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
+    let App { facts, message, questions, status, replay, .. } = app;
+    // What a pane wants of another one may lead to more.
+    let mut more = Vec::new();
+    match wanted {
+        PaneEffect::Outside(effect) => return vec![effect],
+        PaneEffect::Say(sentence) => status.say(sentence, facts.now),
+        PaneEffect::SayWhile(cause, sentence) => status.say_while(cause, sentence, facts.now),
+        PaneEffect::Reply(sentence) => app.reply(&sentence),
+        PaneEffect::Quiet => status.quiet(),
+        PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
+        PaneEffect::Focus(pane) => app.focus.go(pane),
+        PaneEffect::CloseOverlay => app.focus.overlays.close(),
+        PaneEffect::Chosen(subject, row) => more = sessions::chosen(questions, subject, row, facts),
+        PaneEffect::Enter => return keys::enter(app),
+        PaneEffect::Run(verb, argument) => return command::run(app, verb, &argument),
+        PaneEffect::Complete(Some(chars), text) => message.complete(chars, &text),
+        PaneEffect::Complete(None, text) => message.load(&text),
+        PaneEffect::EndFirst => more.extend(message.blocked()),
+        PaneEffect::EditEntry(agent, id) => more = message.ask_edit(agent, id),
+        PaneEffect::KeepEntry(id) => app.pending.keep(id),
+        PaneEffect::WriteAboutCall(agent, what) => more = call_text::write(message, agent, what, facts),
+        PaneEffect::DecideCall => more.extend(call_text::commit(message)),
+        // In a replay nothing is written.
+        PaneEffect::WriteStep(..) if replay.is_some() => status.say(replay::NOT_SENT, facts.now),
+        PaneEffect::WriteStep(agent, what) => more = plan::write(message, agent, what, facts),
+        PaneEffect::SendStep => more = plan::commit(message),
+        PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, facts)),
+        PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), facts)),
+        PaneEffect::ShowText(agent, id) => more.push(show_text(app, &agent, &id)),
+        PaneEffect::ShowAnswer(agent, id) => more.push(show_answer(app, &agent, &id)),
+        PaneEffect::NewConversation => {
+            app.empty_at_reset();
+            return command::reset(app);
+        }
+        PaneEffect::ResetConversation => return command::reset(app),
+        PaneEffect::AskStopJob(job) => more.extend(jobs::ask_stop(questions, &job, facts)),
+        PaneEffect::UndoChanges(scope) => more.push(approval::confirm_undo(scope, facts)),
     }
+    carry_out(app, more)
+}
+
+/// Goes to a text in the transcript of its agent.
+fn show_text(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
+    if let Some(cell) = app.reader_mut(agent).transcript.cell_of(id) {
+        return reveal(app, agent, cell);
+    }
+    let state = app.facts.run.receipts.get(id).map(|receipt| receipt_words(receipt).parts.join(" · "));
+    PaneEffect::Say(format!("{id} is not in the conversation: {}", state.unwrap_or_default()))
+}
+
+/// Goes to the reply in which its agent says what it did with a text.
+fn show_answer(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
+    match app.reader_mut(agent).transcript.answer_to(id) {
+        Some(cell) => reveal(app, agent, cell),
+        None => PaneEffect::Say(format!("the model has not said what it did with {id}")),
+    }
+}
+
+fn reveal(app: &mut App, agent: &AgentId, cell: CellId) -> PaneEffect {
+    let reader = app.reader_mut(agent);
+    reader.selected = Some(cell);
+    reader.scroll.ask(ScrollRequest::Reveal(cell));
+    app.tree.select_agent(agent, &app.facts.run.agents);
+    PaneEffect::Focus(Pane::Transcript)
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
 fn with_pause(app: &mut App, key: PauseKey) -> Vec<Effect> {
     let outcome = pause::act(&mut app.pause, key, app.tree.selected(), &app.facts);
-    carry_out_outcome(app, outcome)
+    carry_out(app, outcome)
 }
 
 /// Carries out a key of the list of pending texts.
 fn with_pending(app: &mut App, key: PendingKey) -> Vec<Effect> {
-    let outcome = pending::act(&mut app.pending, key, &app.message, &app.facts);
-    carry_out_outcome(app, outcome)
+    let outcome = pending::act(&mut app.pending, key, app.message.edited(), &app.facts);
+    carry_out(app, outcome)
+}
+
+/// Ends what is written first without its effect; what it says can be brought back.
+fn leave_message(app: &mut App) -> Vec<Effect> {
+    let wanted = bring_back::abandon(&mut app.message);
+    carry_out(app, wanted)
 }
 
 /// Asks for the newest pending text, to be put into the message.
 fn take_back(app: &mut App) -> Vec<Effect> {
-    let outcome = pending::take_back(&app.message, &app.facts);
-    carry_out_outcome(app, outcome)
-}
-
-/// Decides about the call that the message is about.
-fn commit_call(app: &mut App) -> Vec<Effect> {
-    let outcome = call_text::commit(&app.message);
-    carry_out_outcome(app, outcome)
-}
-
-fn decline(app: &mut App, id: ApprovalId) -> Vec<Effect> {
-    let outcome = approval::commit(&mut app.questions, &mut app.message, id, &app.facts);
-    carry_out_outcome(app, outcome)
+    let first = app.message.blocked();
+    let outcome = first.map_or_else(|| pending::take_back(&app.facts.run.pending), Outcome::one);
+    carry_out(app, outcome)
 }
 
 /// Ends the search of the history when something else has got the keys.
@@ -354,7 +332,7 @@ fn refresh_palette(app: &mut App) -> Vec<Effect> {
 /// Takes what came back from the external editor.
 fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>) {
     let sentence = match (subject, outcome) {
-        (EditorSubject::Draft, outcome) => app.message.edited(outcome),
+        (EditorSubject::Draft, outcome) => app.message.editor_ended(outcome),
         (EditorSubject::Entry, Ok(_)) => None,
         (EditorSubject::Entry, Err(reason)) => Some(format!("not opened: {reason}")),
     };
@@ -379,7 +357,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return with_agents(app, |pane, facts| type_filter(pane, text, facts)).unwrap_or_default();
     }
     if app.focus.is_on(Pane::History) {
-        return message::with(app, |message, _| history_search::type_text(message, text));
+        return with_message(app, |message, _| history_search::type_text(message, text));
     }
     if app.focus.is_on(Pane::Search) {
         transcript::type_search(app, text);
@@ -387,7 +365,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     }
     app.focus.go(Pane::Composer);
     insert(app, text);
-    message::with(app, |message, known| message.attach_pasted(text, known))
+    with_message(app, |message, known| message.attach_pasted(text, known))
 }
 
 /// Puts a text into the message that came at once.
@@ -395,9 +373,9 @@ fn insert(app: &mut App, text: &str) {
     question::type_digit(&mut app.questions, &mut app.message);
     match app.message.paste(text) {
         Pasted::Whole => {}
-        Pasted::Cleaned(count) => {
-            let noun = if count == 1 { "character" } else { "characters" };
-            app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.facts.now);
+        Pasted::Cleaned(removed) => {
+            let what = count(removed, "control or invisible character");
+            app.status.say(format!("paste: left out {what}"), app.facts.now);
         }
         Pasted::TooLong => {
             app.status.say("not pasted: a message has at most 2 MiB", app.facts.now);

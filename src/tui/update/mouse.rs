@@ -8,40 +8,21 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{carry_out, carry_out_outcome, message, transcript, with_agents};
+use super::{carry_out, transcript, with_agents, with_message};
 use crate::id::AgentId;
 use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
-use crate::tui::effect::Outcome;
 use crate::tui::keymap::ReadKey;
 use crate::tui::message::history_search;
-use crate::tui::msg::Effect;
 use crate::tui::state::{App, Grip, Pane, Part, Point, Presses, Region, ShownLine};
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::transcript::selection::SelectionRequest;
 use crate::tui::{palette, pause, pending};
 
 /// Lines for each step of the wheel.
-const STEP: usize = 3;
-
-/// Which way the wheel turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wheel {
-    Up,
-    Down,
-}
-
-impl Wheel {
-    fn lines(self) -> isize {
-        let step = isize::try_from(STEP).unwrap_or(1);
-        match self {
-            Self::Up => -step,
-            Self::Down => step,
-        }
-    }
-}
+const STEP: isize = 3;
 
 /// Carries out one event of the mouse, read at this moment.
-pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) -> Vec<Effect> {
+pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) {
     let place = Position { x: event.column, y: event.row };
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
@@ -49,9 +30,9 @@ pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) -> Vec<Effect> {
             press(app, place, presses);
         }
         MouseEventKind::Drag(MouseButton::Left) => drag(app, place),
-        MouseEventKind::Up(MouseButton::Left) => return release(app),
-        MouseEventKind::ScrollUp => wheel(app, place, Wheel::Up),
-        MouseEventKind::ScrollDown => wheel(app, place, Wheel::Down),
+        MouseEventKind::Up(MouseButton::Left) => release(app),
+        MouseEventKind::ScrollUp => wheel(app, place, -STEP),
+        MouseEventKind::ScrollDown => wheel(app, place, STEP),
         MouseEventKind::Down(_)
         | MouseEventKind::Drag(_)
         | MouseEventKind::Up(_)
@@ -59,7 +40,6 @@ pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) -> Vec<Effect> {
         | MouseEventKind::ScrollLeft
         | MouseEventKind::ScrollRight => {}
     }
-    Vec::new()
 }
 
 fn press(app: &mut App, place: Position, presses: Presses) {
@@ -103,9 +83,10 @@ fn press(app: &mut App, place: Position, presses: Presses) {
 /// Takes what is offered at this place of the list that is open: the history's or that of the completion.
 fn take_offer(app: &mut App, place: usize) {
     if app.message.search.is_some() {
-        message::with(app, |message, _| history_search::take_at(message, place));
-    } else if let Outcome::Consumed(wanted) = palette::take(&mut app.palette, place, &app.message.shown()) {
-        carry_out(app, wanted);
+        with_message(app, |message, _| history_search::take_at(message, place));
+    } else {
+        let outcome = palette::take(&mut app.palette, place, &app.message.shown());
+        carry_out(app, outcome);
     }
 }
 
@@ -114,11 +95,11 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
-            carry_out_outcome(app, outcome);
+            carry_out(app, outcome);
         }
         Pane::Pause => {
             let outcome = pause::focus(app.tree.selected(), &app.facts);
-            carry_out_outcome(app, outcome);
+            carry_out(app, outcome);
         }
         Pane::Transcript | Pane::Search => {
             // It asks for nothing outside the screen.
@@ -179,12 +160,11 @@ fn scroll_at_edge(app: &mut App, place: Position) {
 }
 
 /// Ends what was held. A click that did not move folds or opens the cell whose head it was on.
-fn release(app: &mut App) -> Vec<Effect> {
-    let Some(Grip::Text { agent, from, to }) = app.pointer.grip.take() else { return Vec::new() };
+fn release(app: &mut App) {
+    let Some(Grip::Text { agent, from, to }) = app.pointer.grip.take() else { return };
     if from == to {
         toggle(app, &agent, from);
     }
-    Vec::new()
 }
 
 fn toggle(app: &mut App, agent: &AgentId, point: Point) {
@@ -200,52 +180,35 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     }
 }
 
-fn wheel(app: &mut App, place: Position, wheel: Wheel) {
+fn wheel(app: &mut App, place: Position, lines: isize) {
+    let is_up = lines < 0;
     let Some((area, region)) = app.regions.at(place) else { return };
     match region.clone() {
         Region::Line(_) | Region::Pane(Pane::Transcript | Pane::Search) | Region::Divider(_) | Region::Tab(_) => {
             let agent = app.tree.selected().clone();
-            let request = match wheel {
-                Wheel::Up => ScrollRequest::Up(STEP),
-                Wheel::Down => ScrollRequest::Down(STEP),
-            };
+            let by = lines.unsigned_abs();
+            let request = if is_up { ScrollRequest::Up(by) } else { ScrollRequest::Down(by) };
             app.reader_mut(&agent).scroll.ask(request);
         }
         // All of it is in view.
         Region::Text if app.message.rows() <= area.height => {}
         Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => {
-            app.tree.scroll_list(wheel.lines());
+            app.tree.scroll_list(lines);
         }
-        Region::Pane(Pane::Details) => app.tree.scroll_details(wheel.lines()),
+        Region::Pane(Pane::Details) => app.tree.scroll_details(lines),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
-            let index = match wheel {
-                Wheel::Up => here.saturating_sub(1),
-                Wheel::Down => here.saturating_add(1),
-            };
-            app.pending.select(index, &app.facts.run.pending);
+            app.pending.select(here.saturating_add_signed(lines.signum()), &app.facts.run.pending);
         }
-        Region::Pane(Pane::Pause) => by_step(&mut app.pause.top, wheel),
-        Region::Question => by_step(&mut app.questions.top, wheel),
-        Region::Offer(_) => match wheel {
-            Wheel::Up => app.palette.previous(),
-            Wheel::Down => app.palette.next(),
-        },
+        Region::Pane(Pane::Pause) => app.pause.top = app.pause.top.saturating_add_signed(lines),
+        Region::Question => app.questions.top = app.questions.top.saturating_add_signed(lines),
+        Region::Offer(_) if is_up => app.palette.previous(),
+        Region::Offer(_) => app.palette.next(),
         Region::Overlay | Region::Behind | Region::OverlayRow(_) => {
             if let Some(overlay) = app.focus.overlays.top_mut() {
-                overlay.wheel(wheel.lines(), &app.facts);
+                overlay.wheel(lines, &app.facts);
             }
         }
-        Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {
-            Wheel::Up => -1,
-            Wheel::Down => 1,
-        }),
+        Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(if is_up { -1 } else { 1 }),
     }
-}
-
-fn by_step(top: &mut usize, wheel: Wheel) {
-    *top = match wheel {
-        Wheel::Up => top.saturating_sub(STEP),
-        Wheel::Down => top.saturating_add(STEP),
-    };
 }

@@ -1,24 +1,23 @@
 //! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
 
 use super::{
-    approval, budget, call_text, carry_out, command, hooks, jobs, message, pending as pending_texts, plan, question,
-    rules, servers, sessions, with_alerts,
+    approval, call_text, carry_out, command, hooks, jobs, plan, question, rules, servers, sessions, with_message,
 };
 use crate::error::Refused;
 use crate::event::{Envelope, Event, Pending, Usage};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Notice, Post, Reply, Request};
 use crate::session::fold::agents::Agents;
-use crate::session::fold::receipt_words;
+use crate::session::fold::{budget_sentence, receipt_words};
 use crate::tui::app::App;
 use crate::tui::changes::ChangesPane;
 use crate::tui::context::{ContextPane, in_words};
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::message::send;
+use crate::tui::message::{Message, bring_back, send};
 use crate::tui::state::Medium;
 use crate::tui::status::{HostState, Status};
 use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::{alerts, pause, pending};
+use crate::tui::{alerts, approval as approvals, pause, pending};
 
 /// What a post has changed.
 pub enum PostOutcome {
@@ -35,7 +34,7 @@ pub fn apply(app: &mut App, post: Post) -> PostOutcome {
     let wanted = match post {
         Post::Envelope(envelope) => {
             let effects = happened(app, &envelope);
-            with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
+            alerts::apply(&mut app.alerts, &envelope, &app.facts.run.pending);
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
                 return PostOutcome::Piece;
             }
@@ -45,7 +44,7 @@ pub fn apply(app: &mut App, post: Post) -> PostOutcome {
         Post::Notice(notice) => return PostOutcome::Changed(noticed(app, notice)),
         Post::Queues { .. } => {
             message.know_images(facts.run.pending.entries().iter().map(|text| &text.message));
-            question::ask_about_stale(questions, message, facts);
+            approvals::ask_about_stale(questions, message.edited(), facts);
             Vec::new()
         }
         Post::Approvals { .. } => approval::snapshot(questions, message, facts),
@@ -76,9 +75,11 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
         app.message.count_images(content);
     }
     if let Event::Returned { entries } = &envelope.event {
-        let is_own = |entry: &&Pending| entry.sender == app.facts.client;
-        let own: Vec<Pending> = entries.iter().filter(is_own).cloned().collect();
-        message::returned(app, &envelope.agent, &own);
+        // What the user has in newer words is no news.
+        let App { facts, pending, .. } = app;
+        let is_news = |entry: &&Pending| entry.sender == facts.client && !pending.was_kept(&entry.id);
+        let fresh: Vec<Pending> = entries.iter().filter(is_news).cloned().collect();
+        with_message(app, |message, known| bring_back::returned(message, &envelope.agent, &fresh, known));
     }
     if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {
         app.message.end_conversation();
@@ -108,76 +109,72 @@ fn priced(agents: &Agents, envelope: &Envelope) -> Option<Envelope> {
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     let App { questions, message, transcripts, facts, focus, .. } = app;
-    let wanted = match reply {
+    let mut wanted = Vec::new();
+    match reply {
         Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
         Reply::Stopped(entries) => {
-            message::stopped(app, &entries);
-            Vec::new()
+            return with_message(app, |message, known| bring_back::stopped(message, &entries, known));
         }
         Reply::Queue { agent, id, act, outcome } => {
-            let effects = message::with(app, |message, known| {
-                pending_texts::answered(message, known, (&agent, &id), &act, &outcome)
-            });
+            let effects =
+                with_message(app, |message, known| message.queue_answered((&agent, &id), &act, &outcome, known));
             let said = pending::answered(&mut app.pending, &agent, &id, &act, &outcome, &app.facts.run.pending);
-            carry_out(app, said.map(PaneEffect::Say).into_iter().collect());
+            carry_out(app, said.map(PaneEffect::Say));
             return effects;
         }
         Reply::Pause { agent, state, accepted } => {
-            pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say).into_iter().collect()
+            wanted.extend(pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say));
         }
-        Reply::Decided { agent, decision, accepted } => call_text::decided(message, &agent, &decision, accepted, facts),
+        Reply::Decided { agent, decision, accepted } => {
+            wanted = call_text::decided(message, &agent, &decision, accepted, facts);
+        }
         Reply::Cancelling(agents) if agents.is_empty() => {
-            vec![PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned())]
+            wanted.push(PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned()));
         }
-        Reply::Cancelling(_) => Vec::new(),
-        Reply::ShellLine { line, outcome } => vec![jobs::line_started(&line, outcome)],
-        Reply::JobStopped { job, accepted } => vec![jobs::stopped(&job, accepted)],
+        Reply::Cancelling(_) => {}
+        Reply::ShellLine { line, outcome } => wanted.push(jobs::line_started(&line, outcome)),
+        Reply::JobStopped { job, accepted } => wanted.push(jobs::stopped(&job, accepted)),
         Reply::Image { digest, image } => {
             let job = transcripts.pictures.read(digest, image);
-            job.map(|job| PaneEffect::Outside(Effect::MakePicture(job))).into_iter().collect()
+            wanted.extend(job.map(|job| PaneEffect::Outside(Effect::MakePicture(job))));
         }
-        Reply::Background { outcome, .. } => vec![jobs::sent_to_background(outcome)],
-        Reply::Answered { answer, outcome, .. } => vec![approval::answered(message, answer, outcome)],
-        Reply::Mode(outcome) => vec![approval::mode_set(outcome)],
-        Reply::UndoPreview { scope, files } => {
-            approval::ask_undo(questions, scope, &files, facts).into_iter().collect()
-        }
+        Reply::Background { outcome, .. } => wanted.push(jobs::sent_to_background(outcome)),
+        Reply::Answered { answer, outcome, .. } => wanted.push(approval::answered(message, answer, outcome)),
+        Reply::Mode(outcome) => wanted.push(approval::mode_set(outcome)),
+        Reply::UndoPreview { scope, files } => wanted.extend(approval::ask_undo(questions, scope, &files, facts)),
         Reply::Changes(whole) => {
             if let Some(pane) = focus.overlays.find_mut::<ChangesPane>() {
                 pane.take(whole);
             }
-            Vec::new()
         }
         Reply::Context { reports, refused } => {
-            let mut wanted: Vec<PaneEffect> = refused.into_iter().map(PaneEffect::Say).collect();
+            wanted.extend(refused.map(PaneEffect::Say));
             if facts.medium == Medium::Lines {
                 let lines = reports.iter().flat_map(in_words);
                 wanted.extend(lines.map(|line| PaneEffect::Note(AgentId::main(), line)));
             } else if let Some(pane) = focus.overlays.find_mut::<ContextPane>() {
                 pane.take(reports);
             }
-            wanted
         }
-        Reply::RewindPreview { to, files } => {
-            sessions::ask_branch(questions, transcripts, &to, &files, facts);
-            Vec::new()
-        }
+        Reply::RewindPreview { to, files } => sessions::ask_branch(questions, transcripts, &to, &files, facts),
         Reply::Undone { files, .. } => {
-            let again = focus.overlays.find_mut::<ChangesPane>().map(|_| Request::ListChanges.into());
-            std::iter::once(approval::undone(&files)).chain(again).collect()
+            wanted.push(PaneEffect::Say(approvals::undone(&files)));
+            wanted.extend(focus.overlays.find_mut::<ChangesPane>().map(|_| Request::ListChanges.into()));
         }
         Reply::Rules(sentences) => {
             let shown = app.tree.selected();
-            sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)).collect()
+            wanted.extend(sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)));
         }
-        Reply::Servers { failed, .. } => servers::answered(&mut focus.overlays, failed, facts),
-        Reply::Prompt { prompt, outcome, .. } => vec![servers::prompt(message, &prompt, outcome)],
+        Reply::Servers { failed, .. } => wanted.extend(servers::answered(&mut focus.overlays, failed, facts)),
+        Reply::Prompt { prompt, outcome, .. } => wanted.push(servers::prompt(message, &prompt, outcome)),
         Reply::PlanEdited { agent, edit, outcome } => {
-            plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome)
+            wanted.extend(plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome));
         }
-        Reply::Budget(_) => vec![budget::set(facts)],
-        Reply::RuleChanged { id, change, accepted } => vec![PaneEffect::Say(rules::changed(&id, &change, accepted))],
-    };
+        Reply::Budget(_) => wanted.push(PaneEffect::Reply(budget_sentence(facts.run.budget))),
+        Reply::RuleChanged { id, change, accepted } => {
+            wanted.push(PaneEffect::Say(rules::changed(&id, &change, accepted)));
+        }
+    }
     carry_out(app, wanted)
 }
 
@@ -186,7 +183,7 @@ fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Ref
     if outcome.is_ok() {
         app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
     }
-    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
+    with_message(app, |message, known| send::sent(message, to, text, outcome, known))
 }
 
 fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
@@ -203,12 +200,14 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
         // The event says the same when the agent takes it over; the fold has the templates.
         Notice::ModelSwitch { outcome: Ok(_), .. } | Notice::Templates(_) | Notice::Continuable(_) => {}
-        Notice::Images(_) => return message::images_checked(app),
+        Notice::Images(_) => return with_message(app, Message::images_checked),
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);
-            message::given_back(app, &entries);
+            return with_message(app, |message, known| bring_back::given_back(message, &entries, known));
         }
-        Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
+        Notice::Withdrawn { by, entries } => {
+            return with_message(app, |message, _| bring_back::withdrawn(message, by.as_ref(), &entries));
+        }
         Notice::Over(sentence) => {
             app.message.expect_no_answers();
             app.status.host = HostState::Failed(sentence);

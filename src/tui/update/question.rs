@@ -8,15 +8,8 @@ use crate::tui::facts::Facts;
 use crate::tui::focus::Focus;
 use crate::tui::keymap::{Answer, Chord};
 use crate::tui::message::Message;
-use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::removed::Removed;
 use crate::tui::state::{Medium, Pane};
-
-/// Asks about every pending text that is held for its age, and stops asking about those that are gone.
-pub fn ask_about_stale(questions: &mut Questions, message: &Message, facts: &Facts) {
-    let edited = message.editing().map(|editing| &editing.entry.id);
-    approval::ask_about_stale(questions, edited, facts);
-}
 
 /// Stops asking whether to quit as soon as nothing runs: nothing would be lost any more.
 pub fn settle_quit(questions: &mut Questions, facts: &Facts) {
@@ -50,10 +43,7 @@ pub fn type_digit(questions: &mut Questions, message: &mut Message) {
 
 fn message_use(message: &Message, focus: &Focus, facts: &Facts) -> MessageUse {
     if let Some(about) = message.about_question() {
-        match about.what {
-            QuestionText::No => MessageUse::No,
-            QuestionText::Form => MessageUse::Form,
-        }
+        MessageUse::Writes(about.what)
     } else if facts.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft() && message.is_empty()
     {
         MessageUse::Free

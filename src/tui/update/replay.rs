@@ -231,17 +231,17 @@ fn is_reading(action: Action) -> bool {
 }
 
 fn act(app: &mut App, key: ReplayKey, now: Timestamp) -> Vec<Effect> {
-    let to = match key {
-        ReplayKey::EventBack => Jump::Event(Direction::Back),
-        ReplayKey::EventOn => Jump::Event(Direction::Forward),
-        ReplayKey::RoundBack => Jump::Round(Direction::Back),
-        ReplayKey::RoundOn => Jump::Round(Direction::Forward),
-        ReplayKey::TurnBack => Jump::Turn(Direction::Back),
-        ReplayKey::TurnOn => Jump::Turn(Direction::Forward),
-        ReplayKey::MarkBack => Jump::Mark(Direction::Back),
-        ReplayKey::MarkOn => Jump::Mark(Direction::Forward),
-        ReplayKey::First => Jump::First,
-        ReplayKey::Last => Jump::Last,
+    match key {
+        ReplayKey::EventBack => jump(app, Jump::Event(Direction::Back)),
+        ReplayKey::EventOn => jump(app, Jump::Event(Direction::Forward)),
+        ReplayKey::RoundBack => jump(app, Jump::Round(Direction::Back)),
+        ReplayKey::RoundOn => jump(app, Jump::Round(Direction::Forward)),
+        ReplayKey::TurnBack => jump(app, Jump::Turn(Direction::Back)),
+        ReplayKey::TurnOn => jump(app, Jump::Turn(Direction::Forward)),
+        ReplayKey::MarkBack => jump(app, Jump::Mark(Direction::Back)),
+        ReplayKey::MarkOn => jump(app, Jump::Mark(Direction::Forward)),
+        ReplayKey::First => jump(app, Jump::First),
+        ReplayKey::Last => jump(app, Jump::Last),
         ReplayKey::End => return end(app),
         ReplayKey::Play => {
             let is_over = app.replay.as_ref().is_some_and(|replay| {
@@ -252,22 +252,11 @@ fn act(app: &mut App, key: ReplayKey, now: Timestamp) -> Vec<Effect> {
                 go(app, 0);
             }
             with_timeline(app, |timeline| timeline.toggle(now));
-            return Vec::new();
         }
-        ReplayKey::Faster => {
-            with_timeline(app, |timeline| timeline.hurry(Direction::Forward, now));
-            return Vec::new();
-        }
-        ReplayKey::Slower => {
-            with_timeline(app, |timeline| timeline.hurry(Direction::Back, now));
-            return Vec::new();
-        }
-        ReplayKey::Time => {
-            with_timeline(app, |timeline| timeline.set_typed(Some(String::new())));
-            return Vec::new();
-        }
-    };
-    jump(app, to);
+        ReplayKey::Faster => with_timeline(app, |timeline| timeline.hurry(Direction::Forward, now)),
+        ReplayKey::Slower => with_timeline(app, |timeline| timeline.hurry(Direction::Back, now)),
+        ReplayKey::Time => with_timeline(app, |timeline| timeline.set_typed(Some(String::new()))),
+    }
     Vec::new()
 }
 

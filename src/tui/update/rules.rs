@@ -38,7 +38,7 @@ pub fn command(facts: &Facts, argument: &str) -> Option<Outcome> {
             let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
             Outcome::request(Request::ChangeRule { id, change })
         }
-        Some(_) | None => Outcome::one(PaneEffect::Say(USAGE.to_owned())),
+        Some(_) | None => Outcome::say(USAGE),
     })
 }
 

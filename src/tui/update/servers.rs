@@ -12,7 +12,7 @@ use crate::tui::message::Message;
 use crate::tui::overlay::Overlays;
 use crate::tui::sessions::Choices;
 use crate::tui::state::Medium;
-use crate::tui::switch::{ChoiceSubject, EventPlace, ListChoice};
+use crate::tui::switch::{ChoiceSubject, ListChoice};
 
 /// Shows how the servers stand, and asks for it anew; in lines it tells them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
@@ -42,9 +42,7 @@ fn listed(facts: &Facts) -> Vec<PaneEffect> {
 
 /// Follows a change of how they stand.
 pub fn follow(overlays: &mut Overlays, facts: &Facts) {
-    if let Some(list) = overlays.find_mut::<Choices>().filter(|list| list.subject() == ChoiceSubject::Server) {
-        list.take(Ok(rows(facts)));
-    }
+    Choices::refresh(overlays, ChoiceSubject::Server, || Ok(rows(facts)));
 }
 
 /// Takes what came of a start.
@@ -88,8 +86,7 @@ fn row(server: &ServerStatus) -> ListChoice {
         title: server.name.clone(),
         facts: about(server),
         preview: preview(server),
-        directory: String::new(),
-        place: EventPlace::default(),
+        ..ListChoice::default()
     }
 }
 

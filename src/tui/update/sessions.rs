@@ -109,9 +109,7 @@ pub fn listed(
         }
         wanted.push(PaneEffect::Say(sentence.to_owned()));
     }
-    if let Some(choices) = overlays.find_mut::<Choices>().filter(|list| list.subject() == subject) {
-        choices.take(rows);
-    }
+    Choices::refresh(overlays, subject, || rows);
     wanted
 }
 
@@ -149,14 +147,9 @@ fn go_on_with(questions: &mut Questions, row: &ListChoice, facts: &Facts) -> Vec
         wanted.push(PaneEffect::Outside(Effect::Switch(switch)));
         return wanted;
     }
-    questions.ask_once(Question {
-        agent: None,
-        title: "Leave this session for another?".to_owned(),
-        detail: vec![DetailPart::Text(LEAVES.to_owned())],
-        session: String::new(),
-        rule: None,
-        subject: QuestionSubject::Switch(switch, Rewind::Nothing),
-    });
+    let subject = QuestionSubject::Switch(switch, Rewind::Nothing);
+    let detail = vec![DetailPart::Text(LEAVES.to_owned())];
+    questions.ask_once(Question::new(subject, "Leave this session for another?", detail));
     wanted
 }
 
@@ -220,17 +213,9 @@ pub fn ask_branch(
         }
     }
     questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Switch(..)));
-    questions.ask_once(Question {
-        agent: None,
-        title: "Branch: a new session from just before this message?".to_owned(),
-        detail,
-        session: String::new(),
-        rule: None,
-        subject: QuestionSubject::Switch(
-            Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay },
-            rewind,
-        ),
-    });
+    let branch = Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay };
+    let subject = QuestionSubject::Switch(branch, rewind);
+    questions.ask_once(Question::new(subject, "Branch: a new session from just before this message?", detail));
 }
 
 /// Sends the request again that failed.
@@ -246,12 +231,7 @@ pub fn retry(facts: &Facts) -> PaneEffect {
 pub fn unfinished(left: &Unfinished) -> Option<Question> {
     let ids: Vec<MessageId> = left.pending.iter().map(|entry| entry.id.clone()).collect();
     let sentence = left.sentence().filter(|_| !ids.is_empty())?;
-    Some(Question {
-        agent: None,
-        subject: QuestionSubject::Unfinished(ids),
-        title: format!("{sentence}: continue, edit or discard?"),
-        detail: left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect(),
-        session: String::new(),
-        rule: None,
-    })
+    let texts = left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect();
+    let title = format!("{sentence}: continue, edit or discard?");
+    Some(Question::new(QuestionSubject::Unfinished(ids), title, texts))
 }

@@ -1,6 +1,6 @@
 //! What the root does for the transcripts: hands them their keys with the facts, and carries out what comes of it.
 
-use crate::tui::effect::Outcome;
+use super::carry_out;
 use crate::tui::keymap::ReadKey;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -11,13 +11,13 @@ pub fn key(app: &mut App, key: ReadKey) -> Vec<Effect> {
     let facts =
         TranscriptFacts { facts: &app.facts, agent: app.tree.selected(), focus: app.focus.pane, regions: &app.regions };
     let outcome = transcript::key(&mut app.transcripts, key, &facts);
-    finish(app, outcome)
+    carry_out(app, outcome)
 }
 
 /// Searches for these words in the transcript that is shown; without words it begins a search.
 pub fn find(app: &mut App, words: &str) -> Vec<Effect> {
     let outcome = transcript::find(&mut app.transcripts, app.tree.selected(), app.focus.pane, words);
-    finish(app, outcome)
+    carry_out(app, outcome)
 }
 
 /// Types or pastes into the search.
@@ -27,23 +27,16 @@ pub fn type_search(app: &mut App, text: &str) {
 
 pub fn cancel_search(app: &mut App) -> Vec<Effect> {
     let outcome = transcript::cancel_search(shown(app));
-    finish(app, outcome)
+    carry_out(app, outcome)
 }
 
 /// Takes what the layout answered.
 pub fn looked(app: &mut App, looked: Looked) -> Vec<Effect> {
     let outcome = transcript::looked(&mut app.transcripts, looked);
-    finish(app, outcome)
+    carry_out(app, outcome)
 }
 
 /// Carries out what a key has left to be done.
-fn finish(app: &mut App, outcome: Outcome) -> Vec<Effect> {
-    match outcome {
-        Outcome::Consumed(wanted) => super::carry_out(app, wanted),
-        Outcome::Ignored => Vec::new(),
-    }
-}
-
 pub fn shown(app: &mut App) -> &mut Reader {
     app.transcripts.reader_mut(app.tree.selected())
 }

@@ -12,9 +12,8 @@ use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
 use crate::steering::TextKind;
 use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
-use crate::tui::effect::{CallText, StepText};
+use crate::tui::effect::{CallText, QuestionText, StepText};
 use crate::tui::keymap::Context;
-use crate::tui::message::purpose::QuestionText;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
@@ -26,25 +25,22 @@ const SHORT: usize = 18;
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if let Some(about) = app.message.about_question() {
-        let words = match about.what {
-            QuestionText::No => ["→ no, and the model is told this", "→ no, with these words", "→ no"],
-            QuestionText::Form => ["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
-        };
-        return words.map(str::to_owned).to_vec();
+        return words(match about.what {
+            QuestionText::No => &["→ no, and the model is told this", "→ no, with these words", "→ no"],
+            QuestionText::Form => &["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
+        });
     }
     if let Some(writing) = app.message.about_call() {
-        let words = match writing.what {
-            CallText::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
-            CallText::Reason => ["→ skips the call, for this reason", "→ skips the call"],
-        };
-        return words.map(str::to_owned).to_vec();
+        return words(match writing.what {
+            CallText::Arguments => &["→ runs the call with these arguments", "→ runs the call"],
+            CallText::Reason => &["→ skips the call, for this reason", "→ skips the call"],
+        });
     }
     if let Some(about) = app.message.about_step() {
-        let words = match about.what {
-            StepText::New(_) => ["→ a new step of the plan", "→ new step"],
-            StepText::Words(_) => ["→ the words of the step of the plan", "→ words of the step"],
-        };
-        return words.map(str::to_owned).to_vec();
+        return words(match about.what {
+            StepText::New(_) => &["→ a new step of the plan", "→ new step"],
+            StepText::Words(_) => &["→ the words of the step of the plan", "→ words of the step"],
+        });
     }
     if let Some(editing) = app.message.editing() {
         let what = format!("editing {} for {}", editing.entry.id, one_line(&agent_name(&editing.agent)));
@@ -60,10 +56,10 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         ];
     }
     if app.questions.is_shown() && app.message.is_empty() && app.is_drafting() {
-        return match app.questions.selected_answer() {
-            Some(_) => vec!["→ gives the selected answer".to_owned(), "→ answers".to_owned()],
-            None => vec!["→ first choose an answer by its number".to_owned(), "→ choose an answer".to_owned()],
-        };
+        return words(match app.questions.selected_answer() {
+            Some(_) => &["→ gives the selected answer", "→ answers"],
+            None => &["→ first choose an answer by its number", "→ choose an answer"],
+        });
     }
     if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
         return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
@@ -72,9 +68,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
-    if let Some(words) = app.message.draft_words(&app.known()) {
-        let short = words.split(':').next().unwrap_or(&words).to_owned();
-        return vec![words, short];
+    if let Some(sentence) = app.message.draft_words(&app.known()) {
+        let short = sentence.split(':').next().unwrap_or(&sentence).to_owned();
+        return vec![sentence, short];
     }
     let target = app.message.draft_target(&app.known());
     let running = app.facts.run.agents.get(&target).is_some_and(AgentNode::running);
@@ -103,9 +99,12 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     words
 }
 
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|words| (*words).to_owned()).collect()
+}
+
 /// Returns when a text for this agent would be delivered, the longest words first.
 pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -> Vec<String> {
-    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
     match &app.status.host {
         HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
@@ -156,7 +155,6 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
 
 /// Returns when an agent is told what the user changed of its plan, the longest words first: no turn starts for that.
 pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
-    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
     let activity = app.facts.run.agents.get(agent).map(|node| &node.activity);
     match activity {
         Some(Activity::Writing) => words(&["at the next tool boundary, else with your next text", "next boundary"]),
@@ -170,7 +168,6 @@ pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
 
 /// Returns when a pending text will be delivered, the longest words first.
 pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
-    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
     if entry.stage == PendingStage::Delivering {
         return words(&["being delivered", "now"]);
     }

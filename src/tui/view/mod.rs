@@ -35,10 +35,9 @@ use crate::limits;
 use crate::session::fold::PendingText;
 use crate::tui::agents::AgentsDrawn;
 use crate::tui::agents::view::{self as agents, AgentsView};
-use crate::tui::alerts::{self, TitleFacts};
+use crate::tui::alerts;
 use crate::tui::approval::view::{self as question, QuestionLayout, QuestionView};
 use crate::tui::approval::{MessageUse, ShownQuestion};
-use crate::tui::message::purpose::QuestionText;
 use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
 use crate::tui::palette::view as palette;
@@ -105,12 +104,7 @@ pub fn agents_view(app: &App) -> AgentsView<'_> {
 }
 
 pub fn title(app: &App) -> String {
-    alerts::title(&TitleFacts {
-        host: &app.status.host,
-        run: &app.facts.run,
-        questions: &app.questions,
-        place: &app.facts.place,
-    })
+    alerts::title(&app.status.host, &app.facts.run, &app.questions, &app.facts.place)
 }
 
 /// Divides the screen for the present state; the question takes so many rows.
@@ -211,7 +205,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let covered = !app.focus.overlays.is_empty();
     let drawn_pause = PauseDrawn { waiting: drawn_pause.waiting.filter(|_| !covered), ..drawn_pause };
     let searching = if app.focus.is_on(Pane::Search) {
-        let area = if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule };
+        let area = if panes.rule.is_empty() {
+            row(panes.transcript, panes.transcript.height.saturating_sub(1))
+        } else {
+            panes.rule
+        };
         let search = app.reader().and_then(|reader| reader.search.as_ref());
         search.and_then(|search| search_line::draw(search, &app.facts.theme, area, buffer))
     } else {
@@ -279,11 +277,7 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     if !app.focus.overlays.is_empty() {
         return None;
     }
-    let message = match app.message.about_question().map(|about| about.what) {
-        Some(QuestionText::No) => MessageUse::No,
-        Some(QuestionText::Form) => MessageUse::Form,
-        None => MessageUse::Other,
-    };
+    let message = app.message.about_question().map_or(MessageUse::Other, |about| MessageUse::Writes(about.what));
     let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
     let body = Panes::body(area, app.message.rows());
     // That an agent is paused is said beside the question, where that leaves the question room enough.
@@ -303,10 +297,6 @@ fn paused_agent(app: &App) -> PausedAgent<'_> {
         writing: app.message.about_call().map(|about| (&about.agent, &about.call, about.what)),
         context: app.focus.context(),
     }
-}
-
-fn last_row(area: Rect) -> Rect {
-    row(area, area.height.saturating_sub(1))
 }
 
 fn draw_transcript(

@@ -242,7 +242,6 @@ const ROOT: &[&str] = &[
     "src/tui/update/escape.rs",
     "src/tui/update/keys.rs",
     "src/tui/update/line.rs",
-    "src/tui/update/message.rs",
     "src/tui/update/mouse.rs",
     "src/tui/update/post.rs",
     "src/tui/update/replay.rs",
