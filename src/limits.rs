@@ -410,7 +410,7 @@ pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
 /// Terminal: longest title or notice, columns.
 pub const ALERT_COLUMNS: usize = 100;
 /// Terminal: longest sequence that waits for a terminal that does not read, bytes.
-pub const SAID_BYTES: usize = 128 * 1024;
+pub const QUEUED_SEQUENCE_BYTES: usize = 128 * 1024;
 /// Terminal: longest text that is copied, bytes.
 pub const COPY_BYTES: usize = 16 * 1024 * 1024;
 /// Terminal: longest text that is given to a terminal for its clipboard, bytes; several cut or drop what is longer.

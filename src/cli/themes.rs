@@ -18,7 +18,7 @@ pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String
     if let Some(config) = &start.places.config {
         read(&config.join("themes"), &mut themes);
     }
-    themes.wear(start.config.screen.theme.as_deref().unwrap_or(AUTO))?;
+    themes.activate(start.config.screen.theme.as_deref().unwrap_or(AUTO))?;
     Ok(themes)
 }
 

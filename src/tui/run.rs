@@ -139,10 +139,10 @@ async fn show<'a, S: Surface<'a>>(
     }
     surface.begin()?;
     if let Some(recorded) = replay {
-        surface.tell(Msg::Replayed(Ok(recorded)));
+        surface.dispatch(Msg::Replayed(Ok(recorded)));
     }
     if chooses {
-        surface.tell(Msg::ChooseSession);
+        surface.dispatch(Msg::ChooseSession);
     }
     if let Some(device) = S::device()? {
         let bell = Arc::clone(&bell);
@@ -172,14 +172,14 @@ async fn show<'a, S: Surface<'a>>(
             biased;
             input = surface.input() => surface.take(input)?,
             asked = signals.next() => surface.asked(asked)?,
-            Some(answer) = answers.recv() => surface.tell(answer),
-            () = bell.notify.notified() => hear(&mut surface, &bell),
+            Some(answer) = answers.recv() => surface.dispatch(answer),
+            () = bell.notify.notified() => on_bell(&mut surface, &bell),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
         }
     }
 }
 
-fn hear<'a>(surface: &mut impl Surface<'a>, bell: &Bell) {
+fn on_bell<'a>(surface: &mut impl Surface<'a>, bell: &Bell) {
     if bell.lost.swap(false, Ordering::SeqCst) {
         surface.core().ending = Some(Ending::Signal(watchdog::HANG_UP));
     }

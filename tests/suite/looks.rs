@@ -133,8 +133,8 @@ fn scenes() -> Vec<Scene> {
 }
 
 /// Wears a theme without a word about it.
-fn wear(stage: &mut Stage, theme: &str) {
-    stage.app.facts.theme = stage.app.facts.themes.wear(theme).unwrap();
+fn use_theme(stage: &mut Stage, theme: &str) {
+    stage.app.facts.theme = stage.app.facts.themes.activate(theme).unwrap();
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn every_pane_and_overlay_at_four_sizes_in_each_theme() {
             let mut stage = scene(width, height);
             let mut texts = Vec::new();
             for (theme, picture) in THEMES.iter().zip(&mut pictures) {
-                wear(&mut stage, theme);
+                use_theme(&mut stage, theme);
                 let buffer = stage.draw();
                 let whole = dump(&buffer);
                 let (text, styles) = whole.split_once("\n\n").unwrap();
@@ -312,7 +312,7 @@ struct Told(Vec<(String, String)>);
 
 impl Told {
     fn add(&mut self, state: &str, mut stage: Stage) {
-        wear(&mut stage, "plain");
+        use_theme(&mut stage, "plain");
         self.0.push((state.to_owned(), stage.screen()));
     }
 

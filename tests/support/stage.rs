@@ -117,7 +117,7 @@ impl Stage {
                 printer.look(&self.app);
             }
             if let Some(envelope) = &envelope {
-                printer.heard(&self.app, envelope);
+                printer.write_event(&self.app, envelope);
             }
         }
         for effect in effects {

@@ -214,7 +214,7 @@ impl App {
         }
         self.status.quiet();
         let agent = self.tree.selected().clone();
-        self.transcripts.tell(&agent, Level::Info, text);
+        self.transcripts.add_notice(&agent, Level::Info, text);
         let is_in_view = self.reader_mut(&agent).scroll.is_following()
             && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {

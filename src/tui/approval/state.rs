@@ -315,7 +315,7 @@ impl Questions {
     }
 
     /// Notes that a key or a paste was read at this moment.
-    pub fn heard(&mut self, at: Timestamp) {
+    pub fn note_input(&mut self, at: Timestamp) {
         // Not the later of the two: a clock that was set back would keep every question from being armed.
         self.last_key = Some(at);
         self.shown = self.shown.map(|(id, since)| (id, since.min(at)));

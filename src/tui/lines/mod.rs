@@ -67,7 +67,7 @@ pub struct Printer {
     asked: Option<WrittenQuestion>,
     waiting: Option<WaitingAgent>,
     paused: bool,
-    said: usize,
+    messages: usize,
     models: Vec<String>,
     rules: RuleList,
     host: HostState,
@@ -100,10 +100,10 @@ impl Printer {
         self.reading.look(app, &mut self.page);
         self.known.look(app, &mut self.page);
         self.rules(app);
-        if let Some((said, sentence)) = app.status.last_said()
-            && said != self.said
+        if let Some((count, sentence)) = app.status.last_message()
+            && count != self.messages
         {
-            self.said = said;
+            self.messages = count;
             self.page.say("notice", &names::in_words(sentence));
         }
         if !app.palette.models.is_empty() && app.palette.models != self.models {
@@ -131,7 +131,7 @@ impl Printer {
     }
 
     /// Writes what an event says about the run as a whole and about agents that are not read; the state has it already.
-    pub fn heard(&mut self, app: &App, envelope: &Envelope) {
+    pub fn write_event(&mut self, app: &App, envelope: &Envelope) {
         let is_read = envelope.agent == *app.tree.selected();
         match &envelope.event {
             Event::AgentSpawned { child, task, .. } => {

@@ -28,7 +28,7 @@ pub struct Reading {
     next: usize,
     open: Vec<(CellId, EntryProgress)>,
     /// The user's texts of this turn of which the end is not known yet.
-    said: Vec<CellId>,
+    unfinished: Vec<CellId>,
     due: Option<Timestamp>,
 }
 
@@ -76,7 +76,7 @@ impl Reading {
             self.next += 1;
             let mut written = EntryProgress::Nothing;
             if matches!(cell.body(), Body::User { .. }) {
-                self.said.push(cell.id());
+                self.unfinished.push(cell.id());
             }
             if more(cell, last(cell), &mut written, app.facts.now, page) {
                 self.wait_for(cell, &written);
@@ -104,7 +104,7 @@ impl Reading {
 
     /// Says of texts that no reply was given to.
     fn unseen(&mut self, transcript: &Transcript, page: &mut Page) {
-        self.said.retain(|id| {
+        self.unfinished.retain(|id| {
             let Some(Body::User { receipt: Some(receipt), .. }) = transcript.get(*id).map(Cell::body) else {
                 return true;
             };

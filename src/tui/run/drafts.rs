@@ -20,7 +20,7 @@ pub struct KeptDrafts {
 
 impl KeptDrafts {
     /// Notes a message that may change what is being written.
-    pub fn heard(&mut self, msg: &Msg, now: Instant) {
+    pub fn on_msg(&mut self, msg: &Msg, now: Instant) {
         let wait = match msg {
             Msg::Key(..) | Msg::Typed(..) | Msg::Paste(..) | Msg::Mouse(..) | Msg::Edited { .. } | Msg::Line(..) => {
                 PAUSE

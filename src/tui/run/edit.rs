@@ -49,7 +49,7 @@ impl Screen<'_> {
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
     pub(super) fn open_editor(&mut self, subject: EditorSubject, text: &str) {
         if let Err(reason) = self.lend_to_editor(subject, text) {
-            self.tell(Msg::Edited { subject, outcome: Err(reason) });
+            self.dispatch(Msg::Edited { subject, outcome: Err(reason) });
         }
     }
 
@@ -82,7 +82,7 @@ impl Screen<'_> {
             Ok(status) => Err(format!("the editor ended with {status}")),
             Err(error) => Err(format!("the editor is lost: {error}")),
         };
-        self.tell(Msg::Edited { subject: loan.subject, outcome });
+        self.dispatch(Msg::Edited { subject: loan.subject, outcome });
         self.release_held();
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Screen<'_> {
     pub(super) fn reclaim(&mut self) -> io::Result<()> {
         self.terminal.take_back()?;
         self.reader.go_on();
-        self.tell(Msg::Resize(self.terminal.size()));
+        self.dispatch(Msg::Resize(self.terminal.size()));
         self.show_pictures();
         Ok(())
     }

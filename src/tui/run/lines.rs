@@ -117,11 +117,11 @@ impl<'a> Surface<'a> for Lines<'a> {
         }
         for input in batch {
             match input {
-                LineInput::Line(text, at) if self.core.ending.is_none() => self.tell(Msg::Line(text, at)),
+                LineInput::Line(text, at) if self.core.ending.is_none() => self.dispatch(Msg::Line(text, at)),
                 LineInput::End => {
                     self.is_over = true;
                     if self.core.app.message.is_line_begun() {
-                        self.tell(Msg::Line(String::new(), clock::now()));
+                        self.dispatch(Msg::Line(String::new(), clock::now()));
                     }
                 }
                 LineInput::Line(..) | LineInput::Input(_) => {}
@@ -134,7 +134,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         match asked {
             SignalAction::End(INTERRUPTED) | SignalAction::EndByKey(INTERRUPTED) if Output::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-                self.tell(Msg::Key(key, clock::now()));
+                self.dispatch(Msg::Key(key, clock::now()));
             }
             SignalAction::End(code) | SignalAction::EndByKey(code) => self.core.ending = Some(Ending::Signal(code)),
             SignalAction::Stop if self.output.kind() == OutputKind::Keys => self.core.suspending = true,
@@ -169,7 +169,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         }
         let today = clock::now();
         if self.next_change().is_some_and(|at| at <= today) {
-            self.tell(Msg::Tick(today));
+            self.dispatch(Msg::Tick(today));
         }
         self.finish();
         self.print();
@@ -185,7 +185,7 @@ impl<'a> Surface<'a> for Lines<'a> {
     fn look(&mut self, event: Option<&Envelope>) {
         self.printer.look(&self.core.app);
         if let Some(event) = event {
-            self.printer.heard(&self.core.app, event);
+            self.printer.write_event(&self.core.app, event);
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Surface<'a> for Lines<'a> {
 
     fn edit(&mut self, subject: EditorSubject, _: &str) {
         let outcome = Err("the line output opens no editor".to_owned());
-        self.tell(Msg::Edited { subject, outcome });
+        self.dispatch(Msg::Edited { subject, outcome });
     }
 }
 
@@ -260,10 +260,10 @@ impl Lines<'_> {
         self.typed = Some(Instant::now());
         match input {
             Input::Key(key, at) => self.key(&key, at),
-            Input::Typed(text, at) => self.tell(Msg::Typed(text, at)),
-            Input::Paste(text, at) => self.tell(Msg::Paste(text, at)),
+            Input::Typed(text, at) => self.dispatch(Msg::Typed(text, at)),
+            Input::Paste(text, at) => self.dispatch(Msg::Paste(text, at)),
             Input::Resize(size) => self.resize(size),
-            Input::Attention(attention) => self.tell(Msg::Attention(attention)),
+            Input::Attention(attention) => self.dispatch(Msg::Attention(attention)),
             // Nothing lies anywhere, nothing has a colour.
             Input::Mouse(..) | Input::Background(_) | Input::Pictures(_) | Input::CellPixels(_) => {}
             Input::Lost => self.core.ending = Some(Ending::Signal(watchdog::HANG_UP)),
@@ -278,7 +278,7 @@ impl Lines<'_> {
         match self.core.app.facts.keymap.lookup(Context::Composer, chord) {
             Some(Action::Send | Action::Clear) => {
                 self.leave_line();
-                self.tell(Msg::Key(*key, at));
+                self.dispatch(Msg::Key(*key, at));
                 self.let_go();
             }
             Some(
@@ -291,20 +291,20 @@ impl Lines<'_> {
                 | Action::Quit
                 | Action::Suspend
                 | Action::Edit(_),
-            ) => self.tell(Msg::Key(*key, at)),
+            ) => self.dispatch(Msg::Key(*key, at)),
             Some(Action::Redraw) => self.let_go(),
             Some(Action::Help) => {
                 self.report(&Report::Help);
                 self.let_go();
             }
-            None if chord.typed().is_some() => self.tell(Msg::Key(*key, at)),
+            None if chord.typed().is_some() => self.dispatch(Msg::Key(*key, at)),
             Some(_) | None => {}
         }
     }
 
     fn resize(&mut self, size: Size) {
         self.output.resize(size.width);
-        self.tell(Msg::Resize(size));
+        self.dispatch(Msg::Resize(size));
     }
 
     /// Notes the question as written once the terminal has its frame, whatever was handed over since.
@@ -333,7 +333,7 @@ impl Lines<'_> {
         let held =
             self.core.app.facts.run.agents.nodes().iter().any(|node| self.core.app.facts.run.is_paused(&node.id));
         if !self.core.app.questions.is_empty() || held {
-            self.tell(Msg::NobodyThere(clock::now()));
+            self.dispatch(Msg::NobodyThere(clock::now()));
         }
         if self.core.app.at_rest() && self.core.clock.mail_due().is_none() {
             self.core.ending = Some(Ending::Quit);

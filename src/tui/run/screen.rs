@@ -172,7 +172,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             SignalAction::Measure => self.take_one(Input::Resize(terminal::measure()?)),
             SignalAction::Resume => {
                 self.terminal.reclaim()?;
-                self.tell(Msg::Resize(self.terminal.size()));
+                self.dispatch(Msg::Resize(self.terminal.size()));
                 self.show_pictures();
             }
         }
@@ -208,7 +208,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             }
             self.folded += post.piece_bytes();
             self.is_retelling = self.core.app.transcripts.is_arriving() && matches!(post, Post::Envelope(_));
-            self.tell(Msg::Post(post));
+            self.dispatch(Msg::Post(post));
             self.is_retelling = false;
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
@@ -216,7 +216,7 @@ impl<'a> Surface<'a> for Screen<'a> {
         }
         let today = clock::now();
         if self.core.app.changes_at().is_some_and(|at| at <= today) {
-            self.tell(Msg::Tick(today));
+            self.dispatch(Msg::Tick(today));
         }
         if !self.terminal.is_busy() && self.core.clock.frame_due().is_some_and(|due| due <= now) {
             self.draw()?;
@@ -253,7 +253,7 @@ impl<'a> Surface<'a> for Screen<'a> {
     fn take_back(&mut self, stop: Stop) -> io::Result<()> {
         self.reclaim()?;
         if stop == Stop::Refused {
-            self.tell(Notice::Info(suspend::REFUSED.to_owned()).into());
+            self.dispatch(Notice::Info(suspend::REFUSED.to_owned()).into());
         }
         self.release_held();
         Ok(())
@@ -314,12 +314,12 @@ impl Screen<'_> {
             return;
         }
         match input {
-            Input::Key(key, at) => self.tell(Msg::Key(key, at)),
-            Input::Typed(text, at) => self.tell(Msg::Typed(text, at)),
-            Input::Paste(text, at) => self.tell(Msg::Paste(text, at)),
-            Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at)),
-            Input::Attention(attention) => self.tell(Msg::Attention(attention)),
-            Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour))),
+            Input::Key(key, at) => self.dispatch(Msg::Key(key, at)),
+            Input::Typed(text, at) => self.dispatch(Msg::Typed(text, at)),
+            Input::Paste(text, at) => self.dispatch(Msg::Paste(text, at)),
+            Input::Mouse(event, at) => self.dispatch(Msg::Mouse(event, at)),
+            Input::Attention(attention) => self.dispatch(Msg::Attention(attention)),
+            Input::Background(colour) => self.dispatch(Msg::Background(Ground::of_colour(colour))),
             Input::Pictures(protocol) => {
                 // Nobody else was asked, and once is enough.
                 if self.pictures == Some(protocol) && !self.shows_pictures {
@@ -336,7 +336,7 @@ impl Screen<'_> {
             }
             Input::Resize(size) => {
                 self.terminal.resize(size);
-                self.tell(Msg::Resize(self.terminal.size()));
+                self.dispatch(Msg::Resize(self.terminal.size()));
                 self.show_pictures();
                 // Its cells may have another size than it answered.
                 if self.pictures == Some(PictureProtocol::Sixel) && self.cell.is_some() {
@@ -356,7 +356,7 @@ impl Screen<'_> {
             PictureProtocol::Sixel => None,
         };
         if let Some(cell) = terminal::cell_pixels().or(self.cell).or(usual) {
-            self.tell(Msg::Pictures(protocol, cell));
+            self.dispatch(Msg::Pictures(protocol, cell));
         }
     }
 
@@ -377,7 +377,7 @@ impl Screen<'_> {
         let looked = view::look(&self.core.app, &mut self.cache);
         let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
         if let Some(looked) = looked {
-            self.tell(Msg::Looked(looked));
+            self.dispatch(Msg::Looked(looked));
         }
         let size = self.terminal.size();
         let scrolling =

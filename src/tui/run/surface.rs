@@ -145,7 +145,7 @@ pub(super) trait Surface<'a>: Sized {
     fn edit(&mut self, subject: EditorSubject, text: &str);
 
     /// Folds a message and carries out what is wanted then.
-    fn tell(&mut self, msg: Msg) {
+    fn dispatch(&mut self, msg: Msg) {
         let event = if let Msg::Post(Post::Envelope(envelope)) = &msg {
             // A turn may have switched the branch.
             if let Event::TurnEnded { .. } = envelope.event {
@@ -157,7 +157,7 @@ pub(super) trait Surface<'a>: Sized {
             None
         };
         let core = self.core();
-        core.drafts.heard(&msg, Instant::now());
+        core.drafts.on_msg(&msg, Instant::now());
         let effects = update(&mut core.app, msg);
         self.look(event.as_ref());
         for effect in effects {
@@ -184,7 +184,7 @@ pub(super) trait Surface<'a>: Sized {
     /// by an older snapshot.
     fn fold_posts(&mut self) {
         while let Some(post) = self.core().posts.pop_front() {
-            self.tell(Msg::Post(post));
+            self.dispatch(Msg::Post(post));
         }
     }
 
@@ -232,12 +232,12 @@ pub(super) trait Surface<'a>: Sized {
     fn copy(&mut self, text: String) {
         if text.len() > limits::COPY_BYTES {
             let most = limits::COPY_BYTES / (1024 * 1024);
-            return self.tell(Msg::Copied(Err(format!("the text is longer than {most} MiB"))));
+            return self.dispatch(Msg::Copied(Err(format!("the text is longer than {most} MiB"))));
         }
         let sent = copy::sequence(&text, self.core().relay).is_some_and(|sequence| self.sequence(&sequence));
         let core = self.core();
         let Some(outside) = core.outside.clone() else {
-            return self.tell(Msg::Copied(copy::answer(sent, None)));
+            return self.dispatch(Msg::Copied(copy::answer(sent, None)));
         };
         core.files.aside(move || vec![Msg::Copied(copy::answer(sent, outside.copy(&text)))]);
     }

@@ -55,7 +55,7 @@ pub struct Status {
     /// What the message is about, where that can end before its time.
     cause: Option<Cause>,
     /// How many sentences there were.
-    said: usize,
+    count: usize,
     quit_armed: Option<Timestamp>,
 }
 
@@ -113,8 +113,8 @@ impl Status {
     }
 
     /// Returns the last sentence and how many there were; `None` when there was none, or what it was about is over.
-    pub fn last_said(&self) -> Option<(usize, &str)> {
-        self.message.as_ref().map(|(text, _)| (self.said, text.as_str()))
+    pub fn last_message(&self) -> Option<(usize, &str)> {
+        self.message.as_ref().map(|(text, _)| (self.count, text.as_str()))
     }
 
     /// Returns when the sentence is to go.
@@ -146,7 +146,7 @@ impl Status {
     fn say_until(&mut self, text: String, until: Timestamp) {
         self.message = Some((text, until));
         self.cause = None;
-        self.said += 1;
+        self.count += 1;
     }
 }
 

@@ -69,7 +69,7 @@ pub struct Terminal {
     /// Goes out in front of the next frame.
     prelude: Vec<u8>,
     /// Goes out as soon as the terminal takes something.
-    said: Vec<u8>,
+    queued: Vec<u8>,
     kind: TerminalKind,
     mouse: MouseMode,
     titled: Titled,
@@ -99,7 +99,7 @@ impl Terminal {
             writer,
             writing: false,
             prelude: kind.enter(mouse),
-            said: Vec::new(),
+            queued: Vec::new(),
             kind,
             mouse,
             titled,
@@ -202,8 +202,8 @@ impl Terminal {
         }
         if self.writing {
             // A terminal that does not read is not told everything later.
-            if self.said.len() + sequence.len() <= limits::SAID_BYTES {
-                self.said.extend_from_slice(sequence);
+            if self.queued.len() + sequence.len() <= limits::QUEUED_SEQUENCE_BYTES {
+                self.queued.extend_from_slice(sequence);
             }
         } else {
             self.writing = true;
@@ -239,9 +239,9 @@ impl Terminal {
     /// Notes that the writer has written its frame.
     pub fn written(&mut self) {
         self.writing = false;
-        if !self.said.is_empty() {
-            let said = std::mem::take(&mut self.said);
-            self.say(&said);
+        if !self.queued.is_empty() {
+            let queued = std::mem::take(&mut self.queued);
+            self.say(&queued);
         }
     }
 

@@ -77,9 +77,9 @@ impl Signals {
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for asked in source.forever().filter_map(|origin| meaning(&origin)) {
                 let number = given.give();
-                let is_heard = sender.send(asked).is_ok();
+                let has_listener = sender.send(asked).is_ok();
                 match asked {
-                    SignalAction::End(code) | SignalAction::EndByKey(code) if is_heard => {
+                    SignalAction::End(code) | SignalAction::EndByKey(code) if has_listener => {
                         given.insist(number, move || watchdog::end_now(code));
                     }
                     // The end is under way, and too slow for the user.

@@ -66,8 +66,8 @@ impl Sheet {
             return Err(format!("unknown key {whole:?}; the nearest known key is {nearest:?}"));
         }
         let words = value.as_str().ok_or_else(|| format!("{whole} must be a style in quotes"))?;
-        let said = ThemeStyle::parse(words).map_err(|why| format!("{whole}: {why}"))?;
-        self.styles.push((whole, said));
+        let style = ThemeStyle::parse(words).map_err(|why| format!("{whole}: {why}"))?;
+        self.styles.push((whole, style));
         Ok(())
     }
 }

@@ -68,11 +68,11 @@ impl Themes {
         names
     }
 
-    /// Wears this theme from now on; returns its styles.
+    /// Makes this theme the active one; returns its styles.
     ///
     /// # Errors
     /// A sentence when there is none of that name, or its file has a fault; what was active stays.
-    pub fn wear(&mut self, name: &str) -> Result<Theme, String> {
+    pub fn activate(&mut self, name: &str) -> Result<Theme, String> {
         let theme = self.theme(name)?;
         name.clone_into(&mut self.name);
         Ok(theme)
@@ -88,7 +88,7 @@ impl Themes {
     }
 
     /// Takes over what the terminal says of its background; returns the styles when it decides about them.
-    pub fn learn(&mut self, ground: Ground) -> Option<Theme> {
+    pub fn set_background(&mut self, ground: Ground) -> Option<Theme> {
         self.ground = ground;
         (self.name == AUTO).then(|| self.active())
     }
@@ -190,7 +190,7 @@ mod tests {
     fn a_users_theme_inherits_what_it_does_not_say() {
         let mut themes = Themes::default();
         themes.add("sea", "sea.toml", Ok("base = 'light'\nheading = 'bold 33'\n[syntax]\ntype = 'cyan'\n".to_owned()));
-        let theme = themes.wear("sea").unwrap();
+        let theme = themes.activate("sea").unwrap();
         assert_eq!(theme.heading.add_modifier, Modifier::BOLD);
         assert_eq!(theme.syntax.type_.fg, Some(Color::Cyan));
         assert_eq!(theme.link, Theme::built_in("light", Depth::Sixteen).link);
@@ -224,7 +224,7 @@ mod tests {
             themes.users.clear();
             themes.add("y", "y.toml", Ok("base = 'x'".to_owned()));
             themes.add("x", "x.toml", Ok(text.to_owned()));
-            let error = themes.wear("x").unwrap_err();
+            let error = themes.activate("x").unwrap_err();
             assert!(error.contains(part), "{error}");
             assert_eq!(themes.name(), "dark", "what was active stays");
             themes.name = "plain".to_owned();

@@ -101,22 +101,22 @@ mod tests {
 
     #[test]
     fn a_style_is_attributes_a_colour_and_a_background() {
-        let said = ThemeStyle::parse("bold italic #7aa2f7 on 236").unwrap();
+        let style = ThemeStyle::parse("bold italic #7aa2f7 on 236").unwrap();
         let expected = Style::new().fg(Color::Rgb(0x7a, 0xa2, 0xf7)).bg(Color::Indexed(236));
-        assert_eq!(said.at(Depth::True), expected.add_modifier(Modifier::BOLD | Modifier::ITALIC));
+        assert_eq!(style.at(Depth::True), expected.add_modifier(Modifier::BOLD | Modifier::ITALIC));
         assert_eq!(ThemeStyle::parse("").unwrap().at(Depth::True), Style::new());
         assert_eq!(ThemeStyle::parse("bright-red").unwrap().at(Depth::Sixteen), Style::new().fg(Color::LightRed));
     }
 
     #[test]
     fn a_terminal_shows_what_it_can() {
-        let said = ThemeStyle::parse("#ff0000 on #0000ff").unwrap();
-        assert_eq!(said.at(Depth::Indexed), Style::new().fg(Color::Indexed(196)).bg(Color::Indexed(21)));
-        assert_eq!(said.at(Depth::Sixteen), Style::new().fg(Color::LightRed).bg(Color::Blue));
-        assert_eq!(said.at(Depth::None), Style::new().add_modifier(Modifier::REVERSED));
-        let said = ThemeStyle::parse("#808080 | dim").unwrap();
-        assert_eq!(said.at(Depth::Sixteen), Style::new().add_modifier(Modifier::DIM));
-        assert_eq!(said.at(Depth::None), Style::new().add_modifier(Modifier::DIM));
+        let style = ThemeStyle::parse("#ff0000 on #0000ff").unwrap();
+        assert_eq!(style.at(Depth::Indexed), Style::new().fg(Color::Indexed(196)).bg(Color::Indexed(21)));
+        assert_eq!(style.at(Depth::Sixteen), Style::new().fg(Color::LightRed).bg(Color::Blue));
+        assert_eq!(style.at(Depth::None), Style::new().add_modifier(Modifier::REVERSED));
+        let style = ThemeStyle::parse("#808080 | dim").unwrap();
+        assert_eq!(style.at(Depth::Sixteen), Style::new().add_modifier(Modifier::DIM));
+        assert_eq!(style.at(Depth::None), Style::new().add_modifier(Modifier::DIM));
     }
 
     #[test]

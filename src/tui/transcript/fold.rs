@@ -58,7 +58,7 @@ pub struct Transcript {
     cancel_noticed: bool,
     refolds: u64,
     /// The cells of texts that came through a queue.
-    said: HashMap<MessageId, CellId>,
+    user_cells: HashMap<MessageId, CellId>,
     /// The replies that say what was done with such a text.
     answers: HashMap<MessageId, CellId>,
     questions: HashMap<String, CellId>,
@@ -143,7 +143,7 @@ impl Transcript {
                 let (kind, mid_loop, images) = (*kind, *mid_loop, result::known(images));
                 let cell = self.push(Body::User { text, kind, mid_loop, receipt: None, images });
                 if let Some(id) = injection {
-                    self.said.insert(id.clone(), cell);
+                    self.user_cells.insert(id.clone(), cell);
                 }
                 true
             }
@@ -265,14 +265,14 @@ impl Transcript {
 
     /// Returns the texts that came through a queue, with their cells, in order.
     pub fn entered(&self) -> Vec<(&MessageId, CellId)> {
-        let mut entered: Vec<_> = self.said.iter().map(|(id, cell)| (id, *cell)).collect();
+        let mut entered: Vec<_> = self.user_cells.iter().map(|(id, cell)| (id, *cell)).collect();
         entered.sort_by_key(|(_, cell)| cell.index());
         entered
     }
 
     /// Returns the cell of a text that came through a queue.
     pub fn cell_of(&self, id: &MessageId) -> Option<CellId> {
-        self.said.get(id).copied()
+        self.user_cells.get(id).copied()
     }
 
     /// Returns the reply that says what was done with a text; `None` as long as none does.
@@ -339,7 +339,7 @@ impl Transcript {
         true
     }
 
-    pub fn tell(&mut self, level: Level, sentence: &str) {
+    pub fn add_notice(&mut self, level: Level, sentence: &str) {
         self.notice(level, &text::visible_line(sentence));
     }
 

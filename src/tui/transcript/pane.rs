@@ -176,9 +176,9 @@ impl TranscriptPane {
     }
 
     /// Adds a sentence of the program to the transcript of an agent.
-    pub fn tell(&mut self, agent: &AgentId, level: Level, sentence: &str) {
+    pub fn add_notice(&mut self, agent: &AgentId, level: Level, sentence: &str) {
         for readers in [Some(&mut self.readers), self.arriving.as_mut()].into_iter().flatten() {
-            entry(readers, agent).transcript.tell(level, sentence);
+            entry(readers, agent).transcript.add_notice(level, sentence);
         }
     }
 

@@ -160,7 +160,7 @@ pub fn offer(app: &mut App, offer: LocalServer) {
     let LocalServer { what, address, model, .. } = &offer;
     let line =
         format!("{what} answers on {address} with {model}: F6 uses it; what you send now goes to the embedded model");
-    app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &line);
+    app.reader_mut(&AgentId::main()).transcript.add_notice(Level::Info, &line);
     app.status.offer = Some(offer);
 }
 
@@ -197,7 +197,7 @@ pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
 /// Uses this theme; without a name the next one.
 fn theme(app: &mut App, name: &str) {
     let name = if name.is_empty() { app.facts.themes.next() } else { name.to_owned() };
-    match app.facts.themes.wear(&name) {
+    match app.facts.themes.activate(&name) {
         Ok(theme) => {
             app.facts.theme = theme;
             app.status.say(format!("theme: {name}"), app.facts.now);

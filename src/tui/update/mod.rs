@@ -71,7 +71,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Attention(attention) => app.alerts.attention = Some(attention),
         Msg::Background(ground) => {
-            app.facts.theme = app.facts.themes.learn(ground).unwrap_or_else(|| app.facts.theme.clone());
+            app.facts.theme = app.facts.themes.set_background(ground).unwrap_or_else(|| app.facts.theme.clone());
         }
         Msg::Resize(size) => {
             app.facts.size = size;
@@ -118,7 +118,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Line(text, at) => {
             app.facts.now = at;
             effects = line::take(app, &text);
-            app.questions.heard(at);
+            app.questions.note_input(at);
         }
         Msg::NobodyThere(at) => {
             app.facts.now = at;
@@ -200,7 +200,7 @@ fn typed(app: &mut App, at: Timestamp, take: impl FnOnce(&mut App) -> Vec<Effect
     app.facts.now = at;
     line::begins(app);
     let effects = take(app);
-    app.questions.heard(at);
+    app.questions.note_input(at);
     effects
 }
 
@@ -230,7 +230,7 @@ fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
         PaneEffect::SayWhile(cause, sentence) => status.say_while(cause, sentence, facts.now),
         PaneEffect::Reply(sentence) => app.reply(&sentence),
         PaneEffect::Quiet => status.quiet(),
-        PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
+        PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.add_notice(Level::Info, &text),
         PaneEffect::Focus(pane) => app.focus.go(pane),
         PaneEffect::CloseOverlay => app.focus.overlays.close(),
         PaneEffect::Chosen(subject, row) => more = sessions::chosen(questions, subject, row, facts),

@@ -115,19 +115,19 @@ fn what_is_typed_is_kept_a_moment_later_and_what_came_back_at_once() {
     let mut kept = KeptDrafts::default();
     let (start, typed) = (Instant::now(), || vec![draft("", "half")]);
     let at: jiff::Timestamp = "2026-11-22T20:35:08Z".parse().unwrap();
-    kept.heard(&Msg::Typed("half".to_owned(), at), start);
+    kept.on_msg(&Msg::Typed("half".to_owned(), at), start);
     let due = kept.due().unwrap();
     assert!(due > start);
     assert_eq!(kept.keep(start, typed), None);
     // More keys do not put it off.
-    kept.heard(&Msg::Typed("half".to_owned(), at), start + Duration::from_millis(500));
+    kept.on_msg(&Msg::Typed("half".to_owned(), at), start + Duration::from_millis(500));
     assert_eq!(kept.due(), Some(due));
     assert_eq!(kept.keep(due, typed), Some(Request::KeepDrafts { drafts: typed() }));
     assert_eq!((kept.due(), kept.last(typed())), (None, None), "the same is not kept twice");
     let returned = Event::Returned { entries: vec![entry("m1", "back")] };
-    kept.heard(&Msg::from(super::journal::event(1, returned)), start);
+    kept.on_msg(&Msg::from(super::journal::event(1, returned)), start);
     assert_eq!(kept.due(), Some(start));
-    kept.heard(&Msg::Post(Post::Queues { queues: vec![(AgentId::main(), Vec::new())], paused: false }), start);
+    kept.on_msg(&Msg::Post(Post::Queues { queues: vec![(AgentId::main(), Vec::new())], paused: false }), start);
     assert_eq!(kept.last(Vec::new()), Some(Request::KeepDrafts { drafts: Vec::new() }));
 }
 

@@ -199,13 +199,13 @@ mod tests {
     #[test]
     fn a_question_is_written_although_the_terminal_has_not_taken_what_came_after_it() {
         let (mut reader, writer): (PipeReader, _) = io::pipe().unwrap();
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let mut output =
-            Output::on(writer.into(), OutputKind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
+            Output::on(writer.into(), OutputKind::Lines, COLUMNS, Arc::new(move |_| sender.send(()).unwrap())).unwrap();
         output.line("the question");
         output.flush();
         let question = output.handed_over();
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         // More than a pipe holds: it is written once somebody reads.
         let long = "more ".repeat(100_000);
         output.line(&long);
@@ -214,7 +214,7 @@ mod tests {
         assert!(output.has_written(question) && !output.has_written(rest));
         let mut read = vec![0; "the question\n".len() + long.len() + 1];
         reader.read_exact(&mut read).unwrap();
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         assert!(output.has_written(rest));
     }
 }

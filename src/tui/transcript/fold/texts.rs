@@ -54,7 +54,7 @@ impl Transcript {
         let cell = live.as_ref().map_or_else(|| CellId::new(self.cells.len()), |live| live.cell);
         self.end_text(live, whole, stage, |text, stage| Body::Assistant { text, stage });
         if stage == Stage::Done {
-            for answer in text_answers(whole).into_iter().filter(|answer| self.said.contains_key(&answer.id)) {
+            for answer in text_answers(whole).into_iter().filter(|answer| self.user_cells.contains_key(&answer.id)) {
                 self.answers.entry(answer.id).or_insert(cell);
             }
         }
