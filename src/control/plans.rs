@@ -27,7 +27,7 @@ use crate::sync::lock;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let plans = Arc::new(Plans::default());
-/// let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "EditListener Ada.", "state": "pending"}]}"#;
+/// let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "Tell Ada.", "state": "pending"}]}"#;
 /// let model = ScriptedProvider::new([Played::call("plan", steps), Played::text("Planned."), Played::text("Done.")]);
 /// let builder = Agent::with_provider(model.clone(), "You plan.").tool(PlanTool::new(plans.clone()));
 /// let mut agent = builder.plans(plans.clone()).await?;
