@@ -28,7 +28,7 @@ pub const MCP_PAGES: usize = 100;
 pub const MCP_LIST_ENTRIES: usize = 1_000;
 /// Longest description of a tool that a model gets, bytes.
 pub const MCP_DESCRIPTION_BYTES: usize = 4 * 1024;
-/// Longest instructions of a server that a model gets, bytes.
+/// Longest instructions of a server that are kept, shown and given to a model, bytes.
 pub const MCP_INSTRUCTIONS_BYTES: usize = 4 * 1024;
 /// Largest schema of a tool's arguments, bytes; a tool with a larger one is left out.
 pub const MCP_SCHEMA_BYTES: usize = 64 * 1024;

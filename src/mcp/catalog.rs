@@ -217,6 +217,15 @@ pub struct Catalog {
     pub prompts: Vec<PromptEntry>,
 }
 
+/// Cuts a text that is too long at a character, with a note.
+pub(super) fn cut(mut text: String, most: usize, note: &str) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push_str(note);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -10,10 +10,11 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::limits;
-use crate::mcp::catalog::{Catalog, PromptEntry, ResourceEntry, ToolDefinition};
+use crate::mcp::catalog::{Catalog, PromptEntry, ResourceEntry, ToolDefinition, cut};
 use crate::mcp::connection::{Connection, ListKind, Listener, OnDrop, Patience, RequestError};
 use crate::mcp::message::RpcError;
 use crate::mcp::progress::Progress;
+use crate::summary::bytes;
 use crate::text::{clip, visible_line};
 
 /// The versions with a handshake, the newest first.
@@ -259,7 +260,8 @@ impl About {
             return Err(broken(&format!("it speaks {words} of the protocol; this program speaks {}", HANDSHAKE[0])));
         }
         let text = |pointer: &str| named.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let instructions = result.get("instructions").and_then(Value::as_str).unwrap_or_default();
+        let instructions = result.get("instructions").and_then(Value::as_str).unwrap_or_default().trim();
+        let note = format!(" [cut here: the server's instructions have {}]", bytes(instructions.len() as u64));
         let has = |name: &str| result.pointer(&format!("/capabilities/{name}")).is_some_and(Value::is_object);
         let kinds = [("tools", ListKind::Tools), ("resources", ListKind::Resources), ("prompts", ListKind::Prompts)];
         let tells = |name: &str| {
@@ -269,7 +271,7 @@ impl About {
         Ok(Self {
             name: format!("{} {}", text("/serverInfo/name"), text("/serverInfo/version")).trim().to_owned(),
             protocol: version.to_owned(),
-            instructions: instructions.trim().to_owned(),
+            instructions: cut(instructions.to_owned(), limits::MCP_INSTRUCTIONS_BYTES, &note),
             lists: kinds.into_iter().filter(|(name, _)| has(name)).map(|(_, kind)| kind).collect(),
             tells_changes: ["tools", "resources", "prompts"].into_iter().any(tells),
         })

@@ -7,13 +7,12 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::limits;
-use crate::mcp::catalog::ToolDefinition;
+use crate::mcp::catalog::{ToolDefinition, cut};
 use crate::mcp::instance::{Instance, ServerRequest};
 use crate::mcp::server::{ChangeAnswer, OfferedTool};
 use crate::mcp::{arguments, results};
 use crate::message::Arguments;
 use crate::protocol::ServerToolAct;
-use crate::summary::bytes;
 use crate::text::visible;
 use crate::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
 
@@ -141,18 +140,7 @@ fn shown_instructions(server: &str, instructions: &str) -> String {
     if instructions.is_empty() {
         return String::new();
     }
-    let note = format!(" [cut here: the server's instructions have {}]", bytes(instructions.len() as u64));
-    let text = cut(visible(instructions).into_owned(), limits::MCP_INSTRUCTIONS_BYTES, &note);
-    format!("\n\nThe MCP server {server} says how its tools are to be used:\n{text}")
-}
-
-/// Cuts a text that is too long at a character, with a note.
-fn cut(mut text: String, most: usize, note: &str) -> String {
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
-        text.push_str(note);
-    }
-    text
+    format!("\n\nThe MCP server {server} says how its tools are to be used:\n{}", visible(instructions))
 }
 
 /// Returns the schema that a model gets: an object, with every invisible character of its texts in sight.

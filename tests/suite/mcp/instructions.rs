@@ -83,8 +83,23 @@ async fn hidden_characters_in_them_are_shown_and_what_is_too_long_is_cut_at_a_ch
     let [(_, said)] = told.as_slice() else { panic!("{told:?}") };
     assert!(!said.contains(['\u{202e}', '\u{200b}']) && said.starts_with('a'), "{said}");
     let (kept, note) = said.split_once(" [cut here: ").unwrap();
-    assert!(kept.ends_with('é') && kept.len() <= limits::MCP_INSTRUCTIONS_BYTES, "{}", kept.len());
+    let bytes = kept.matches('é').count() * 'é'.len_utf8();
+    assert!(kept.ends_with('é') && bytes <= limits::MCP_INSTRUCTIONS_BYTES, "{bytes}");
     assert_eq!(note, "the server's instructions have 8.0 KiB]");
+}
+
+#[tokio::test]
+async fn what_is_kept_and_shown_of_them_is_as_short_as_what_a_model_gets() {
+    let Some(yard) = Yard::new("endless instructions") else { return };
+    std::fs::write(yard.path("said"), "word ".repeat(1_000_000)).unwrap();
+    let said = format!("@{}", yard.path("said").display());
+    let one = yard.server("one", &["--instructions", &said]);
+    known(&yard, &one).await;
+    // Read from the file that was kept.
+    let servers = yard.servers(vec![one]);
+    let shown = servers.status().remove(0).instructions;
+    assert!(shown.len() < limits::MCP_INSTRUCTIONS_BYTES + 100, "{}", shown.len());
+    assert!(shown.ends_with(" [cut here: the server's instructions have 4.8 MiB]"), "{shown}");
 }
 
 #[tokio::test]
