@@ -15,7 +15,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until something is found; looks for it now, and each time `changed` is told.
+/// Waits until something is found; looks for it now, and each time `changed` is notified.
 pub(crate) async fn until<T>(changed: &Notify, mut found: impl FnMut() -> Option<T>) -> T {
     loop {
         let mut change = std::pin::pin!(changed.notified());

@@ -1,4 +1,4 @@
-//! The main agent hears of sub-agents that the user continued, at a boundary and before a turn.
+//! The main agent gets notes on sub-agents that the user continued, at a boundary and before a turn.
 //!
 //! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
 //! not the user; it never stands between a call and its result, and no note starts a turn.

@@ -1,4 +1,4 @@
-//! What happens in a run, told to the queue of one agent: a text that waits for it is delivered at the next boundary.
+//! What happens in a run, passed to the queue of one agent: a text that waits for it is delivered at the next boundary.
 //!
 //! A listener, which hears of the agent and of everything beneath it. Calls and the size of the conversation are the agent's
 //! own; what is spent, files that change and sub-agents that end also count beneath it. That a call is about to run is asked

@@ -152,7 +152,7 @@ impl Agent {
         stop.map_or(Ok(()), |why| Err(RunError::Hook(why)))
     }
 
-    /// Hears of the hooks in the background that have ended, at a boundary or before a turn: none of them starts one.
+    /// Takes what the hooks in the background that have ended say, at a boundary or before a turn: none of them starts one.
     pub(super) fn deliver_hook_context(&mut self) {
         let Some(hooks) = self.tree.hooks.clone().filter(|_| self.empty_reply == EmptyReply::AskAgain) else { return };
         let mut context = Vec::new();

@@ -1,4 +1,4 @@
-//! The agent and its commands in the background: at a boundary and before a turn it hears what it asked to be told.
+//! The agent and its commands in the background: at a boundary and before a turn it gets what it asked to know.
 //!
 //! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
 //! not the user; it never stands between a call and its result, and no note starts a turn. Before each note protected
@@ -16,7 +16,7 @@ impl Agent {
         }
     }
 
-    /// Puts what the agent asked to be told of its jobs into the conversation.
+    /// Puts what the agent asked to know of its jobs into the conversation.
     pub(super) async fn deliver_job_notes(&mut self) {
         let over = self.handles.cancellable.clone().unwrap_or_default();
         let found = self.tree.jobs.check(&self.tree.approvals, &over).await;

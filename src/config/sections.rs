@@ -127,7 +127,7 @@ settings! {
         screen_reader: bool, FLAG;
         /// Whether the mouse is the screen's.
         mouse: bool, FLAG;
-        /// How the user is told who does not look at the screen.
+        /// How a user who does not look at the screen is notified.
         notify: Notify, "\"auto\", \"bell\", \"osc9\", \"osc777\" or \"off\"";
         /// When.
         notify_when: NotifyWhen, "\"away\" or \"always\"";
@@ -140,7 +140,7 @@ settings! {
     }
 }
 
-/// How the user is told who does not look at the screen.
+/// How a user who does not look at the screen is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notify {
@@ -168,7 +168,7 @@ pub enum ScreenPictures {
     Off,
 }
 
-/// When the user is told.
+/// When the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotifyWhen {

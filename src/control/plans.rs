@@ -44,7 +44,7 @@ use crate::sync::lock;
 #[derive(Default)]
 pub struct Plans {
     inner: Mutex<Inner>,
-    /// Hears of the user's changes, on the thread that makes them.
+    /// Gets the user's changes, on the thread that makes them.
     listener: OnceLock<Box<EditListener>>,
 }
 
@@ -185,12 +185,12 @@ impl Plans {
         inner.plans.insert(agent.clone(), SharedPlan { plan, known, version });
     }
 
-    /// Sets what hears of each change of the user; the first one stays.
+    /// Sets the listener that gets each change of the user; the first one stays.
     pub fn on_edit(&self, listener: impl Fn(&AgentId, PlanChanged) + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Tells whether somebody hears of the user's changes.
+    /// Tells whether somebody listens to the user's changes.
     pub fn has_listener(&self) -> bool {
         self.listener.get().is_some()
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::CallId;
 
-/// What an event does not say by itself: told to listeners just before it.
+/// What an event does not say by itself: given to listeners just before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventFacts {
     /// Why the call failed whose result follows.

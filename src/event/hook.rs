@@ -72,7 +72,7 @@ impl fmt::Display for HookEvent {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookOutcome {
-    /// Nobody waits for it: it runs beside the agent, and what comes of it is told later.
+    /// Nobody waits for it: it runs beside the agent, and what comes of it is reported later.
     Started,
     /// It ended well, with or without words for the model.
     Done,

@@ -43,7 +43,7 @@ pub enum HookTrust {
     Content(String),
 }
 
-/// What hooks are told of the session.
+/// What hooks know of the session.
 #[derive(Debug, Clone, Default)]
 pub struct HookSession {
     /// The id of the session; empty for one that is not saved.
@@ -157,7 +157,7 @@ impl Hooks {
 }
 
 impl HookStart {
-    /// Runs one hook, unless it is no longer what was trusted; returns what is told of the run, and what it said.
+    /// Runs one hook, unless it is no longer what was trusted; returns the report of the run, and its reply.
     async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookReply) {
         let began = Instant::now();
         let reply = self.reply(trusted, input).await;
@@ -231,7 +231,7 @@ impl LoopHooks for Hooks {
     }
 }
 
-/// Returns what is told of a run.
+/// Returns the report of a run.
 fn report(hook: &Hook, call: Option<CallId>, reply: &HookReply, elapsed: Duration) -> HookRun {
     HookRun {
         hook: hook.event,

@@ -75,7 +75,7 @@ impl HookFile {
 }
 
 impl Hook {
-    /// Returns what clients are told of it.
+    /// Returns what clients see of it.
     pub fn status(&self, state: HookState) -> HookStatus {
         HookStatus {
             file: self.file.clone(),

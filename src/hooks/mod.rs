@@ -4,7 +4,7 @@
 //! Sources of the format: the hooks reference of Claude Code (code.claude.com/docs/en/hooks) and of codex
 //! (developers.openai.com/codex/hooks; `codex-rs/hooks/src` of openai/codex for matchers and outputs).
 //! Always holds: a hook runs only while it is exactly what was trusted; it runs in the spawner, outside of every lock; a
-//! failing hook changes nothing but is told.
+//! failing hook changes nothing but is reported.
 //!
 //! # Where things are
 //!

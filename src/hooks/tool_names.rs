@@ -12,7 +12,7 @@ use crate::message::Arguments;
 /// A tool under both names.
 struct NamedTool {
     own: &'static str,
-    /// The name that hooks are told, then others that matchers use.
+    /// The name that hooks get, then others that matchers use.
     theirs: &'static [&'static str],
     /// Arguments under our name and under theirs.
     arguments: &'static [(&'static str, &'static str)],
@@ -39,7 +39,7 @@ fn named(tool: &str) -> Option<&'static NamedTool> {
     TOOLS.iter().find(|known| known.own == tool)
 }
 
-/// Returns the name that hooks are told.
+/// Returns the name that hooks get.
 pub fn their_name(tool: &str) -> &str {
     named(tool).and_then(|known| known.theirs.first()).copied().unwrap_or(tool)
 }
@@ -49,7 +49,7 @@ pub fn names_of_tool(tool: &str) -> Vec<&str> {
     std::iter::once(tool).chain(named(tool).into_iter().flat_map(|known| known.theirs).copied()).collect()
 }
 
-/// Returns arguments as hooks are told them: their names, paths of files absolute.
+/// Returns arguments as hooks get them: their names, paths of files absolute.
 pub(super) fn to_theirs(tool: &str, arguments: &Arguments, cwd: &Path) -> Value {
     let Arguments::Object(own) = arguments else { return Value::from(arguments.to_string()) };
     let change = |(name, value): (&String, &Value)| match (their_argument(tool, name), value) {

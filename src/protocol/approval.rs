@@ -64,13 +64,13 @@ pub enum ApprovalSubject {
         /// What exactly would happen, of any length.
         detail: String,
     },
-    /// What a server wants to be told by the user. All of it is untrusted.
+    /// What a server asks the user for. All of it is untrusted.
     Form {
         /// The server, by its name in the configuration.
         server: String,
         /// Why it asks.
         message: String,
-        /// What it wants to be told.
+        /// What it asks for.
         fields: Vec<FormField>,
     },
     /// Whether the plan of the agent is to be carried out. A yes chooses the mode to go on with: for once `ask`, for the

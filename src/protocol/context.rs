@@ -65,7 +65,7 @@ pub enum ContextKind {
 }
 
 impl ContextKind {
-    /// All of them, in the order in which sums are told.
+    /// All of them, in the order in which sums are listed.
     pub const ALL: [Self; 10] = [
         Self::Prompt,
         Self::Instructions,

@@ -1,4 +1,4 @@
-//! The protocol between a run and its clients: what a client can ask for ([`Request`]) and everything that it is told
+//! The protocol between a run and its clients: what a client can ask for ([`Request`]) and everything that it gets
 //! ([`Post`]).
 //!
 //! Plain serde data, so that a client can sit on the other side of a socket; [`VERSION`] counts the incompatible changes.
@@ -7,7 +7,7 @@
 //! # Where things are
 //!
 //! - what a client asks for, each with an id so that sending it twice is one act: `request.rs`
-//! - what a client is told: events, replies, snapshots, notices: `post.rs`
+//! - what a client gets: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
 //! - what fills the context windows: `context.rs`; stories: `context_pane.rs`

@@ -1,4 +1,4 @@
-//! What a client is told of a run: events, replies, snapshots and notices.
+//! What a client gets of a run: events, replies, snapshots and notices.
 //!
 //! A reply repeats what was asked for, so that a client needs no table of its own requests.
 
@@ -17,7 +17,7 @@ use crate::protocol::{
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
-/// One thing that a client is told.
+/// One thing that a client gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Post {

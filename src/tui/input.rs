@@ -1,7 +1,7 @@
 //! The input reader: a thread of its own that sleeps until the terminal sends something and hands on what it means.
 //!
 //! Nothing is held back to guess at pastes: bracketed paste tells. What came in together is handed on together, so that
-//! many characters at once, as a terminal without bracketed paste sends them, are told from keys. While somebody else has
+//! many characters at once, as a terminal without bracketed paste sends them, are told apart from keys. While somebody else has
 //! the terminal (an editor, a shell) the reader takes nothing. With nothing to read it does not wake up at all.
 
 mod decode;
@@ -283,7 +283,7 @@ impl Source {
         if decoded.is_empty() { limits::BURST_PAUSE } else { Duration::ZERO }
     }
 
-    /// Does as it is told; sleeps as long as it is to pause.
+    /// Does as it is asked; sleeps as long as it is to pause.
     fn obey(&mut self) -> bool {
         let mut order = [0];
         let mut is_paused = false;
@@ -356,13 +356,13 @@ impl Source {
     }
 
     fn lose(&mut self) -> bool {
-        // Nobody is left to be told.
+        // Nobody is left to read it.
         let _ = self.send(vec![Input::Lost]);
         false
     }
 }
 
-/// Returns the character that a key stands for where text is pasted without being told from keys.
+/// Returns the character that a key stands for where text is pasted without being told apart from keys.
 fn character(one: &Decoded) -> Option<char> {
     let Decoded::Key(key) = one else { return None };
     let chord = Chord::of(key);

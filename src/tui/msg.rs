@@ -30,7 +30,7 @@ pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::alerts::Attention;
 pub use crate::tui::state::MouseMode;
 
-/// One thing that the screen is told.
+/// One message to the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
     /// A key was pressed; read from the terminal at this moment.
@@ -75,7 +75,7 @@ pub enum Msg {
     /// Answers [`Effect::ListSessions`]: the saved sessions or what was found in them, the newest first, or why there is
     /// no list.
     Sessions(SessionsFor, Result<Vec<ListChoice>, String>),
-    /// Answers [`Effect::ReadSession`]: what the session told its screen until now.
+    /// Answers [`Effect::ReadSession`]: what the session sent to its screen until now.
     Replayed(Result<Recorded, String>),
     /// Answers [`Effect::Compare`].
     Compared(Result<ComparedTable, String>),

@@ -1,5 +1,5 @@
 //! What several panes share: which there are, what lies where on the screen, the pointer, the causes of messages, what is
-//! told in lines. No I/O, no clock, no knowledge of the view.
+//! written as lines. No I/O, no clock, no knowledge of the view.
 //!
 //! # Where things are
 //!
@@ -60,7 +60,7 @@ pub enum Cause {
     NothingPending,
 }
 
-/// Where the state is told.
+/// What the state is shown on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Medium {
     /// Frames are drawn.
@@ -70,7 +70,7 @@ pub enum Medium {
     Lines,
 }
 
-/// One thing that the user wants told in lines.
+/// One thing that the user wants written as lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
     Help,

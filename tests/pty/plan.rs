@@ -39,7 +39,7 @@ fn a_step_that_is_added_while_the_agent_works_reaches_it_at_the_next_boundary() 
     terminal.wait_for("a new step of the plan");
     terminal.send("say what it is for\r");
     let screen = terminal.wait_for("[ ] say what it is for");
-    assert!(screen.contains("not told yet: 1 step added, 1 struck out"), "{screen}");
+    assert!(screen.contains("not sent yet: 1 step added, 1 struck out"), "{screen}");
     terminal.send("\x1b");
     terminal.wait_for("plan: 1 step added, 1 struck out");
     gate.open();

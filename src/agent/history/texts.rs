@@ -50,7 +50,7 @@ pub struct UserTexts {
 pub struct RuleInConversation {
     /// The rule.
     pub rule: MessageId,
-    /// The number of its changes that are told; `None` once its withdrawal is.
+    /// The number of its changes that are sent; `None` once its withdrawal is.
     pub version: Option<u32>,
     /// The index of the message.
     pub place: usize,
@@ -83,7 +83,7 @@ impl UserTexts {
                             reading.turn = text.turn;
                         }
                     }
-                    // No texts of the user. A plan is told anew behind a compaction, as far as it still counts.
+                    // No texts of the user. A plan is sent anew behind a compaction, as far as it still counts.
                     Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_)) => {}
                     None if is_summary(message) || is_pinned(message) => {}
                     None => found.add(place, reading.text(content)),
@@ -140,7 +140,7 @@ impl UserTexts {
         self.texts.push(PlacedText { text, place });
     }
 
-    /// Takes what is told of a rule as one text, which stands where it was told first, with its latest words.
+    /// Takes what is sent about a rule as one text, which stands where it was sent first, with its latest words.
     fn add_rule(&mut self, place: usize, notice: &RuleNotice, turn: u32) {
         let known = self
             .texts

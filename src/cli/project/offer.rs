@@ -37,7 +37,7 @@ pub struct ProjectPersona {
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOffer {
     pub root: PathBuf,
-    /// The directory nearest to the working directory that has files of it, which is what a yes is remembered for.
+    /// The directory nearest to the working directory in which there are files of it: a yes is remembered for that one.
     pub nearest: PathBuf,
     /// The settings of its configuration.
     pub layer: Option<ProjectLayer>,

@@ -80,7 +80,7 @@ impl Chord {
                 return Err(format!("most terminals send the same for {name:?} as for {twin}"));
             }
         }
-        // Of letters with another key only the letter is told for sure.
+        // Of letters with another key only the letter is certain.
         let code = match code {
             KeyCode::Char(c) if !modifiers.is_empty() => KeyCode::Char(c.to_ascii_lowercase()),
             code => code,

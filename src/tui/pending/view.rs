@@ -17,10 +17,10 @@ use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
 
-/// Says when an agent is told what the user changed of its plan, the longest words first.
+/// Says when an agent gets what the user changed of its plan, the longest words first.
 pub type PlanForecast<'a> = &'a dyn Fn(&AgentId) -> Vec<String>;
 
-/// Returns the rows of the plans that wait to be told.
+/// Returns the rows of the plans whose changes wait to be sent.
 pub fn plan_rows(facts: &Facts) -> usize {
     facts.run.plans.waiting().count()
 }

@@ -1,4 +1,5 @@
-//! The plan of an agent, over everything else on the screen: its steps, what the user does to them, and what waits to be told.
+//! The plan of an agent, over everything else on the screen: its steps, what the user does to them, and what waits to be sent
+//! to the model.
 //!
 //! The pane changes nothing by itself: each key is a request to the run, and what the run says is shown. The selection
 //! follows its step by its id, wherever the agent or another client moves it.
@@ -149,7 +150,7 @@ impl Overlay for PlanPane {
         let waiting = summary(&shared.unsent());
         if !waiting.is_empty() && inner.height > 2 {
             let last = row(inner, inner.height - 1);
-            put(buffer, last, &format!("⋯ not told yet: {waiting}"), theme.pending);
+            put(buffer, last, &format!("⋯ not sent yet: {waiting}"), theme.pending);
             inner.height -= 1;
         }
         let steps = &shared.plan.steps;

@@ -58,7 +58,7 @@ impl ReplayScreen {
         Self { app, cache: ViewCache::default() }
     }
 
-    /// Takes what the screen was told at a time.
+    /// Takes what the screen got at a time.
     pub fn take(&mut self, at: Timestamp, post: Post) {
         // What comes back would be done outside, and was done then.
         let now = at.max(self.app.facts.now);

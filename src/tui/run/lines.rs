@@ -314,7 +314,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Takes everything that the run says. A turn that has started has left the queue before, so the queue is told first: a
+    /// Takes everything that the run says. A turn that has started has left the queue before, so the queue is read first: a
     /// text of its own never seems to wait for it. What was said before a question is written before it.
     fn fold(&mut self) {
         let events = self.core.client.events();

@@ -43,7 +43,7 @@ pub struct ScreenOptions {
     pub mouse: MouseMode,
     /// Whether the terminal's title says what the agents do.
     pub titled: Titled,
-    /// How the user is told who does not look at the screen.
+    /// How a user who does not look at the screen is notified.
     pub way: AlertMethod,
     /// What that has to pass on its way.
     pub relay: Relay,

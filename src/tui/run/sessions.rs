@@ -29,7 +29,7 @@ const MOST_COMPARED: usize = 1_000;
 /// A sentence, when the directory cannot be read.
 pub fn list(state: Option<&Path>) -> Result<Vec<ListChoice>, String> {
     let files = listed(state)?;
-    // One that cannot be read is told of by `steersman sessions`.
+    // One that cannot be read is named by `steersman sessions`.
     let outlines = files.iter().filter_map(|file| Outline::of(file).ok()).filter(Outline::is_listed);
     Ok(outlines.take(MOST).map(|outline| row(&outline)).collect())
 }
@@ -43,7 +43,7 @@ pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<ListChoice>, Stri
     // In a transcript a capital letter would count.
     let word = words.split_whitespace().next().unwrap_or_default().to_lowercase();
     let all = listed(state)?;
-    // One that cannot be read is told of by `steersman search`.
+    // One that cannot be read is named by `steersman search`.
     let hits = search::search(&all, &sought, MOST_HITS).hits;
     let mut places: HashMap<SessionId, String> = HashMap::new();
     let rows = hits.into_iter().take(MOST_HITS).map(|hit| {
@@ -83,7 +83,7 @@ fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
     }
 }
 
-/// Reads what a session told its screen, to be shown at a place; `own` is the session that runs.
+/// Reads what a session sent to its screen, to be shown at a place; `own` is the session that runs.
 ///
 /// # Errors
 /// A sentence, when the session cannot be read.
@@ -130,7 +130,7 @@ fn name_of(directory: &str) -> String {
     Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns what a screen was told, from the records of a journal.
+/// Returns what a screen got, from the records of a journal.
 ///
 /// # Errors
 /// What stops the records.

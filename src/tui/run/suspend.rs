@@ -19,7 +19,7 @@ const STOP: Duration = Duration::from_millis(300);
 /// Most programs between this one and its shell.
 const PARENTS: usize = 16;
 
-/// What the user is told when the program was not stopped.
+/// What the screen says when the program was not stopped.
 pub const REFUSED: &str = "not suspended: no shell would bring it back";
 
 /// What came of a wish to stop.

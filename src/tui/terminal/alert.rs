@@ -5,7 +5,7 @@
 use crate::limits;
 use crate::text::{clip, visible_line};
 
-/// How the user is told.
+/// How the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AlertMethod {
     /// Not at all.

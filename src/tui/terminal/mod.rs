@@ -201,7 +201,7 @@ impl Terminal {
             return;
         }
         if self.writing {
-            // A terminal that does not read is not told everything later.
+            // A terminal that does not read does not get everything later.
             if self.queued.len() + sequence.len() <= limits::QUEUED_SEQUENCE_BYTES {
                 self.queued.extend_from_slice(sequence);
             }

@@ -1,4 +1,4 @@
-//! What a recorded session told its screen, step by step: packed, with the times, and the places that keys jump to.
+//! What a recorded session sent to its screen, step by step: packed, with the times, and the places that keys jump to.
 
 use jiff::Timestamp;
 
@@ -137,7 +137,7 @@ impl Steps {
 /// A recorded session to be shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
-    /// What it told its screen.
+    /// What it sent to its screen.
     pub steps: Steps,
     pub source: RecordedSource,
     pub place: EventPlace,

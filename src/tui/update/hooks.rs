@@ -14,7 +14,7 @@ use crate::tui::sessions::Choices;
 use crate::tui::state::Medium;
 use crate::tui::switch::{ChoiceSubject, ListChoice};
 
-/// Shows the hooks; in lines it tells them.
+/// Shows the hooks; the line output lists them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
     if facts.medium == Medium::Lines {
         return listed(facts);
@@ -76,7 +76,7 @@ fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
     if let Some(LastHookRun { run, count: runs, .. }) = last.filter(|last| last.run.is_start()) {
         let before = if *runs == 0 { String::new() } else { format!("; ran {} before", count(*runs, "time")) };
-        // What came of it is told at the next boundary.
+        // What came of it is shown at the next boundary.
         let _ = writeln!(text, "{}, no result yet{before}", run.outcome.words());
     } else if let Some(LastHookRun { run, count: runs, .. }) = last {
         let (runs, time) = (count(*runs, "time"), seconds(run.elapsed_ms));

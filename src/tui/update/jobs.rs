@@ -39,7 +39,7 @@ pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &st
     }
 }
 
-/// Lines of an output that are told at once.
+/// Lines of an output that the line output shows at once.
 const LINES: usize = 20;
 
 fn listed(facts: &Facts) -> Vec<PaneEffect> {

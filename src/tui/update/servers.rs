@@ -14,7 +14,7 @@ use crate::tui::sessions::Choices;
 use crate::tui::state::Medium;
 use crate::tui::switch::{ChoiceSubject, ListChoice};
 
-/// Shows how the servers stand, and asks for it anew; in lines it tells them.
+/// Shows how the servers stand, and asks for it anew; the line output lists them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
     if facts.medium == Medium::Lines {
         return listed(facts);

@@ -18,7 +18,7 @@ use crate::tui::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, S
 use crate::tui::transcript::cell::{Body, Cell, CellId};
 use crate::tui::transcript::{Reader, TranscriptPane};
 
-/// Most sessions that are told in lines.
+/// Most sessions that the line output lists.
 const LISTED_SESSIONS: usize = 10;
 /// What happens to a turn when the screen closes.
 const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";

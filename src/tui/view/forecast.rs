@@ -153,7 +153,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
     }
 }
 
-/// Returns when an agent is told what the user changed of its plan, the longest words first: no turn starts for that.
+/// Returns when an agent gets what the user changed of its plan, the longest words first: no turn starts for that.
 pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
     let activity = app.facts.run.agents.get(agent).map(|node| &node.activity);
     match activity {

@@ -178,7 +178,7 @@ fn what_is_not_told_waits_as_one_line_until_the_agent_is_told() {
     assert!(screen.contains("⋯ plan: 1 step added, 1 struck out"), "{screen}");
     assert!(screen.contains("→ at the next tool boundary"), "{screen}");
     let plan = scene.keys("<f2>").screen();
-    assert!(plan.contains("not told yet: 1 step added, 1 struck out"), "{plan}");
+    assert!(plan.contains("not sent yet: 1 step added, 1 struck out"), "{plan}");
     scene.keys("<esc>");
     let untold = scene.stage.handle.plans().take_update(&AgentId::main()).unwrap();
     let told = PlanNotified { news: PlanNews::Changed, version: untold.version, summary: "1 step added".to_owned() };
