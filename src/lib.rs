@@ -255,6 +255,8 @@ pub mod packed;
 pub mod plan;
 pub mod prelude;
 pub mod price;
+#[doc(hidden)]
+pub mod protected;
 pub mod protocol;
 pub mod provider;
 #[doc(hidden)]

@@ -12,8 +12,6 @@
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
 //!   `rules.rs`, `rules/patterns.rs`, `rules/addresses.rs`
-//! - places that a change always asks about: `protected.rs`, `protected/names.rs`, `protected/repository.rs`;
-//!   stories: `protected.rs`
 
 mod act;
 #[cfg_attr(not(feature = "http"), path = "no_address.rs")]
@@ -23,7 +21,6 @@ mod grant;
 mod kept;
 mod pattern;
 mod policy;
-mod protected;
 mod request;
 mod rules;
 mod shell;

@@ -8,12 +8,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::approval::protected::Places;
 use crate::approval::rules::{JudgedAct, Pattern, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
 use crate::limits;
+use crate::protected::{DirectoryRole, ProtectedPlaces};
 use crate::text::visible_line;
 
 /// Ends the sentence of what was refused because nobody was there to ask.
@@ -311,9 +311,20 @@ impl Policy {
         }
     }
 
+    /// Returns the places that a change is always asked about.
+    fn places(&self) -> ProtectedPlaces {
+        let known = [
+            (DirectoryRole::Writable, &self.root),
+            (DirectoryRole::Own, &self.config),
+            (DirectoryRole::Home, &self.home),
+        ];
+        let known = known.into_iter().filter_map(|(role, path)| Some((role, path.as_deref()?)));
+        known.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, path))
+    }
+
     /// Returns why an act concerns a protected place.
     fn protected(&self, act: &Act, study: &Study) -> Option<String> {
-        let places = Places { root: self.root.as_deref(), config: self.config.as_deref(), home: self.home.as_deref() };
+        let places = self.places();
         match act {
             Act::Write(act) => {
                 let planned = std::slice::from_ref(&act.path);
@@ -384,7 +395,7 @@ impl Study {
     }
 
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
-    fn touched(&self, command: &str, cwd: &Path, places: &Places<'_>) -> Option<String> {
+    fn touched(&self, command: &str, cwd: &Path, places: &ProtectedPlaces) -> Option<String> {
         // Without a shape it is an input, of which nothing is known.
         let keeps = self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()));
         if keeps {
@@ -393,12 +404,16 @@ impl Study {
         // Few words can be such a name at all.
         let may_be_one = |word: &String| {
             let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-            !is_plain || word.len() > 6 || Places::may_be_part(Path::new(word))
+            !is_plain || word.len() > 6 || ProtectedPlaces::may_be_part(Path::new(word))
         };
         let words: BTreeSet<String> = plain_words(command).filter(may_be_one).collect();
         let place = |word: &String| cwd.join(word);
-        let planned: Vec<PathBuf> =
-            words.iter().map(place).filter(|path| Places::may_be_part(path)).take(limits::PLANNED_PATHS).collect();
+        let planned: Vec<PathBuf> = words
+            .iter()
+            .map(place)
+            .filter(|path| ProtectedPlaces::may_be_part(path))
+            .take(limits::PLANNED_PATHS)
+            .collect();
         words.iter().find_map(|word| {
             let path = place(word);
             let what = if planned.contains(&path) { places.what_with(&path, &planned) } else { places.what(&path) }?;

@@ -32,6 +32,7 @@ const WORDS: &[&str] = &[
     "fault",
     "clock",
     "manual",
+    "protected",
     "protocol",
     "steering",
     "plan",

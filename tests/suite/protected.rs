@@ -1,5 +1,7 @@
 //! Stories of places that a change always asks about: in every mode, for the first creation too, in any spelling (S4).
 
+mod commands;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +45,7 @@ fn decide(policy: &Policy, act: &Act, mode: Mode) -> Verdict {
 const ASKING: [Mode; 4] = [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::AutoWithoutSandbox];
 
 /// Relative to the workspace.
-const PROTECTED: &str = "\
+pub(super) const PROTECTED: &str = "\
     .git .git/config .git/hooks/pre-commit .git/HEAD .git/info/attributes .git/modules/x/hooks/post-checkout sub/.git \
     sub/.git/hooks/pre-push .hg/hgrc .svn/x .jj/repo/config bare.git/config bare.git/hooks/update mirror/hooks/post-receive \
     .gitconfig .gitattributes .gitmodules sub/.gitattributes .husky/pre-commit .githooks/pre-commit .pre-commit-config.yaml \

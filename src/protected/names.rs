@@ -172,6 +172,10 @@ const NAMES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Directories in which a package manager unpacks what it installs: of what lies there only version control is protected,
+/// since many packages bring names of the table along, and what they bring runs as it is.
+pub(super) const DEPENDENCIES: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
+
 /// Names within a directory of this name, as (directory, name, what it is); a dot at the end stands for whatever follows.
 pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     (".github", "workflows", "what continuous integration runs"),
