@@ -30,9 +30,6 @@ use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
 use crate::{clock, limits};
 
-/// A shorter value of a variable with a secret's name is no secret, but may be a part of any word. Bytes.
-const SHORTEST_SECRET: usize = 8;
-
 /// Columns of a session's first text in a sentence about it.
 const TITLE_COLUMNS: usize = 40;
 
@@ -84,11 +81,10 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a variable's value must not enter a journal. The path of a key or of the working directory (`PWD`,
-/// which looks like a password's name) is no secret, and would be missed in every record.
+/// Returns whether a variable's value must not enter a journal. The name alone says too little: `POSTGRES_PASSWORD=postgres`
+/// would take an ordinary word out of every text, and `PWD` is a directory.
 fn holds_a_secret(name: &str, value: &str) -> bool {
-    let value = value.trim();
-    is_secret(name) && value.len() >= SHORTEST_SECRET && !(value.starts_with('/') && Path::new(value).exists())
+    is_secret(name) && ApiKey::has_form_of_a_key(value)
 }
 
 fn fresh(start: &Start, files: &SessionFiles, id: Option<&SessionId>) -> Result<Journal, String> {

@@ -89,7 +89,8 @@ pub async fn setup(
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
         let of_servers = servers.definitions.iter().flat_map(mcp::hidden).map(ApiKey::new);
-        keys.chain(transport.api_key.clone()).chain(web).chain(of_servers).for_each(|key| journal.hide(key));
+        let keys = keys.chain(transport.api_key.clone()).chain(web).chain(of_servers);
+        keys.filter(ApiKey::is_distinctive).for_each(|key| journal.hide(key));
         listeners.push(Arc::new(journal));
     }
     // Any server may be llama.cpp, and the embedded model answers like it: it is probed for its context window.

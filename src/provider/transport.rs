@@ -135,6 +135,27 @@ impl ApiKey {
         self.0.expose_secret()
     }
 
+    /// Returns whether a configured key is one that no text holds by chance: not a filler such as `ollama` or `lm-studio`,
+    /// which servers without keys are given.
+    pub fn is_distinctive(&self) -> bool {
+        let key = self.expose().trim();
+        let is_word = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_' | '.' | ' ');
+        key.len() >= SHORTEST_DISTINCTIVE && (key.len() >= LONGEST_FILLER || !key.chars().all(is_word))
+    }
+
+    /// Returns whether a value of unknown meaning is a key by its form: it begins as the keys of well-known services do, or is
+    /// long, without spaces, of letters and digits, and as irregular as only random text is. Words, modes and paths are none.
+    pub fn has_form_of_a_key(value: &str) -> bool {
+        let value = value.trim();
+        if value.starts_with(['/', '.', '~']) || value.contains("://") || value.contains(char::is_whitespace) {
+            return false;
+        }
+        let is_known = KEY_PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= SHORTEST_KNOWN;
+        let has = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
+        let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
+        is_known || value.len() >= SHORTEST_RANDOM && is_mixed && entropy(value) >= RANDOM_ENTROPY
+    }
+
     /// Removes the key from a foreign text, also where the text was cut within the key (it ends with `…`).
     pub fn mask(&self, text: String) -> String {
         const MASK: &str = "[key]";
@@ -151,6 +172,55 @@ impl ApiKey {
         }
         text
     }
+}
+
+/// The beginnings of the keys of well-known services.
+const KEY_PREFIXES: [&str; 26] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "ya29.",
+    "SG.",
+    "shpat_",
+    "gsk_",
+    "xai-",
+];
+/// The shortest value that counts as a key by its prefix, bytes.
+const SHORTEST_KNOWN: usize = 12;
+/// The shortest value that counts as a key by its irregularity, bytes.
+const SHORTEST_RANDOM: usize = 16;
+/// The entropy from which a value counts as random, bits per byte: 16 random hexadecimal digits have about 3.3.
+const RANDOM_ENTROPY: f64 = 2.8;
+/// The shortest configured key that is taken out of texts, bytes.
+const SHORTEST_DISTINCTIVE: usize = 8;
+/// From this length on a key of lower-case words is no filler, bytes.
+const LONGEST_FILLER: usize = 20;
+
+/// Returns the entropy of a text by the frequency of its bytes, bits per byte.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    let share = |count: &u32| f64::from(*count) / total;
+    counts.iter().filter(|count| **count > 0).map(share).map(|share| -share * share.log2()).sum()
 }
 
 /// The shortest key that is masked, bytes. A shorter one is a filler (`x`, `-`) that may be a part of any word.

@@ -1,4 +1,5 @@
-//! The texts of a line: secrets are taken out of them, and a long one that was written before is named, not repeated.
+//! The texts of a line: secrets are taken out of those that are free text, and a long one that was written before is named,
+//! not repeated.
 //!
 //! The same words stand in an event, in the message of the conversation and in what its provider wrote; on the disk they
 //! stand once. A text that names another begins with a NUL character; one that begins with it anyway gets a second.
@@ -30,13 +31,11 @@ const KNOWN: usize = 1 << 16;
 impl Written {
     /// Takes the secrets out of a line's texts, and names those that were written before.
     pub(super) fn shorten(&mut self, number: u64, line: &mut Value, secrets: &[ApiKey]) {
+        if !secrets.is_empty() {
+            mask(line, secrets);
+        }
         let mut place = (number, 0);
         each_text(line, &mut |text| {
-            for secret in secrets {
-                if text.contains(secret.expose().trim()) || text.ends_with('…') {
-                    *text = secret.mask(std::mem::take(text));
-                }
-            }
             if text.len() >= LONG {
                 let digest: Digest = Sha256::digest(text.as_bytes()).into();
                 if let Some((record, at)) = self.0.get(&digest) {
@@ -110,6 +109,47 @@ pub(in crate::session) fn written_out(text: &str) -> Option<&str> {
     match text.strip_prefix(NAME) {
         Some(rest) => rest.starts_with(NAME).then_some(rest),
         None => Some(text),
+    }
+}
+
+/// The members that say what a record is and where, by which it is found again: they hold no free text.
+const STRUCTURE: [&str; 18] = [
+    "record",
+    "type",
+    "kind",
+    "role",
+    "id",
+    "client_id",
+    "session",
+    "agent",
+    "to",
+    "name",
+    "tool",
+    "model",
+    "directory",
+    "branch",
+    "path",
+    "cwd",
+    "program",
+    "parent",
+];
+
+/// Takes the secrets out of the free text of a value.
+fn mask(value: &mut Value, secrets: &[ApiKey]) {
+    match value {
+        Value::String(text) => {
+            for secret in secrets {
+                if text.contains(secret.expose().trim()) || text.ends_with('…') {
+                    *text = secret.mask(std::mem::take(text));
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, secrets)),
+        Value::Object(members) => members
+            .iter_mut()
+            .filter(|(name, member)| !(member.is_string() && STRUCTURE.contains(&name.as_str())))
+            .for_each(|(_, member)| mask(member, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

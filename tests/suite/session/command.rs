@@ -115,13 +115,13 @@ fn a_session_is_removed_by_the_beginning_of_its_id_and_one_that_runs_stays() {
 
 #[test]
 fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_names_is() {
-    let server = Server::start([Reply::text("Done with sesame-1234.")]);
+    let server = Server::start([Reply::text("Done with sesame-1234-Open-5678.")]);
     let url = server.url();
     let program = Program::new();
     let work = program.work();
     let (output, home) = program
         .env("PWD", &work.display().to_string())
-        .env("DEPLOY_TOKEN", "sesame-1234")
+        .env("DEPLOY_TOKEN", "sesame-1234-Open-5678")
         .args(["exec", "--base-url", &url, "--model", "m", "deploy"])
         .output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
@@ -129,6 +129,36 @@ fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_nam
     assert!(text.contains("Done with [key].") && !text.contains("sesame"), "{text}");
     let (list, _home) = listed(home);
     assert_eq!(list[0]["directory"], work.display().to_string());
+}
+
+#[test]
+fn ordinary_words_in_variables_that_sound_secret_and_fillers_for_keys_stay_in_what_is_saved() {
+    let words = "the assistant of postgres in lm-studio's sunflower-house";
+    let server = Server::start([Reply::text(words)]);
+    let url = server.url();
+    let (output, home) = Program::new()
+        .env("POSTGRES_PASSWORD", "postgres")
+        .env("TOKEN_MODE", "assistant")
+        .env("AUTH_METHOD", "sunflower-house")
+        .env("OPENAI_API_KEY", "lm-studio")
+        .args(["exec", "--base-url", &url, "--model", "m", "image: postgres:16"])
+        .output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let text = fs::read_to_string(&saved(&home)[0]).unwrap();
+    assert!(text.contains(words) && text.contains("image: postgres:16") && !text.contains("[key]"), "{text}");
+}
+
+#[test]
+fn a_key_that_is_the_name_of_the_directory_or_of_the_model_leaves_the_session_where_it_is_found() {
+    let key = "sk-0123456789abcdefXYZ";
+    let server = Server::start([Reply::text("One."), Reply::text("Two.")]);
+    let url = server.url();
+    let (_, home) = Program::new()
+        .env("OPENAI_API_KEY", key)
+        .args(["exec", "--base-url", &url, "--model", key, &format!("I use {key}")])
+        .output_with_home();
+    let text = fs::read_to_string(&saved(&home)[0]).unwrap();
+    assert!(text.contains("I use [key]") && text.contains(&format!(r#""model":"{key}""#)), "{text}");
 }
 
 #[test]
