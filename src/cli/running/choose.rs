@@ -46,7 +46,7 @@ pub(super) fn connect(
 ) -> Result<(Caller, Welcome), String> {
     let path = choose(flags, which)?;
     let session = name_of(&path).unwrap_or_default().to_owned();
-    let mut caller = Caller::connect(&path).map_err(|error| format!("session {session} does not answer: {error}"))?;
+    let mut caller = Caller::connect(&path).map_err(|error| format!("session {session}: {error}"))?;
     let welcome = caller.hello(name, posts).map_err(|error| error.to_string())?;
     Ok((caller, welcome))
 }

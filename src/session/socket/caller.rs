@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::limits;
 use crate::protocol::{Post, Reply, Request, SessionStatus, VERSION};
+use crate::session::socket::key::SessionKey;
+use crate::session::socket::place;
 use crate::session::socket::wire::{self, CallError, Hello, Incoming, Method, Posts, Replied, Welcome};
 
 /// A connection to a session.
@@ -40,16 +42,19 @@ pub(super) enum Received {
 }
 
 impl Caller {
-    /// Connects to a socket.
+    /// Connects to a socket, with the key that lies beside it.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn connect(path: &Path) -> io::Result<Self> {
+    /// [`CallFailed`].
+    pub fn connect(path: &Path) -> Result<Self, CallFailed> {
+        let key = SessionKey::read(&place::key_path(path))?;
         let write = UnixStream::connect(path)?;
         write.set_write_timeout(Some(limits::OUTSIDE_PATIENCE))?;
         write.set_read_timeout(Some(limits::OUTSIDE_PATIENCE))?;
         let read = BufReader::new(write.try_clone()?);
-        Ok(Self { read, write, number: 0, posts: VecDeque::new() })
+        let mut caller = Self { read, write, number: 0, posts: VecDeque::new() };
+        caller.call::<()>(&Method::Authorize(key))?;
+        Ok(caller)
     }
 
     /// Says who this is.

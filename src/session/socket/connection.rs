@@ -50,8 +50,9 @@ pub(super) async fn serve(stream: UnixStream, number: u64, shared: Arc<Shared>) 
     drop(seat);
 }
 
-/// Answers until somebody says who it is.
+/// Answers until somebody with the key says who it is.
 async fn greeting(lines: &mut Lines, write: &mut OwnedWriteHalf, shared: &Arc<Shared>) -> Option<(Hello, u64, Seat)> {
+    let mut has_key = false;
     loop {
         let line = match lines.next(limits::GREETING_LINE).await {
             Ok(line) => line?,
@@ -62,6 +63,13 @@ async fn greeting(lines: &mut Lines, write: &mut OwnedWriteHalf, shared: &Arc<Sh
             }
         };
         let answer = match wire::read_call(&line) {
+            Ok(Call { id, method: Method::Authorize(key), .. }) => {
+                has_key = shared.key.is(&key);
+                wire::answer(Some(id), has_key.then_some(()).ok_or_else(|| CallError::refused("this is not the key")))
+            }
+            Ok(Call { id, .. }) if !has_key => {
+                wire::answer::<()>(Some(id), Err(CallError::refused("authorize first, with the key of this session")))
+            }
             Ok(Call { id, method: Method::Hello(hello), .. }) => match (check(&hello), shared.seat()) {
                 (Ok(()), Some(seat)) => return Some((hello, id, seat)),
                 (Err(error), _) => wire::answer::<()>(Some(id), Err(error)),
@@ -205,6 +213,7 @@ async fn read_calls(lines: &mut Lines, connection: &Arc<Connection>, shared: &Ar
 
 async fn carry_out(id: u64, method: Method, connection: &Arc<Connection>, shared: &Arc<Shared>) {
     match method {
+        Method::Authorize(_) => connection.answer(Some(id), Ok(())),
         Method::Hello(_) => connection.answer::<()>(Some(id), Err(CallError::refused("you said hello already"))),
         Method::Status => connection.push(answer_status(id, shared)),
         Method::End => {

@@ -1,19 +1,21 @@
 //! Sessions seen and steered from outside: each that runs listens on a Unix socket, and talks JSON-RPC lines there.
 //!
 //! The server has a thread of its own; whatever a client sends or does not read, the run goes on. Only processes of the
-//! same user are answered, and none that the session itself started.
+//! same user are answered that have the key of the session, and none that the session itself started.
 //!
 //! # Where things are
 //!
 //! - where the sockets lie, and which sessions run: `place.rs`; stories: `session/outside/place.rs`
 //! - the form of the lines: `wire.rs`; stories: `session/outside/lines.rs`
-//! - who may connect, and how many: `server.rs`; stories: `session/outside/hostile.rs`
+//! - who may connect, and how many: `peer.rs`, `key.rs`, `server.rs`; stories: `session/outside/hostile.rs`,
+//!   `session/outside/callers.rs`
 //! - one connection: `connection.rs`; stories: `session/outside/clients.rs`
 //! - the other end, for commands and for a second screen: `caller.rs`, `remote.rs`; stories:
 //!   `session/outside/commands.rs`, `session/outside/remote.rs`
 
 mod caller;
 mod connection;
+mod key;
 mod peer;
 mod place;
 mod remote;

@@ -1,4 +1,4 @@
-//! Where the sockets lie: one directory of the user's own, one file per session, named by its ID.
+//! Where the sockets lie: one directory of the user's own; a socket and a key per session, named by its ID.
 //!
 //! Always holds: nothing is made or used in a directory that somebody else could write to.
 
@@ -8,8 +8,12 @@ use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use crate::session::socket::key::SessionKey;
+
 /// How the name of a socket ends.
 const END: &str = ".sock";
+/// How the name of the file with its key ends.
+const KEY_END: &str = "key";
 
 /// The directory of the sockets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +45,11 @@ impl Sockets {
         Ok(paths)
     }
 
-    /// Listens for a session, in place of a socket that nobody listens on any more.
+    /// Listens for a session, in place of a socket that nobody listens on any more; whoever has the key may act.
     ///
     /// # Errors
     /// What the system says, when the directory is not the user's alone, or when somebody listens there.
-    pub(super) fn listen(&self, session: &str) -> io::Result<(UnixListener, PathBuf)> {
+    pub(super) fn listen(&self, session: &str) -> io::Result<(UnixListener, PathBuf, SessionKey)> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
         check(&self.0)?;
         self.sweep();
@@ -56,9 +60,10 @@ impl Sockets {
         if is_socket(&path) {
             fs::remove_file(&path)?;
         }
+        let key = SessionKey::create(&key_path(&path))?;
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        Ok((listener, path))
+        Ok((listener, path, key))
     }
 
     /// Removes what programs left that were killed, unless one may just begin to listen there.
@@ -69,7 +74,7 @@ impl Sockets {
             let is_left =
                 || UnixStream::connect(&path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if is_old && is_left() {
-                let _ = fs::remove_file(&path);
+                remove(&path);
             }
         }
     }
@@ -78,6 +83,18 @@ impl Sockets {
 /// Returns the name of the session whose socket this is.
 pub fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.strip_suffix(END)
+}
+
+/// Returns the path of the key that belongs to a socket.
+pub(super) fn key_path(socket: &Path) -> PathBuf {
+    socket.with_extension(KEY_END)
+}
+
+/// Removes a socket and its key.
+pub(super) fn remove(socket: &Path) {
+    for path in [socket, &key_path(socket)] {
+        let _ = fs::remove_file(path);
+    }
 }
 
 fn is_socket(path: &Path) -> bool {

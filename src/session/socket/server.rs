@@ -17,8 +17,9 @@ use tokio::task::AbortHandle;
 
 use crate::limits;
 use crate::session::hub::Hub;
+use crate::session::socket::key::SessionKey;
 use crate::session::socket::place::Sockets;
-use crate::session::socket::{connection, peer};
+use crate::session::socket::{connection, peer, place};
 use crate::sync::lock;
 
 /// Threads that carry requests out at the same time.
@@ -52,6 +53,7 @@ pub struct SocketServer {
 pub(super) struct Shared {
     pub hub: Arc<Hub>,
     pub about: About,
+    pub key: SessionKey,
     /// Rung when a client ends the session.
     pub over: Arc<Notify>,
     /// Connections that have not said who they are, the oldest first.
@@ -67,7 +69,7 @@ pub(super) struct Seat(Arc<Shared>);
 /// # Errors
 /// What the system says; the session goes on without.
 pub fn listen(hub: Arc<Hub>, about: About, sockets: &Sockets) -> io::Result<SocketServer> {
-    let (listener, path) = sockets.listen(&about.session)?;
+    let (listener, path, key) = sockets.listen(&about.session)?;
     listener.set_nonblocking(true)?;
     let (end, over) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build()?;
@@ -75,6 +77,7 @@ pub fn listen(hub: Arc<Hub>, about: About, sockets: &Sockets) -> io::Result<Sock
     let shared = Arc::new(Shared {
         hub,
         about,
+        key,
         over: Arc::clone(&over),
         strangers: Mutex::default(),
         clients: AtomicUsize::new(0),
@@ -103,7 +106,7 @@ impl SocketServer {
 
 impl Drop for SocketServer {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        place::remove(&self.path);
         self.end.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

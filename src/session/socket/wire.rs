@@ -1,7 +1,7 @@
 //! The lines of the socket: JSON-RPC 2.0, one object each.
 //!
-//! A client calls `hello`, then `request`; without `hello` only `status` is answered. What the run says comes as
-//! notifications `post`. Numbers of calls are whole numbers; a call with the same number of the same client is one act.
+//! A client calls `authorize` with the key of the session, then `hello`, then `request`; without `hello` only `status` is
+//! answered, and without the key nothing. What the run says comes as notifications `post`. Numbers of calls are whole numbers; a call with the same number of the same client is one act.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,8 @@ pub(super) struct Call {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", content = "params", rename_all = "snake_case")]
 pub enum Method {
+    /// The key of the session, which lies beside its socket.
+    Authorize(String),
     /// Who it is and what it wants to be told.
     Hello(Hello),
     /// One request of the protocol.

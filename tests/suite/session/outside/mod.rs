@@ -1,5 +1,6 @@
 //! Stories of sessions that are seen and steered from outside: a run with several clients, and its socket.
 
+mod callers;
 mod clients;
 mod commands;
 mod hostile;
@@ -61,8 +62,17 @@ impl Listening {
         Self { handle, hub, path: sockets.path("the-session"), server, directory }
     }
 
+    /// Returns the key that lies beside the socket.
+    fn key(&self) -> String {
+        std::fs::read_to_string(self.path.with_extension("key")).unwrap()
+    }
+
+    /// Connects with the key.
     fn connect(&self) -> Raw {
-        Raw::new(UnixStream::connect(&self.path).unwrap())
+        let mut raw = Raw::new(UnixStream::connect(&self.path).unwrap());
+        let answer = raw.call(0, "authorize", &json!(self.key()));
+        assert!(answer.get("error").is_none(), "{answer}");
+        raw
     }
 
     /// Connects and says hello; again while those that are gone still take all places.
