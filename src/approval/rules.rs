@@ -158,6 +158,19 @@ impl Rules {
         self.deny.iter().any(|rule| matches!(rule.pattern, Pattern::Words(_)))
     }
 
+    /// Tells whether a deny rule is about every use of a program; its file in a directory of the search path.
+    pub fn denies_program(&self, file: &Path) -> bool {
+        let path = file.to_string_lossy();
+        self.deny.iter().any(|rule| match &rule.pattern {
+            Pattern::Words(Words { words, .. }) => match words.as_slice() {
+                [WordPattern::Any] => false,
+                [program] => program.covers(&path) || program.covers(name_of(&path)),
+                _ => false,
+            },
+            Pattern::Everything | Pattern::Path { .. } | Pattern::Address(_) | Pattern::Query(_) => false,
+        })
+    }
+
     /// Tells whether an allow rule is about commands.
     pub(super) fn allow_commands(&self) -> bool {
         self.allow.iter().any(|rule| rule.tool.is_none_or(|tool| tool == "bash"))

@@ -14,7 +14,7 @@ use crate::provider::ApiKey;
 use crate::web;
 use crate::workspace::sandbox::{SandboxChoice, Surroundings};
 use crate::workspace::snapshot::Protection;
-use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner};
+use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner, denied_programs};
 
 /// Finds the sandbox of this machine, and makes the spawner.
 ///
@@ -34,6 +34,12 @@ pub async fn workbench(
         notes.push(format!("commands are not sandboxed ({why})"));
     }
     let environment = ChildEnvironment::new(std::env::vars_os(), &settings.pass_env, &settings.key_variables);
+    let rules = config.rules.parse().map_err(|error| StartError::Configuration(error.to_string()))?;
+    let denied = if rules.is_empty() {
+        Vec::new()
+    } else {
+        denied_programs::find(|path| rules.denies_program(path), &around.path, &around.writable)
+    };
     let protection = Protection::new(places.state.clone(), places.home.clone());
     Ok(Workbench {
         spawner: Arc::new(
@@ -44,6 +50,7 @@ pub async fn workbench(
         confinement: Confinement {
             readable: settings.readable.clone(),
             writable: settings.writable.clone(),
+            denied,
             network: if settings.network { Network::On } else { Network::Off },
         },
         web: web(&config.web, places),
@@ -63,7 +70,13 @@ pub fn wanted_sandbox(
     let program = std::env::current_exe()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
-    let around = Surroundings { program, home: places.home.clone(), path, writable: writable(cwd, config) };
+    let around = Surroundings {
+        program,
+        home: places.home.clone(),
+        path,
+        writable: writable(cwd, config),
+        hidden: places.sockets.clone(),
+    };
     let wanted = match config.sandbox.kind {
         SandboxKind::Auto => SandboxChoice::Auto,
         SandboxKind::Namespaces => SandboxChoice::Namespaces,

@@ -94,14 +94,14 @@ impl BashTool {
     }
 
     fn job(&self, act: &CommandAct) -> Job {
-        let Confinement { mut readable, mut writable, network } = self.confinement.clone();
-        readable.extend(self.outputs.path().map(Path::to_owned));
-        writable.push(self.workspace.root().to_owned());
+        let mut confinement = self.confinement.clone();
+        confinement.readable.extend(self.outputs.path().map(Path::to_owned));
+        confinement.writable.push(self.workspace.root().to_owned());
         Job {
             argv: ["bash", "-c", &act.command].map(Into::into).to_vec(),
             cwd: act.cwd.clone(),
             environment: Vec::new(),
-            confinement: Confinement { readable, writable, network },
+            confinement,
         }
     }
 

@@ -434,7 +434,11 @@ fn job(target: &Target, addresses: &[SocketAddr], into: &Path) -> Job {
         argv: argv.into_iter().map(Into::into).collect(),
         cwd: into.to_owned(),
         environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
-        confinement: Confinement { readable: Vec::new(), writable: vec![PathBuf::from(into)], network: Network::On },
+        confinement: Confinement {
+            writable: vec![PathBuf::from(into)],
+            network: Network::On,
+            ..Confinement::default()
+        },
     }
 }
 

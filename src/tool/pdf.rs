@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::limits;
 use crate::tool::ToolError;
-use crate::workspace::{Confinement, Failure, Job, Network, Spawner};
+use crate::workspace::{Confinement, Failure, Job, Spawner};
 
 const NOT_INSTALLED: &str =
     "it is a PDF document, and pdftotext, which would read it, is not installed (Debian: poppler-utils)";
@@ -26,11 +26,7 @@ pub(super) async fn text(spawner: &Spawner, document: Vec<u8>) -> Result<(String
             .collect(),
         cwd: directory.path().to_owned(),
         environment: Vec::new(),
-        confinement: Confinement {
-            readable: vec![directory.path().to_owned()],
-            writable: Vec::new(),
-            network: Network::Off,
-        },
+        confinement: Confinement { readable: vec![directory.path().to_owned()], ..Confinement::default() },
     };
     tokio::time::timeout(limits::PDF_TIME, run(spawner, &job)).await.unwrap_or_else(|_| {
         let time = Duration::as_secs(&limits::PDF_TIME);

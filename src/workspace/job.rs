@@ -25,6 +25,8 @@ pub struct Confinement {
     pub readable: Vec<PathBuf>,
     /// Files and directories that it may read and change.
     pub writable: Vec<PathBuf>,
+    /// Files of programs that it may neither start nor read; real paths.
+    pub denied: Vec<PathBuf>,
     /// Whether it has a network.
     pub network: Network,
 }

@@ -63,6 +63,7 @@ async fn the_sandbox_that_works_here_is_named_with_the_reason_why_none_is_better
         home: Some(home.to_owned()),
         path: path.clone(),
         writable: vec![work],
+        hidden: Vec::new(),
     };
     let found = Sandbox::detect(SandboxChoice::Auto, &around(program.home(), program.work())).await.unwrap();
     let line = match (found.name(), found.why_not_better()) {

@@ -54,6 +54,7 @@ impl Bench {
             home: Some(home.clone()),
             path: PATH.into(),
             writable: vec![work.clone()],
+            hidden: Vec::new(),
         };
         let sandbox = match Sandbox::detect(kind, &around).await {
             Ok(sandbox) => sandbox,

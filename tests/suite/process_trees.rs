@@ -229,6 +229,7 @@ async fn nothing_survives_a_cancel_in_a_sandbox() {
             home: None,
             path: std::env::var_os("PATH").unwrap(),
             writable: Vec::new(),
+            hidden: Vec::new(),
         };
         match Sandbox::detect(kind, &around).await {
             Ok(sandbox) => cancel(&sandbox).await,

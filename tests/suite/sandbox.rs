@@ -2,6 +2,7 @@
 //!
 //! Everything runs under each kind that this machine has, through the spawner as the program does.
 
+mod denied;
 mod grounds;
 mod jobs;
 mod kills;
@@ -350,7 +351,8 @@ fn without<T: Send + 'static>(calls: &[libc::c_long], work: impl FnOnce() -> T +
 }
 
 fn detect(wanted: SandboxChoice, path: &str) -> Result<Sandbox, String> {
-    let around = Surroundings { program: program(), home: None, path: path.into(), writable: Vec::new() };
+    let around =
+        Surroundings { program: program(), home: None, path: path.into(), writable: Vec::new(), hidden: Vec::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Sandbox::detect(wanted, &around)).map_err(|missing| missing.to_string())
 }

@@ -44,6 +44,8 @@ struct InnerArguments {
     cwd: Option<PathBuf>,
     readable: Vec<PathBuf>,
     writable: Vec<PathBuf>,
+    /// What may not be read, wherever it lies.
+    covered: Vec<PathBuf>,
     temp: Option<PathBuf>,
     git_config: Option<PathBuf>,
     network: Network,
@@ -140,6 +142,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
         match arg.to_str() {
             Some("--ro") => order.readable.push(path()?),
             Some("--rw") => order.writable.push(path()?),
+            Some("--cover") => order.covered.push(path()?),
             Some("--tmp") => order.temp = Some(path()?),
             Some("--git-config") => order.git_config = Some(path()?),
             Some("--chdir") => order.cwd = Some(path()?),
@@ -210,7 +213,7 @@ fn confine(order: &InnerArguments) -> Result<(), String> {
     let inet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut families = Vec::new();
     if let Stage::Machine = order.place {
-        let unix = landlock::confine(&order.readable, &order.writable, order.network)?;
+        let unix = landlock::confine(&order.readable, &order.covered, &order.writable, order.network)?;
         families.extend((unix == UnixSockets::Confined).then_some(libc::AF_UNIX));
         families.extend(inet.into_iter().filter(|_| order.network == Network::On));
     } else {

@@ -80,6 +80,8 @@ pub struct Surroundings {
     pub path: OsString,
     /// The directories in which jobs write: no program that is relied on is taken from there.
     pub writable: Vec<PathBuf>,
+    /// Directories that no job may see, wherever they lie.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// The error when the configured sandbox does not work here.

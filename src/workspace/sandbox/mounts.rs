@@ -154,6 +154,9 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
             plan.protect(&path);
         }
     }
+    for path in own.around.hidden.iter().chain(&may.denied) {
+        plan.hide(path);
+    }
     // What was made in between to hold the mounts.
     plan.mounts.push(Mount::Closed("/".into()));
     without_covered(&plan.mounts)
@@ -205,10 +208,12 @@ impl MountPlan {
     /// Covers what is there, and what a link there leads to when it is in the view.
     fn hide(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
-        if !self.mounts.iter().any(|mount| is_shown(mount, &real)) {
-            return;
-        }
-        self.mounts.push(if real.is_dir() { Mount::Empty(real) } else { Mount::ReadOnly("/dev/null".into(), real) });
+        let is_directory = real.is_dir();
+        let mut shown: Vec<PathBuf> = self.mounts.iter().filter_map(|mount| shown_at(mount, &real)).collect();
+        shown.sort();
+        shown.dedup();
+        let cover = |at| if is_directory { Mount::Empty(at) } else { Mount::ReadOnly("/dev/null".into(), at) };
+        self.mounts.extend(shown.into_iter().map(cover));
     }
 
     /// Keeps another name of a place, unless the link that makes it one is in the view already.
@@ -220,9 +225,13 @@ impl MountPlan {
     }
 }
 
-/// Returns whether a mount shows a file of the machine under its own name.
-fn is_shown(mount: &Mount, path: &Path) -> bool {
-    matches!(mount, Mount::ReadOnly(from, to) | Mount::Writable(from, to) if from == to && path.starts_with(to))
+/// Returns the place at which a mount shows a file of the machine; `None` when it does not show it.
+fn shown_at(mount: &Mount, path: &Path) -> Option<PathBuf> {
+    match mount {
+        Mount::ReadOnly(from, to) | Mount::Writable(from, to) if path == from => Some(to.clone()),
+        Mount::ReadOnly(from, to) | Mount::Writable(from, to) => path.strip_prefix(from).ok().map(|rest| to.join(rest)),
+        Mount::Link(..) | Mount::Empty(_) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => None,
+    }
 }
 
 /// Returns whether something is there and no link leads to it.

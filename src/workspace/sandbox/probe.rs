@@ -11,14 +11,14 @@ use crate::limits;
 use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
-use crate::workspace::{Confinement, Job, Network, programs};
+use crate::workspace::{Confinement, Job, programs};
 
 pub(super) fn job(cwd: &Path) -> Job {
     Job {
         argv: vec!["true".into()],
         cwd: cwd.to_owned(),
         environment: Vec::new(),
-        confinement: Confinement { readable: Vec::new(), writable: vec![cwd.to_owned()], network: Network::Off },
+        confinement: Confinement { readable: Vec::new(), writable: vec![cwd.to_owned()], ..Confinement::default() },
     }
 }
 

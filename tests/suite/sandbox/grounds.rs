@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Network, Sandbox, Spawner};
+use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Sandbox, Spawner};
 use tempfile::TempDir;
 
 use crate::support::skip::{Need, skip};
@@ -90,6 +90,7 @@ impl Grounds {
             home: Some(self.home.clone()),
             path: PATH.into(),
             writable: vec![self.work.clone()],
+            hidden: vec![self.outside.join("hidden")],
         }
     }
 
@@ -119,7 +120,7 @@ impl Grounds {
             argv: argv.iter().map(OsString::from).collect(),
             cwd: self.work.clone(),
             environment: variables.map(|(name, value)| (name.into(), value.into())).to_vec(),
-            confinement: Confinement { readable: Vec::new(), writable: vec![self.work.clone()], network: Network::Off },
+            confinement: Confinement { writable: vec![self.work.clone()], ..Confinement::default() },
         }
     }
 

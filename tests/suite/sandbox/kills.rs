@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::snapshot::{Decision, Protection, recover};
-use steersman::workspace::{ChildEnvironment, Confinement, Job, Network, Sandbox, Spawner};
+use steersman::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Spawner};
 
 use super::KINDS;
 use super::grounds::{Grounds, PATH, program};
@@ -48,13 +48,18 @@ async fn host_of_several_commands() {
     let [kind, count, home, work, outside] = order.split('|').collect::<Vec<_>>()[..] else { panic!("{order}") };
     let (home, work) = (PathBuf::from(home), PathBuf::from(work));
     let kind = KINDS.into_iter().find(|known| format!("{known:?}") == kind).unwrap();
-    let around =
-        Surroundings { program: program(), home: Some(home.clone()), path: PATH.into(), writable: vec![work.clone()] };
+    let around = Surroundings {
+        program: program(),
+        home: Some(home.clone()),
+        path: PATH.into(),
+        writable: vec![work.clone()],
+        hidden: Vec::new(),
+    };
     let sandbox = Sandbox::detect(kind, &around).await.unwrap();
     let environment = ChildEnvironment::new([("PATH", PATH)].map(|(a, b)| (a.into(), b.into())), &[] as &[&str], &[]);
     let spawner = Spawner::new(program(), sandbox.clone(), environment);
     let protection = Arc::new(Protection::new(Some(home.join(".local/state/steersman")), Some(home.clone())));
-    let confinement = Confinement { readable: Vec::new(), writable: vec![work.clone()], network: Network::Off };
+    let confinement = Confinement { writable: vec![work.clone()], ..Confinement::default() };
     let run = async || {
         let ask = |_| async { Decision::Nobody }.boxed();
         let roots = &confinement.writable;
