@@ -4,6 +4,7 @@
 mod complexity;
 mod deny_rules;
 mod parsing;
+mod spellings;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -6,7 +6,7 @@
 //! length of the text, whatever the text is.
 
 use super::Shape;
-use super::indirect::{runs_others, steers};
+use super::indirect::{SETS_VARIABLE, runs_others, steers};
 use super::lexer::{self, Command, Reading};
 use super::runners::{self, Reach};
 use crate::limits;
@@ -74,8 +74,8 @@ impl Commands {
         while let Some((reading, depth)) = readings.pop() {
             let Reading { commands, variables, documents, unsure } = reading;
             self.unclear = self.unclear.or(unsure);
-            if variables.iter().any(|name| steers(name)) {
-                self.unclear.get_or_insert("it sets a variable that other programs obey");
+            if variables.iter().any(|variable| steers(&variable.name)) {
+                self.unclear.get_or_insert(SETS_VARIABLE);
             }
             let mut inner: Vec<(String, bool)> = documents;
             for command in commands {

@@ -1,32 +1,28 @@
 //! Which commands may run a program that their words do not plainly name: where a rule denies commands, or asks about
 //! them, those are asked about, because nobody can tell whether the rule is about them.
 //!
-//! The list names what cannot; every program that is not known counts as one that can. What the files of the project
-//! make a build tool run is beyond any list, and the manual says so.
+//! The list names what cannot, and in which form; every program, builtin and variable that is not known counts as one that
+//! can. What the files of the project make a build tool run is beyond any list, and the manual says so.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::builtins;
 use super::git;
-use super::lexer::Command;
+use super::lexer::{Command, Known};
 use super::runners::{self, Reach, has_long, has_short, is_harmless_sed, reach};
 use crate::approval::pattern::lists;
 
-/// Programs and builtins that run no other program, whatever their arguments; the words of compounds among them.
+/// Programs and builtins that run no other program, whatever their arguments; the words of compounds among them. Builtins
+/// of which some uses do are in `builtins`.
 static PLAIN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "\
-    : [ [[ ]] } break cat cd chgrp chmod chown continue cp df dirs do done echo esac exit false fi for in kill ln \
-    local ls mkdir mkfifo mktemp mv popd pushd pwd return rm rmdir seq set shift shuf sleep sync tee then \
-    times touch true truncate tsort type ulimit umask unlink wait yes"
+    : ]] } break cat cd chgrp chmod chown continue cp df dirs do done echo esac exit false fi in kill ln ls mkdir \
+    mkfifo mktemp mv popd pushd pwd return rm rmdir seq shift shuf sleep sync tee then times touch true truncate \
+    tsort type ulimit umask unlink yes"
         .split_ascii_whitespace()
         .collect()
 });
-
-/// Builtins that set variables.
-const SETTERS: &str = "declare export getopts local mapfile read readarray readonly typeset unset";
-
-/// Builtins that evaluate their words once more, so that a substitution in a string runs.
-const EVALUATORS: &str = "[ [[ declare export let local read readonly test typeset unset";
 
 /// Variables that make other programs run something.
 const STEERING: &str = "\
@@ -36,21 +32,19 @@ const STEERING: &str = "\
 
 /// As [`STEERING`], how the names begin.
 const STEERING_FAMILIES: [&str; 14] = [
-    "BASH_FUNC_",
-    "CARGO_",
-    "DYLD_",
-    "GIT_",
-    "JAVA_",
-    "JDK_",
-    "LD_",
-    "MAKE",
-    "PERL",
-    "PYTHON",
-    "RUBY",
-    "RUSTC",
-    "RUSTDOC",
+    "BASH_", "CARGO_", "DYLD_", "GIT_", "JAVA_", "JDK_", "LD_", "MAKE", "PERL", "PYTHON", "RUBY", "RUSTC", "RUSTDOC",
     "SSH_",
 ];
+
+/// Variables that say how something looks, not what runs.
+const HARMLESS: &str = "\
+    CI CLICOLOR COLUMNS DEBIAN_FRONTEND FORCE_COLOR LANG LANGUAGE LINES NODE_ENV NO_COLOR RUST_BACKTRACE RUST_LOG TERM TZ";
+
+/// Values that name nothing that could run.
+const HARMLESS_VALUES: &str = "always auto debug error false full info never no off on trace true warn yes";
+
+/// Why a command that sets variables is asked about.
+pub(super) const SETS_VARIABLE: &str = "it sets a variable that other programs obey";
 
 /// Sub-commands of git that run no more than git and the hooks of the repository.
 const GIT: &str = "\
@@ -63,21 +57,43 @@ const GIT_LONG: &str = "exec upload-pack receive-pack config config-env template
 
 /// Returns why a command may run a program that its words do not name.
 pub(super) fn runs_others(command: &Command) -> Option<&'static str> {
+    if command.variables.iter().any(|variable| steers(&variable.name)) {
+        return Some(SETS_VARIABLE);
+    }
     let (words, known) = (command.words.as_slice(), command.known.as_slice());
-    let (Some(program), Some(is_known)) = (words.first(), known.first()) else { return None };
-    if !is_known {
+    if known.first()? != &Known::All {
         return Some("its program is known only when it runs");
     }
     // The time-out of a plain command is as plain.
-    if program == "timeout"
-        && let [_, time, rest @ ..] = words
-        && let [true, true, known @ ..] = known
-        && time.starts_with(|c: char| c.is_ascii_digit())
-        && !rest.is_empty()
-    {
-        return runs_others(&Command { words: rest.to_vec(), known: known.to_vec() });
-    }
-    (!is_plain(words, known.iter().all(|known| *known))).then_some("it can run another program")
+    let (words, known) = match (words, known) {
+        ([program, time, rest @ ..], [_, Known::All, known @ ..])
+            if program == "timeout" && time.starts_with(|c: char| c.is_ascii_digit()) && !rest.is_empty() =>
+        {
+            (rest, known)
+        }
+        both => both,
+    };
+    let (program, rest) = words.split_first()?;
+    // A program of the system is what its name says; one of the workspace may be anything.
+    let system = ["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| program.strip_prefix(place));
+    let name = system.unwrap_or(program);
+    let arguments = known.split_first().map_or(known, |(_, arguments)| arguments);
+    let is_plain = match builtins::is_plain(name, rest, arguments) {
+        Some(is_plain) => is_plain && known.first() == Some(&Known::All),
+        None if known.first() != Some(&Known::All) => false,
+        None if PLAIN.contains(name) || runners::only_looks(name) => true,
+        // Whose arguments matter, of that they must be known, and what it is told besides.
+        None => {
+            let named = [&[name.to_owned()], rest].concat();
+            let all_known = arguments.iter().all(|known| *known == Known::All);
+            let obeys = |value: Option<&str>, name: &str| !is_harmless(name, value);
+            if command.variables.iter().any(|variable| obeys(variable.value.as_deref(), &variable.name)) {
+                return Some(SETS_VARIABLE);
+            }
+            all_known && (matches!(reach(&named), Reach::Own(_)) || is_plain_use(name, rest))
+        }
+    };
+    (!is_plain).then_some("it can run another program")
 }
 
 /// Tells whether a variable makes other programs run something.
@@ -85,22 +101,10 @@ pub(super) fn steers(name: &str) -> bool {
     lists(STEERING, name) || STEERING_FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
-fn is_plain(words: &[String], all_known: bool) -> bool {
-    let Some((program, rest)) = words.split_first() else { return true };
-    // A program of the system is what its name says; one of the workspace may be anything.
-    let system = ["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| program.strip_prefix(place));
-    let name = system.unwrap_or(program);
-    let runs_words = lists(EVALUATORS, name) && rest.iter().any(|word| word.contains("$(") || word.contains('`'));
-    let sets = |word: &String| steers(word.split(['=', '+', '[']).next().unwrap_or_default());
-    if runs_words || lists(SETTERS, name) && (!all_known || rest.iter().any(sets)) {
-        return false;
-    }
-    if PLAIN.contains(name) || lists(SETTERS, name) || runners::only_looks(name) {
-        return true;
-    }
-    // Whose arguments matter, of that they must be known.
-    let named = [&[name.to_owned()], rest].concat();
-    all_known && (matches!(reach(&named), Reach::Own(_)) || is_plain_use(name, rest))
+/// Tells whether no program runs something for a variable that it gets with this value.
+pub(super) fn is_harmless(name: &str, value: Option<&str>) -> bool {
+    let is_plain = |value: &str| value.bytes().all(|b| b.is_ascii_digit()) || lists(HARMLESS_VALUES, value);
+    !steers(name) && (lists(HARMLESS, name) || name.starts_with("LC_") || value.is_some_and(is_plain))
 }
 
 /// Tells whether a use of a program that can run others runs none.

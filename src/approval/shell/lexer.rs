@@ -2,7 +2,9 @@
 //!
 //! Every command is found, in chains, pipes, compounds and substitutions alike, with its words as far as they are known
 //! before it runs. What this reader does not understand for certain it says to be so ([`Reading::unsure`]); it never fails.
+//! Of what bash evaluates once more it knows the harmless forms only (`expansions`).
 
+mod expansions;
 mod quotes;
 
 use std::iter::Peekable;
@@ -14,7 +16,26 @@ use std::str::Chars;
 pub(super) struct Command {
     /// Its words, what is unknown in them left out.
     pub words: Vec<String>,
-    pub known: Vec<bool>,
+    pub known: Vec<Known>,
+    /// The variables that it alone gets.
+    pub variables: Vec<Assignment>,
+}
+
+/// How far a word is known before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    All,
+    /// That it is one word.
+    Count,
+    Nothing,
+}
+
+/// A variable that is set.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Assignment {
+    pub name: String,
+    /// Its value; `None` when that is not known.
+    pub value: Option<String>,
 }
 
 /// What a text holds.
@@ -22,7 +43,8 @@ pub(super) struct Command {
 pub(super) struct Reading {
     /// Its commands, the inner ones first.
     pub commands: Vec<Command>,
-    pub variables: Vec<String>,
+    /// The variables that it sets for itself.
+    pub variables: Vec<Assignment>,
     /// The bodies of its here-documents, and whether substitutions run in them.
     pub documents: Vec<(String, bool)>,
     /// The first thing that is not understood for certain.
@@ -79,8 +101,12 @@ struct Frame {
 struct Word {
     text: String,
     is_unknown: bool,
+    /// True when it may become several words, or none.
+    splits: bool,
     /// True once a part of it was quoted.
     is_quoted: bool,
+    /// True once it had a bracket outside quotes that may make several words of it.
+    has_bracket: bool,
     is_assignment: bool,
 }
 
@@ -116,6 +142,14 @@ impl Frame {
 
     fn push(&mut self, c: char) {
         self.word().text.push(c);
+    }
+
+    /// Notes that a part of the word is known only when it runs.
+    fn unknown(&mut self) {
+        let splits = !self.is_quoted;
+        let word = self.word();
+        word.is_unknown = true;
+        word.splits |= splits;
     }
 }
 
@@ -172,22 +206,23 @@ impl<'a> Lexer<'a> {
     fn expression(&mut self, c: char) {
         match c {
             '\\' => {
+                self.now.push(c);
                 self.chars.next();
             }
             '\'' if !self.now.within_quotes && !self.now.is_quoted => self.skip_single(),
             '"' => self.now.is_quoted = !self.now.is_quoted,
             '$' => self.dollar(),
             '`' => self.backquote(),
-            '}' if self.now.kind == LexedText::Parameter && !self.now.is_quoted => self.leave(),
+            '}' if self.now.kind == LexedText::Parameter && !self.now.is_quoted => self.leave_expansion(),
             '(' if self.now.kind == LexedText::Arithmetic => self.now.depth += 1,
             ')' if self.now.kind == LexedText::Arithmetic && self.now.depth > 0 => self.now.depth -= 1,
             ')' if self.now.kind == LexedText::Arithmetic => {
                 if self.chars.next_if_eq(&')').is_none() {
                     self.unsure("it has brackets that can be read in two ways");
                 }
-                self.leave();
+                self.leave_expansion();
             }
-            _ => {}
+            c => self.now.push(c),
         }
     }
 
@@ -254,11 +289,15 @@ impl<'a> Lexer<'a> {
             }
             '*' | '?' => {
                 self.now.push(c);
-                self.now.word().is_unknown = true;
+                self.now.unknown();
+            }
+            '[' | '{' => {
+                self.now.push(c);
+                self.now.word().has_bracket = true;
             }
             '=' => {
                 let word = self.now.word();
-                word.is_assignment |= !word.is_quoted && is_name(&word.text);
+                word.is_assignment |= !word.is_quoted && !word.is_unknown && is_name(&word.text);
                 word.text.push(c);
             }
             c => self.now.push(c),
@@ -271,17 +310,17 @@ impl<'a> Lexer<'a> {
         match self.chars.peek().copied() {
             Some('(') => {
                 self.chars.next();
-                self.now.word().is_unknown = true;
+                self.expand();
                 let is_arithmetic = self.chars.next_if_eq(&'(').is_some();
                 self.enter(if is_arithmetic { LexedText::Arithmetic } else { LexedText::Shell });
             }
             Some('{') => {
                 self.chars.next();
-                self.now.word().is_unknown = true;
+                self.expand();
                 self.enter(LexedText::Parameter);
             }
             Some('[') => {
-                self.now.word().is_unknown = true;
+                self.expand();
                 self.unsure("it has an expansion of an old kind");
             }
             Some('\'') if in_word => {
@@ -290,7 +329,13 @@ impl<'a> Lexer<'a> {
             }
             Some('"') if in_word => {}
             Some(c) if c.is_ascii_alphanumeric() || "_@*#?$!-".contains(c) => {
-                self.now.word().is_unknown = true;
+                let splits = self.now.word().splits;
+                self.expand();
+                // One word for each argument, also within quotes; and numbers are one.
+                self.now.word().splits |= c == '@';
+                if matches!(c, '?' | '#') {
+                    self.now.word().splits = splits;
+                }
                 if c.is_ascii_alphabetic() || c == '_' {
                     while self.chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_').is_some() {}
                 } else {
@@ -298,6 +343,15 @@ impl<'a> Lexer<'a> {
                 }
             }
             _ => self.now.push('$'),
+        }
+    }
+
+    /// Notes an expansion, the text of which is not known.
+    fn expand(&mut self) {
+        self.now.unknown();
+        // Behind what is read as an expression it must not look as if nothing were there.
+        if matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic) {
+            self.now.push('$');
         }
     }
 
@@ -310,7 +364,7 @@ impl<'a> Lexer<'a> {
         {
             self.unsure("its backquotes can be read in two ways");
         }
-        self.now.word().is_unknown = true;
+        self.expand();
         self.enter(LexedText::Backquote);
     }
 
@@ -318,11 +372,14 @@ impl<'a> Lexer<'a> {
     fn angle(&mut self, c: char) {
         let is_number =
             |word: &Word| !word.is_quoted && !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit());
+        if self.now.word.as_ref().is_some_and(|word| word.has_bracket && word.text.ends_with('}')) {
+            self.unsure("it redirects by a variable");
+        }
         if self.now.word.as_ref().is_some_and(is_number) {
             self.now.word = None;
         }
         if self.chars.next_if_eq(&'(').is_some() {
-            self.now.word().is_unknown = true;
+            self.now.unknown();
             return self.enter(LexedText::Shell);
         }
         self.end_word();
@@ -351,7 +408,15 @@ impl<'a> Lexer<'a> {
             return;
         }
         match &self.now.word {
-            Some(word) if word.is_assignment && word.text.ends_with('=') => self.enter(LexedText::Array),
+            Some(word) if word.is_assignment && word.text.ends_with('=') => {
+                self.now.unknown();
+                self.enter(LexedText::Array);
+            }
+            None if self.chars.next_if_eq(&'(').is_some() => {
+                self.unsure("it evaluates arithmetic, or has brackets that can be read so");
+                self.enter(LexedText::Shell);
+                self.enter(LexedText::Shell);
+            }
             None if self.now.command.words.is_empty() => self.enter(LexedText::Shell),
             Some(_) | None => {
                 self.unsure("it defines a function, or has an unusual bracket");
@@ -374,11 +439,25 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Leaves an expansion of which bash evaluates more than the substitutions that stand in it, unless it is harmless.
+    fn leave_expansion(&mut self) {
+        let Word { text, is_unknown, .. } = self.now.word.take().unwrap_or_default();
+        let is_harmless = match self.now.kind {
+            LexedText::Arithmetic => expansions::is_plain_arithmetic(&text),
+            _ => expansions::is_plain_parameter(&text, is_unknown),
+        };
+        if !is_harmless {
+            self.unsure("it has an expansion that may run commands");
+        }
+        self.leave();
+        self.now.word().splits |= text.contains('@');
+    }
+
     fn end_word(&mut self) {
         let Some(word) = self.now.word.take() else { return };
-        let has_brace = !word.is_quoted && word.text.contains('{') && word.text.contains([',', '.']);
-        let has_class = word.text.contains('[') && !matches!(word.text.as_str(), "[" | "[[");
-        let is_known = !word.is_unknown && !has_brace && (word.is_quoted || !has_class);
+        let is_lone = matches!(word.text.as_str(), "[" | "[[" | "{" | "{}");
+        let may_expand = word.has_bracket && !is_lone && word.text.contains(['[', ',', '.']);
+        let is_known = !word.is_unknown && !may_expand;
         match self.now.redirect.take() {
             Some(Redirect::File) => return,
             Some(Redirect::Document { strips_tabs }) => {
@@ -389,6 +468,9 @@ impl<'a> Lexer<'a> {
                 return;
             }
             None => {}
+        }
+        if self.now.kind == LexedText::Array && word.text.starts_with('[') {
+            self.unsure("it names a place in an array");
         }
         if matches!(
             self.now.kind,
@@ -403,8 +485,7 @@ impl<'a> Lexer<'a> {
                 return;
             }
             if word.is_assignment {
-                let name = text.split(['=', '+', '[']).next().unwrap_or_default();
-                self.reading.variables.push(name.to_owned());
+                self.assign(text, !word.is_unknown);
                 return;
             }
             if !word.is_unknown && LEADS.contains(&text) {
@@ -413,7 +494,11 @@ impl<'a> Lexer<'a> {
         }
         self.now.is_test |= self.now.command.words.is_empty() && word.text == "[[";
         let ends_test = word.text == "]]";
-        self.now.command.known.push(is_known);
+        self.now.command.known.push(match (is_known, word.splits || may_expand) {
+            (true, _) => Known::All,
+            (false, false) => Known::Count,
+            (false, true) => Known::Nothing,
+        });
         self.now.command.words.push(word.text);
         if ends_test {
             self.now.is_test = false;
@@ -428,9 +513,23 @@ impl<'a> Lexer<'a> {
         self.now.is_test = false;
         self.now.depth = 0;
         let command = mem::take(&mut self.now.command);
-        if !command.words.is_empty() {
+        if command.words.is_empty() {
+            self.reading.variables.extend(command.variables);
+        } else {
             self.reading.commands.push(command);
         }
+    }
+
+    /// Notes an assignment before a command.
+    fn assign(&mut self, text: &str, is_known: bool) {
+        let (target, value) = text.split_once('=').unwrap_or((text, ""));
+        let target = target.strip_suffix('+').unwrap_or(target);
+        let (name, place) = target.split_once('[').map_or((target, None), |(name, place)| (name, Some(place)));
+        if place.is_some_and(|place| !is_known || !expansions::is_plain_place(place)) {
+            self.unsure("it names a place in an array");
+        }
+        let value = is_known.then(|| value.to_owned());
+        self.now.command.variables.push(Assignment { name: name.to_owned(), value });
     }
 
     /// Reads the bodies of the here-documents that begin at this line.

@@ -6,9 +6,11 @@
 //!
 //! # Where things are
 //!
-//! - shell commands as rules see them: `mod.rs`, `lexer.rs`, `commands.rs`, `indirect.rs`, `runners.rs`; stories:
+//! - shell commands as rules see them: `mod.rs`, `lexer.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
+//!   `runners.rs`; stories:
 //!   `shell_policy.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
 
+mod builtins;
 mod commands;
 mod git;
 mod indirect;
@@ -16,6 +18,8 @@ mod lexer;
 pub(super) mod runners;
 
 use crate::{limits, text};
+
+use lexer::Known;
 
 pub(super) use commands::{Commands, FoundCommand, commands, plain_words};
 
@@ -139,5 +143,6 @@ fn lexed(command: &str) -> Option<Vec<String>> {
     let reading = lexer::read(command);
     let [only] = reading.commands.as_slice() else { return None };
     let is_plain = reading.unsure.is_none() && reading.variables.is_empty() && reading.documents.is_empty();
-    (is_plain && only.known.iter().all(|known| *known)).then(|| only.words.clone())
+    let is_plain = is_plain && only.variables.is_empty() && only.known.iter().all(|known| *known == Known::All);
+    is_plain.then(|| only.words.clone())
 }
