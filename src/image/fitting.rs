@@ -1,15 +1,17 @@
 //! Makes images fit what model servers take: measures them, and opens only those that are too large.
 //!
 //! Called away from the screen and from the run, as it may take a second. Always holds: an image is measured by its header
-//! before anything of it is opened, and opening is bounded in pixels and in memory; what fits is sent byte for byte, what
-//! is made smaller loses everything but its pixels.
+//! before anything of it is opened, and opening is bounded in pixels, sides, memory and time, one image at a time; what fits is
+//! sent byte for byte, what is made smaller loses everything but its pixels.
 //!
 //! The longest side is that of Anthropic's guide (`docs.anthropic.com/en/docs/build-with-claude/vision`, "Evaluate image
 //! size": larger images are scaled down to 1568 pixels by the server, and more than 8000 are refused); the other services
 //! scale to about the same.
 
-use std::io::Cursor;
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
 
 use ::image::codecs::gif::GifDecoder;
 use ::image::codecs::jpeg::JpegEncoder;
@@ -19,6 +21,10 @@ use ::image::{AnimationDecoder as _, DynamicImage, ImageDecoder as _, ImageForma
 use super::{Image, ImageType};
 use crate::limits;
 use crate::regular_file::read_own;
+use crate::sync::lock;
+
+/// Held while an image is opened: nothing else that the program does takes as much memory.
+static OPENING: Mutex<()> = Mutex::new(());
 
 /// An image that can be sent, with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +49,7 @@ impl FittedImage {
         if fits && !is_animated(media_type, bytes) {
             return Ok(Self { image: Image::new(name, bytes)?, width, height });
         }
-        let mut picture = opened(media_type, bytes)?;
+        let mut picture = opened(media_type, bytes, limits::IMAGE_SIDE)?;
         let mut side = limits::IMAGE_SIDE;
         loop {
             if picture.width().max(picture.height()) > side {
@@ -90,18 +96,73 @@ pub(super) fn measured(media_type: ImageType, bytes: &[u8]) -> Result<(u32, u32)
         let most = limits::IMAGE_PIXELS / 1_000_000;
         return Err(format!("it has {width}×{height} pixels, more than {most} million"));
     }
+    if width.max(height) > limits::IMAGE_OPENED_SIDE {
+        let most = limits::IMAGE_OPENED_SIDE;
+        return Err(format!("it has {width}×{height} pixels, more than {most} on one side"));
+    }
     Ok((width, height))
 }
 
-/// Opens an image under the limits; of an animated one the first picture. It stands as its camera was held.
-pub(super) fn opened(media_type: ImageType, bytes: &[u8]) -> Result<DynamicImage, String> {
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format(media_type));
+/// Opens an image that was measured, under the limits; of an animated one the first picture. It stands as its camera was held.
+/// One that is far larger than `side` becomes smaller at once, and the memory of the whole is free again.
+pub(super) fn opened(media_type: ImageType, bytes: &[u8], side: u32) -> Result<DynamicImage, String> {
+    opened_until(Instant::now() + limits::IMAGE_TIME, media_type, bytes, side)
+}
+
+fn opened_until(end: Instant, media_type: ImageType, bytes: &[u8], side: u32) -> Result<DynamicImage, String> {
+    let _alone = lock(&OPENING);
+    let mut reader = ImageReader::with_format(TimedBytes { bytes: Cursor::new(bytes), end }, format(media_type));
     reader.limits(bounds());
     let mut decoder = reader.into_decoder().map_err(|error| unreadable(&error))?;
     let orientation = decoder.orientation().map_err(|error| unreadable(&error))?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(|error| unreadable(&error))?;
+    // The good filter holds a row of the whole's width in memory for each new row, as numbers of four bytes.
+    let rough = side.saturating_mul(2);
+    if picture.width().max(picture.height()) > rough {
+        picture = picture.thumbnail(rough, rough);
+    }
     picture.apply_orientation(orientation);
     Ok(picture)
+}
+
+/// The bytes of an image, which end with an error once its time is over.
+#[derive(Debug)]
+struct TimedBytes<'a> {
+    bytes: Cursor<&'a [u8]>,
+    end: Instant,
+}
+
+impl TimedBytes<'_> {
+    fn check(&self) -> io::Result<()> {
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "opening it takes too long");
+        if Instant::now() < self.end { Ok(()) } else { Err(late()) }
+    }
+}
+
+impl Read for TimedBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.check()?;
+        let piece = buffer.len().min(limits::IMAGE_PIECE_BYTES);
+        self.bytes.read(buffer.get_mut(..piece).unwrap_or_default())
+    }
+}
+
+impl BufRead for TimedBytes<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.check()?;
+        let rest = self.bytes.fill_buf()?;
+        Ok(rest.get(..limits::IMAGE_PIECE_BYTES).unwrap_or(rest))
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.bytes.consume(amount);
+    }
+}
+
+impl Seek for TimedBytes<'_> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(place)
+    }
 }
 
 /// Tells whether a GIF has a second picture: not every server takes those.
@@ -109,7 +170,9 @@ fn is_animated(media_type: ImageType, bytes: &[u8]) -> bool {
     if media_type != ImageType::Gif {
         return false;
     }
-    let Ok(mut decoder) = GifDecoder::new(Cursor::new(bytes)) else { return false };
+    let _alone = lock(&OPENING);
+    let bytes = TimedBytes { bytes: Cursor::new(bytes), end: Instant::now() + limits::IMAGE_TIME };
+    let Ok(mut decoder) = GifDecoder::new(bytes) else { return false };
     decoder.set_limits(bounds()).is_ok() && decoder.into_frames().take(2).flatten().count() > 1
 }
 
@@ -147,4 +210,26 @@ fn format(media_type: ImageType) -> ImageFormat {
 
 pub(super) fn unreadable(error: &::image::ImageError) -> String {
     format!("it cannot be read as an image: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_whose_time_is_over_is_given_up() {
+        for (format, media_type) in [
+            (ImageFormat::Png, ImageType::Png),
+            (ImageFormat::Jpeg, ImageType::Jpeg),
+            (ImageFormat::Gif, ImageType::Gif),
+            (ImageFormat::WebP, ImageType::WebP),
+        ] {
+            let mut bytes = Vec::new();
+            DynamicImage::new_rgb8(300, 200).write_to(&mut Cursor::new(&mut bytes), format).unwrap();
+            let picture = opened(media_type, &bytes, 50).unwrap();
+            assert_eq!((picture.width(), picture.height()), (100, 67), "{media_type:?}");
+            let late = opened_until(Instant::now(), media_type, &bytes, 50);
+            assert!(late.is_err_and(|why| why.contains("takes too long")), "{media_type:?}");
+        }
+    }
 }

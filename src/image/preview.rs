@@ -60,7 +60,6 @@ impl Preview {
         let bytes = STANDARD.decode(image.base64()).map_err(|error| error.to_string())?;
         let media_type = ImageType::of(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         measured(media_type, &bytes)?;
-        let picture = opened(media_type, &bytes)?;
         let most_side = match cut {
             PreviewCut::Whole | PreviewCut::Rows => limits::CELL_PIXELS,
             PreviewCut::Sixels if u32::from(room.cell.0.max(room.cell.1)) > limits::SIXEL_CELL_PIXELS => {
@@ -74,6 +73,7 @@ impl Preview {
         if most.0 == 0 || most.1 == 0 {
             return Err("there is no room for a picture".to_owned());
         }
+        let picture = opened(media_type, &bytes, most.0.max(most.1))?;
         let picture = if picture.width() > most.0 || picture.height() > most.1 {
             picture.resize(most.0, most.1, imageops::FilterType::Triangle)
         } else {

@@ -1,5 +1,7 @@
 //! Limits of images: those that users attach, those that tools return, and their pictures on the screen.
 
+use std::time::Duration;
+
 /// Largest image that is sent, bytes: what the strictest server takes, in base64.
 pub const IMAGE_BYTES: u64 = 3_750 * 1024;
 /// Largest file that is opened to make an image of it that can be sent, bytes.
@@ -7,9 +9,15 @@ pub const IMAGE_FILE_BYTES: u64 = 32 * 1024 * 1024;
 /// Longest side of an image that is sent, pixels: servers make larger ones smaller themselves.
 pub const IMAGE_SIDE: u32 = 1_568;
 /// Most pixels of an image that is opened.
-pub const IMAGE_PIXELS: u64 = 80_000_000;
-/// Most memory that opening an image may take, bytes.
-pub const IMAGE_MEMORY: u64 = 512 * 1024 * 1024;
+pub const IMAGE_PIXELS: u64 = 64_000_000;
+/// Longest side of an image that is opened, pixels: what makes one smaller works on whole rows and columns.
+pub const IMAGE_OPENED_SIDE: u32 = 32_768;
+/// Most memory that opening an image may take, bytes; one image is opened at a time.
+pub const IMAGE_MEMORY: u64 = 256 * 1024 * 1024;
+/// Longest time for opening an image.
+pub const IMAGE_TIME: Duration = Duration::from_secs(20);
+/// Part of an image's bytes that is opened before that time is looked at; a PNG can become a thousand times as much.
+pub const IMAGE_PIECE_BYTES: usize = 4 * 1024;
 /// Quality of an image that becomes a JPEG, of 100.
 pub const IMAGE_QUALITY: u8 = 85;
 /// Images that the screen keeps, so that texts which come back have them.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use steersman::event::{Event, Outcome, Pending};
-use steersman::image::ImageType;
+use steersman::image::{CellArea, Image, ImageType, Preview, PreviewCut};
 use steersman::limits;
 use steersman::protocol::{ImageSupport, Notice, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
@@ -324,20 +324,74 @@ fn what_fits_is_sent_byte_for_byte_and_what_is_too_large_becomes_smaller() {
     assert!(fitted.image.facts().bytes as u64 <= limits::IMAGE_BYTES);
 }
 
+/// The image of one pixel in each format, with the size that its header names changed.
+fn with_sides(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    DynamicImage::new_rgb8(1, 1).write_to(&mut Cursor::new(&mut bytes), format).unwrap();
+    let short = |side: u32| u16::try_from(side).unwrap();
+    match format {
+        ImageFormat::Png => {
+            bytes[16..20].copy_from_slice(&width.to_be_bytes());
+            bytes[20..24].copy_from_slice(&height.to_be_bytes());
+            // The checksum of the header chunk, so that it is believed.
+            let mut crc = flate2::Crc::new();
+            crc.update(&bytes[12..29]);
+            bytes[29..33].copy_from_slice(&crc.sum().to_be_bytes());
+        }
+        ImageFormat::Jpeg => {
+            let frame = bytes.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
+            bytes[frame + 5..frame + 7].copy_from_slice(&short(height).to_be_bytes());
+            bytes[frame + 7..frame + 9].copy_from_slice(&short(width).to_be_bytes());
+        }
+        ImageFormat::Gif => {
+            bytes[6..8].copy_from_slice(&short(width).to_le_bytes());
+            bytes[8..10].copy_from_slice(&short(height).to_le_bytes());
+        }
+        ImageFormat::WebP => {
+            // Lossless: 14 bits for each side, behind the signature of the chunk.
+            let sides = (width - 1) | ((height - 1) << 14);
+            let kept = u32::from_le_bytes(bytes[21..25].try_into().unwrap()) >> 28 << 28;
+            bytes[21..25].copy_from_slice(&(sides | kept).to_le_bytes());
+        }
+        other => panic!("{other:?} is not sent"),
+    }
+    bytes
+}
+
 #[test]
-fn an_image_whose_header_names_too_many_pixels_is_not_opened() {
+fn an_image_whose_header_names_too_many_pixels_or_too_long_a_side_is_not_opened() {
     use steersman::image::FittedImage;
-    let mut bomb = png(1, 1);
-    bomb[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
-    bomb[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
-    // The checksum of the header chunk, so that it is believed.
-    let mut crc = flate2::Crc::new();
-    crc.update(&bomb[12..29]);
-    bomb[29..33].copy_from_slice(&crc.sum().to_be_bytes());
-    let reason = FittedImage::new("bomb.png", &bomb).unwrap_err();
-    assert!(reason.contains("60000×60000 pixels, more than"), "{reason}");
+    for (format, width, height, why) in [
+        (ImageFormat::Png, 60_000, 60_000, "60000×60000 pixels, more than 64 million"),
+        (ImageFormat::Jpeg, 60_000, 60_000, "60000×60000 pixels, more than 64 million"),
+        (ImageFormat::Gif, 60_000, 60_000, "60000×60000 pixels, more than 64 million"),
+        (ImageFormat::WebP, 16_000, 16_000, "16000×16000 pixels, more than 64 million"),
+        (ImageFormat::Png, 64_000_000, 1, "64000000×1 pixels, more than 32768 on one side"),
+        (ImageFormat::Png, 1, 40_000, "1×40000 pixels, more than 32768 on one side"),
+        (ImageFormat::Jpeg, 65_000, 8, "65000×8 pixels, more than 32768 on one side"),
+        (ImageFormat::Gif, 8, 65_000, "8×65000 pixels, more than 32768 on one side"),
+    ] {
+        let bomb = with_sides(format, width, height);
+        // As many as a message may have, and one after another: none of them is opened.
+        for _ in 0..limits::IMAGES {
+            let reason = FittedImage::new("bomb", &bomb).unwrap_err();
+            assert!(reason.contains(why), "{format:?}: {reason}");
+        }
+        let room = CellArea { columns: 60, rows: 12, cell: (10, 20) };
+        let reason = Preview::new(&Image::new("bomb", &bomb).unwrap(), room, PreviewCut::Whole).unwrap_err();
+        assert!(reason.contains(why), "{format:?}: {reason}");
+    }
     let cut = &png(3_000, 3_000)[..200];
     assert!(FittedImage::new("cut.png", cut).is_err());
+}
+
+#[test]
+fn a_long_and_narrow_image_within_the_limits_becomes_smaller() {
+    use steersman::image::FittedImage;
+    let fitted = FittedImage::new("long.png", &png(limits::IMAGE_OPENED_SIDE, 64)).unwrap();
+    assert_eq!((fitted.width, fitted.height), (limits::IMAGE_SIDE, 3));
+    let fitted = FittedImage::new("long.png", &png(1, limits::IMAGE_OPENED_SIDE)).unwrap();
+    assert_eq!((fitted.width, fitted.height), (1, limits::IMAGE_SIDE));
 }
 
 // --- what is kept
