@@ -20,6 +20,16 @@ pub const MCP_ERRORS_BYTES: usize = 4 * 1024;
 pub const MCP_NOISE_LINES: u32 = 1_000;
 /// Messages that wait to be looked at.
 pub const MCP_INBOX: usize = 256;
+/// Messages of a server that are looked at in one second; what is more waits, and so does the server.
+pub const MCP_MESSAGES_PER_SECOND: u32 = 1_000;
+/// Messages for a server that wait until it reads them; one that does not is given up.
+pub const MCP_OUTBOX: usize = 1_024;
+/// Time between two progresses of a call that are shown and begin its time anew; of those between the newest counts.
+pub const MCP_PROGRESS_DISTANCE: Duration = Duration::from_millis(250);
+/// Longest text of a progress, characters.
+pub const MCP_PROGRESS_CHARS: usize = 1_024;
+/// Time between two requests for the lists of a server that says that they have changed.
+pub const MCP_LIST_DISTANCE: Duration = Duration::from_secs(1);
 /// Questions of one server that are open at a time.
 pub const MCP_QUESTIONS: usize = 8;
 /// Pages of one list of a server.

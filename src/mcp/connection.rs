@@ -191,6 +191,8 @@ impl Connection {
         let mut questions = shared.questions.subscribe();
         let began = Instant::now();
         let mut until = began + patience.idle.min(patience.most);
+        // A server that tells of progress without end is heard at this distance, and its call ends all the same.
+        let mut heard = began;
         loop {
             tokio::select! {
                 biased;
@@ -199,18 +201,19 @@ impl Connection {
                     // Without a sender the connection has ended.
                     return answer.unwrap_or_else(|_| Err(RequestError::Lost(shared.why_lost())));
                 }
-                Ok(()) = progressed.changed() => {
-                    if let Some(made) = progressed.borrow_and_update().clone() {
-                        progress(&made);
-                    }
-                    until = (Instant::now() + patience.idle).min(began + patience.most);
-                }
                 // The user thinks about a question of the server.
                 Ok(()) = questions.changed() => {
                     until = (Instant::now() + patience.idle).min(began + patience.most);
                 }
                 () = sleep_until(until), if *questions.borrow() == 0 => {
                     return Err(RequestError::TimedOut(until - began));
+                }
+                Ok(()) = async { sleep_until(heard).await; progressed.changed().await } => {
+                    if let Some(made) = progressed.borrow_and_update().clone() {
+                        progress(&made);
+                    }
+                    heard = Instant::now() + limits::MCP_PROGRESS_DISTANCE;
+                    until = (Instant::now() + patience.idle).min(began + patience.most);
                 }
             }
         }
@@ -423,7 +426,16 @@ impl Drop for OpenQuestion {
 
 /// Takes what comes, until nothing comes any more or nobody has the connection.
 async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
+    let (mut second, mut taken) = (Instant::now(), 0);
     while let Some(arrival) = arrivals.recv().await {
+        if second.elapsed() >= Duration::from_secs(1) {
+            (second, taken) = (Instant::now(), 0);
+        }
+        taken += 1;
+        if taken > limits::MCP_MESSAGES_PER_SECOND {
+            // Nothing more is read meanwhile, so that the server waits, too.
+            sleep_until(second + Duration::from_secs(1)).await;
+        }
         let Some(shared) = shared.upgrade() else { return };
         match arrival {
             Arrival::Message(Incoming::Response { id, outcome }) => {

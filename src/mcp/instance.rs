@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use crate::limits;
 use crate::mcp::catalog::Hints;
@@ -317,6 +317,7 @@ impl Instance {
         let (server, session) = (Arc::downgrade(&self.server), Arc::downgrade(session));
         tokio::spawn(async move {
             let mut lost = std::pin::pin!(lost);
+            let mut listed = Instant::now();
             loop {
                 tokio::select! {
                     biased;
@@ -328,7 +329,7 @@ impl Instance {
                         }
                         return;
                     }
-                    () = dirty.notified() => {}
+                    () = async { sleep_until(listed).await; dirty.notified().await } => {}
                 }
                 let (Some(server), Some(session)) = (server.upgrade(), session.upgrade()) else { return };
                 let mut notes = Vec::new();
@@ -336,6 +337,7 @@ impl Instance {
                 if let Ok(catalog) = session.catalog(&mut notes).await {
                     server.offers(catalog, notes);
                 }
+                listed = Instant::now() + limits::MCP_LIST_DISTANCE;
             }
         });
     }

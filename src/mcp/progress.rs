@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::limits;
 use crate::text::visible_line;
 
 /// How far a call has come.
@@ -19,7 +20,8 @@ impl Progress {
     /// Reads the details of the notification; what is missing is left out.
     pub fn read(params: &Value) -> Self {
         let number = |name: &str| params.get(name).and_then(Value::as_f64);
-        let message = params.get("message").and_then(Value::as_str).map(str::to_owned);
+        let cut = |text: &str| text.chars().take(limits::MCP_PROGRESS_CHARS).collect();
+        let message = params.get("message").and_then(Value::as_str).map(cut);
         Self { done: number("progress").unwrap_or(0.0), total: number("total"), message }
     }
 

@@ -34,7 +34,7 @@ const LAST_EVENT: &str = "last-event-id";
 #[derive(Debug)]
 pub struct HttpTransport {
     shared: Arc<Shared>,
-    queue: Mutex<Option<mpsc::UnboundedSender<Outgoing>>>,
+    queue: Mutex<Option<mpsc::Sender<Outgoing>>>,
     sender: JoinHandle<()>,
 }
 
@@ -87,7 +87,7 @@ impl HttpTransport {
             map.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?, value);
         }
         let shared = Arc::new(Shared { http, url, headers: map, login, inbox, state: Mutex::default() });
-        let (queue, waiting) = mpsc::unbounded_channel();
+        let (queue, waiting) = mpsc::channel(limits::MCP_OUTBOX);
         let sender = tokio::spawn(send_all(Arc::clone(&shared), waiting));
         Ok(Self { shared, queue: Mutex::new(Some(queue)), sender })
     }
@@ -107,7 +107,8 @@ impl Transport for HttpTransport {
             }
         }
         if let Some(queue) = &*lock(&self.queue) {
-            let _ = queue.send(message);
+            // What finds no room is not sent: a request ends with its time, and what no request is nobody waits for.
+            let _ = queue.try_send(message);
         }
     }
 
@@ -144,7 +145,7 @@ impl Drop for HttpTransport {
 }
 
 /// Sends messages in their order: what is no request must have arrived before the next one goes out.
-async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Outgoing>) {
+async fn send_all(shared: Arc<Shared>, mut waiting: mpsc::Receiver<Outgoing>) {
     while let Some(message) = waiting.recv().await {
         let Some(id) = message.request else {
             let _ = timeout(limits::MCP_NOTE_TIME, shared.notify(&message.message)).await;

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
@@ -40,8 +41,9 @@ impl ErrorOutput {
 /// A running process that is talked to.
 #[derive(Debug)]
 pub struct StdioTransport {
-    lines: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
-    close: watch::Sender<bool>,
+    lines: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
+    /// Why it is to end, once it is to.
+    close: watch::Sender<Option<&'static str>>,
 }
 
 impl StdioTransport {
@@ -54,8 +56,8 @@ impl StdioTransport {
     /// Outside of a runtime.
     pub fn start(spawner: &Spawner, job: &Job, errors: &ErrorOutput, inbox: Inbox) -> io::Result<Self> {
         let TalkingJob { input, running, errors: error_stream } = spawner.start_talking(job)?;
-        let (lines, waiting) = mpsc::unbounded_channel();
-        let (close, closed) = watch::channel(false);
+        let (lines, waiting) = mpsc::channel(limits::MCP_OUTBOX);
+        let (close, closed) = watch::channel(None);
         tokio::spawn(write(input, waiting));
         tokio::spawn(keep_errors(error_stream, errors.clone()));
         tokio::spawn(read(running, inbox, closed));
@@ -67,19 +69,29 @@ impl Transport for StdioTransport {
     fn send(&self, message: Outgoing) {
         let mut line = message.message.to_string().into_bytes();
         line.push(b'\n');
-        if let Some(lines) = &*lock(&self.lines) {
-            // Without a writer the reader says what has become of the process.
-            let _ = lines.send(line);
+        // Without a writer the reader says what has become of the process.
+        let sent = lock(&self.lines).as_ref().map(|lines| lines.try_send(line));
+        if let Some(Err(TrySendError::Full(_))) = sent {
+            self.end("it does not read what it is sent");
         }
     }
 
     fn close(&self) {
-        *lock(&self.lines) = None;
-        self.close.send_replace(true);
+        self.end("it was ended");
     }
 }
 
-async fn write(mut input: JobInput, mut waiting: mpsc::UnboundedReceiver<Vec<u8>>) {
+impl StdioTransport {
+    /// Ends the process for this reason; the first one counts.
+    fn end(&self, why: &'static str) {
+        *lock(&self.lines) = None;
+        self.close.send_modify(|reason| {
+            reason.get_or_insert(why);
+        });
+    }
+}
+
+async fn write(mut input: JobInput, mut waiting: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = waiting.recv().await {
         if input.write_all(&line).await.is_err() {
             return;
@@ -95,25 +107,25 @@ async fn keep_errors(mut stream: JobErrors, errors: ErrorOutput) {
 }
 
 /// Reads until the process ends, is to end, or writes what cannot be read.
-async fn read(mut running: Running, inbox: Inbox, mut closed: watch::Receiver<bool>) {
+async fn read(mut running: Running, inbox: Inbox, mut closed: watch::Receiver<Option<&'static str>>) {
     let why = {
         let mut reading = std::pin::pin!(read_lines(&mut running, &inbox));
         tokio::select! {
-            why = &mut reading => Some(why),
+            why = &mut reading => Ok(why),
             // Closed, or dropped.
-            _ = closed.wait_for(|closed| *closed) => None,
+            closed = closed.wait_for(Option::is_some) => Err(closed.ok().and_then(|why| *why).unwrap_or("it was ended")),
         }
     };
     let why = match why {
-        Some(Some(why)) => why,
-        Some(None) => {
+        Ok(Some(why)) => why,
+        Ok(None) => {
             // Who closes only the output is not waited for.
             let ended = timeout(limits::MCP_END_TIME, running.ended()).await;
             ended.map_or_else(|_| "it closed its output".to_owned(), |ended| sentence(&ended))
         }
-        None => {
+        Err(why) => {
             let _ = timeout(limits::MCP_END_TIME, running.ended()).await;
-            "it was ended".to_owned()
+            why.to_owned()
         }
     };
     running.kill();

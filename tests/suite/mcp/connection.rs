@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use steersman::limits;
 use steersman::mcp::Progress;
 use steersman::mcp::connection::{Connection, ListKind, OnDrop, Patience, RequestError};
 use steersman::mcp::message::RpcError;
@@ -64,6 +65,30 @@ async fn progress_begins_the_time_anew_until_the_longest_time_is_over() {
         (&cancelled["method"], &cancelled["params"]["requestId"]),
         (&json!("notifications/cancelled"), &json!(1))
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_tells_of_progress_without_end_is_heard_at_a_distance_and_its_call_ends_in_time() {
+    let (connection, mut server, _) = rig();
+    let made = Mutex::new(Vec::new());
+    let told = |progress: &Progress| made.lock().unwrap().push(progress.line());
+    let flood = async {
+        let token = server.next().await["params"]["_meta"]["progressToken"].clone();
+        for step in 0_u64.. {
+            assert!(step < 200_000, "the call does not end");
+            let params = json!({"progressToken": token, "progress": step, "message": "x".repeat(9_000)});
+            server.say(json!({"method": "notifications/progress", "params": params})).await;
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = connection.request("slow", json!({}), PATIENCE, OnDrop::Cancel, &told) => outcome,
+        () = flood => unreachable!(),
+    };
+    assert_eq!(outcome, Err(RequestError::TimedOut(PATIENCE.most)));
+    let made = made.into_inner().unwrap();
+    let most = PATIENCE.most.as_millis() / limits::MCP_PROGRESS_DISTANCE.as_millis();
+    assert!(!made.is_empty() && made.len() as u128 <= most + 1, "{}", made.len());
+    assert!(made.iter().all(|line| line.chars().count() < limits::MCP_PROGRESS_CHARS + 20));
 }
 
 #[tokio::test(start_paused = true)]

@@ -103,6 +103,16 @@ async fn a_server_that_writes_an_endless_line_is_given_up_with_its_reason() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_without_end_and_reads_no_answer_is_given_up() {
+    let Some(yard) = Yard::new("pings without end") else { return };
+    let servers = yard.servers(vec![yard.server("one", &[])]);
+    let why = call(&instance(&servers), "pings", json!({})).await.unwrap_err();
+    assert!(why.contains("it does not read what it is sent"), "{why}");
+    let log = yard.path("one.log").display().to_string();
+    wait_until("it is dead", LONG, || alive(&log).is_empty()).await;
+}
+
+#[tokio::test]
 async fn broken_json_ends_the_call_at_once_and_text_that_is_none_is_passed_over() {
     let Some(yard) = Yard::new("broken JSON") else { return };
     let (servers, why) =
