@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -184,7 +184,9 @@ impl SessionFiles {
     pub fn prune_above(&self, bytes: u64) -> io::Result<usize> {
         let known = |file: SessionFile| {
             let metadata = fs::symlink_metadata(&file.path).ok()?;
-            Some((metadata.modified().ok()?, metadata.len(), file))
+            // What it takes of the disk: one with holes in it would drive out all others.
+            let size = metadata.len().min(metadata.blocks().saturating_mul(512));
+            Some((metadata.modified().ok()?, size, file))
         };
         let mut files: Vec<_> = self.list()?.into_iter().filter_map(known).collect();
         files.sort_by_key(|(written, ..)| *written);
@@ -245,6 +247,14 @@ impl SessionFile {
     pub fn highest_text(&self) -> io::Result<u64> {
         let (file, size) = self.opened()?;
         highest_text(file.take(size))
+    }
+
+    /// Returns how many bytes it has.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn size(&self) -> io::Result<u64> {
+        self.opened().map(|(_, size)| size)
     }
 
     fn opened(&self) -> io::Result<(File, u64)> {

@@ -4,7 +4,6 @@
 //! but a block of each thread's piece, and what was found.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +16,7 @@ use super::hit::{read, seq_of};
 use super::{Hit, SearchQuery};
 use crate::limits;
 use crate::regular_file::{self, Links};
-use crate::session::journal::{ReadAt as _, SessionFile};
+use crate::session::journal::{ReadAt, SessionFile};
 use crate::sync::lock;
 
 /// Bytes of a piece.
@@ -69,9 +68,9 @@ impl Progress {
 
 /// Searches the files in their order, until about so much is found.
 pub(super) fn scan(files: Vec<SessionFile>, words: &SearchQuery, enough: usize) -> Scanned {
-    let size = |file: &SessionFile| file.path.symlink_metadata().map_or(0, |metadata| metadata.len());
-    let sizes = files.iter().map(size).enumerate();
-    let pieces: Vec<Piece> = sizes
+    let sizes: Vec<io::Result<u64>> = files.iter().map(SessionFile::size).collect();
+    let pieces: Vec<Piece> = (sizes.iter().enumerate())
+        .filter_map(|(file, size)| Some((file, *size.as_ref().ok()?)))
         .flat_map(|(file, size)| {
             let starts = (0..=size / PIECE).map(|number| number * PIECE);
             starts.map(move |from| Piece { file, from, to: from + PIECE })
@@ -101,7 +100,8 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &SearchQuery, enough: usize) 
         work();
     });
     let Progress { done, is_cut, .. } = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut files: Vec<(SessionFile, Outcome)> = files.into_iter().map(|file| (file, Ok(Vec::new()))).collect();
+    let mut files: Vec<(SessionFile, Outcome)> =
+        files.into_iter().zip(sizes).map(|(file, size)| (file, size.map(|_| Vec::new()))).collect();
     for (number, outcome) in done {
         let place = pieces.get(number).and_then(|piece| files.get_mut(piece.file));
         let Some((_, all)) = place else { continue };
@@ -156,7 +156,7 @@ enum Next {
 }
 
 /// Hands over the lines of a piece, many at once.
-fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -> io::Result<()> {
+fn each_block(file: &impl ReadAt, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -> io::Result<()> {
     // What has been read and not handed over, and where in the file it begins.
     let mut buffer: Vec<u8> = Vec::new();
     let mut start = piece.from.saturating_sub(1);
@@ -175,10 +175,13 @@ fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -
                     start += end as u64 + 1;
                     skips = false;
                 }
-                None if is_end => return Ok(()),
                 None => {
                     start += buffer.len() as u64;
                     buffer.clear();
+                    // The line that is passed over ends in a later piece, whose own it is to look for that end.
+                    if is_end || start >= piece.to {
+                        return Ok(());
+                    }
                     continue;
                 }
             }
@@ -207,9 +210,10 @@ fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8]) -> Next) -
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::cell::Cell;
+    use std::io::{self, Write as _};
 
-    use super::{Next, Piece, each_block};
+    use super::{Next, Piece, ReadAt, each_block};
 
     #[test]
     fn each_line_is_in_one_piece_wherever_the_pieces_end() {
@@ -230,5 +234,28 @@ mod tests {
             }
             assert_eq!(found, text, "pieces of {size}");
         }
+    }
+
+    /// A file that counts the bytes that are read of it.
+    struct Counted<'a>(&'a [u8], Cell<u64>);
+
+    impl ReadAt for Counted<'_> {
+        fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+            let read = self.0.read_at(buffer, at)?;
+            self.1.set(self.1.get() + read as u64);
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn a_file_without_an_end_of_a_line_is_read_once_whatever_the_number_of_its_pieces() {
+        let bytes = vec![0; 24 << 20];
+        let file = Counted(&bytes, Cell::new(0));
+        let size = 2 << 20;
+        for from in (0..bytes.len() as u64).step_by(2 << 20) {
+            each_block(&file, &Piece { file: 0, from, to: from + size }, |_| Next::More).unwrap();
+        }
+        // The first piece looks for the end of its line as far as lines may reach.
+        assert!(file.1.get() < 3 * bytes.len() as u64, "{} bytes were read", file.1.get());
     }
 }
