@@ -2,6 +2,7 @@
 //!
 //! Called by the screen, the line output and `exec`. A start that cannot save its session says so and goes on.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{io, thread};
@@ -175,7 +176,10 @@ fn hide_variables(journal: &Journal) {
 
 /// Returns the values of variables that sound like secrets.
 pub(super) fn secrets() -> Vec<ApiKey> {
-    let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
+    // One that is no UTF-8 stands in texts as it is shown.
+    let shown = |text: OsString| text.to_string_lossy().into_owned();
+    let variables = std::env::vars_os().map(|(name, value)| (shown(name), shown(value)));
+    let secrets = variables.filter(|(name, value)| holds_a_secret(name, value));
     secrets.map(|(_, value)| ApiKey::new(value)).collect()
 }
 
