@@ -160,8 +160,10 @@ pub const OWN_FILE_BYTES: u64 = 1024 * 1024;
 pub const IGNORE_BYTES: u64 = 256 * 1024;
 /// Ignore rules that a search holds at a time: each may cost 10 KiB of memory.
 pub const IGNORE_RULES: usize = 5_000;
-/// Bytes of a path below which a walk goes no deeper; no system opens a longer one.
+/// Bytes of a path that a model names, and below which a walk goes no deeper; no system opens a longer one.
 pub const WALK_PATH_BYTES: usize = 4_096;
+/// Parts of a path that a model names; each is looked at on its way.
+pub const PATH_PARTS: usize = 256;
 /// `grep`, `glob`: time of one call.
 pub const WALK_TIME: Duration = Duration::from_mins(1);
 /// `grep`, `glob`: directory entries visited by one call in a home directory or in `/`.

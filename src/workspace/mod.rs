@@ -224,6 +224,9 @@ impl Workspace {
 
     /// Finds the real path. The part that exists is resolved by the file system; the rest may only go down.
     fn resolve(&self, path: &str) -> Result<PathBuf, String> {
+        if path.len() > limits::WALK_PATH_BYTES {
+            return Err(format!("the path is longer than {} bytes", limits::WALK_PATH_BYTES));
+        }
         let named = visible_line(path);
         if path.is_empty() {
             return Err("the path is empty".to_owned());
@@ -237,7 +240,10 @@ impl Workspace {
             ));
         }
         let whole = self.root.join(path);
-        let mut parts: Vec<Component<'_>> = whole.components().collect();
+        let mut parts: Vec<Component<'_>> = whole.components().take(limits::PATH_PARTS + 1).collect();
+        if parts.len() > limits::PATH_PARTS {
+            return Err(format!("the path has more than {} parts", limits::PATH_PARTS));
+        }
         let mut missing = Vec::new();
         loop {
             let existing: PathBuf = parts.iter().collect();
