@@ -156,6 +156,8 @@ pub const GLOB_PATHS: usize = 1_000;
 pub const WALK_ENTRIES: usize = 500_000;
 /// Bytes of a file of the user's own that is read whole: configuration, keys, models, system prompt, authorities.
 pub const OWN_FILE_BYTES: u64 = 1024 * 1024;
+/// Profiles of the configuration.
+pub const PROFILES: usize = 1_000;
 /// Bytes of ignore rules (`.gitignore` and the like) that a search holds at a time; what is more is not used.
 pub const IGNORE_BYTES: u64 = 256 * 1024;
 /// Ignore rules that a search holds at a time: each may cost 10 KiB of memory.
@@ -213,7 +215,7 @@ pub const PROJECT_FILES: usize = 100;
 pub const PROJECT_NAMES: usize = 10_000;
 /// Largest file of the user's decisions about projects, bytes.
 pub const STATE_FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// Models that a question about an unknown one names.
+/// Models or profiles that a sentence about an unknown one names.
 pub const MODELS_SHOWN: usize = 20;
 /// Most rules that are kept for a project.
 pub const KEPT_RULES: usize = 200;

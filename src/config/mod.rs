@@ -233,6 +233,9 @@ pub enum ConfigError {
         /// A clause about those that there are.
         known: String,
     },
+    /// There are too many profiles.
+    #[error("the configuration has {0} profiles, more than {most}", most = crate::limits::PROFILES)]
+    Profiles(usize),
     /// A profile cannot be called so.
     #[error("the profile {0:?} needs another name: one without blanks and without /")]
     ProfileName(String),

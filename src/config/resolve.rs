@@ -1,6 +1,6 @@
 //! From the layers to one [`Config`]: who wins, when a model is configured, where the key comes from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError`], one sentence for the user.
-    pub fn resolve(flags: Layer, environment: &Environment, file: Layer) -> Result<Self, ConfigError> {
+    pub fn resolve(flags: Layer, environment: &Environment, mut file: Layer) -> Result<Self, ConfigError> {
         let own = Layer {
             base_url: environment.owned("STEERSMAN_BASE_URL"),
             model: environment.owned("STEERSMAN_MODEL"),
@@ -73,8 +73,12 @@ impl Config {
         let shared_base = environment.get("OPENAI_BASE_URL");
         let shared = Layer { base_url: shared_base.map(str::to_owned), ..Layer::default() };
         let local_ports = local_ports(environment, file.local_ports.as_deref())?;
-        let profiles = file.profile.clone().unwrap_or_default();
         let key_variables = key_variables([&flags, &file]);
+        // Taken out, so that no copy of the file holds all of them.
+        let profiles = file.profile.take().unwrap_or_default();
+        if profiles.len() > limits::PROFILES {
+            return Err(ConfigError::Profiles(profiles.len()));
+        }
 
         // A profile takes the place of every server that is named below it.
         let by_flag = flags.default_profile.as_deref();
@@ -102,10 +106,11 @@ impl Config {
             ModelSource::Embedded { .. } => "demo".to_owned(),
             ModelSource::Server(server) => used.map_or_else(|| source_name(server), str::to_owned),
         };
+        let beside = file.clone().without_server();
         let profiles = profiles
             .iter()
             .filter(|(_, profile)| profile.provider != Some(Provider::Demo))
-            .map(|(name, profile)| (name.clone(), server_of(name, profile, &file, environment)))
+            .map(|(name, profile)| (name.clone(), server_of(name, profile, &beside, environment)))
             .collect();
         let context_window = layers.iter().find_map(|layer| layer.context_window).map(Into::into);
         let merged = flags.or(file);
@@ -178,25 +183,27 @@ fn profile_of(profiles: &BTreeMap<String, Layer>, name: &str) -> Result<Layer, C
         let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
         let known = match names.as_slice() {
             [] => "the configuration has none: add [profile.NAME] to it".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+            names => match names.get(..limits::MODELS_SHOWN) {
+                None => format!("there are {}", names.join(", ")),
+                Some(first) => format!("there are {} and {} more", first.join(", "), names.len() - first.len()),
+            },
         };
         ConfigError::NoProfile { name: name.to_owned(), known }
     })
 }
 
 /// Reads the server of a profile; what is said above all profiles about how to answer holds for it too.
-fn server_of(name: &str, profile: &Layer, file: &Layer, environment: &Environment) -> Result<Server, ConfigError> {
+fn server_of(name: &str, profile: &Layer, beside: &Layer, environment: &Environment) -> Result<Server, ConfigError> {
     if name.is_empty() || name.contains(|c: char| c == '/' || c.is_whitespace()) {
         return Err(ConfigError::ProfileName(name.to_owned()));
     }
     let dialect = profile.provider.and_then(Provider::dialect).unwrap_or_default();
-    let file = file.clone().without_server();
     let mut profile = profile.clone();
     // As a source a service needs no model: it has a list.
     if profile.base_url.is_none() && profile.model.is_none() {
         profile.base_url = Some(server::default_base(dialect).to_owned());
     }
-    server::server(&[&profile, &file], dialect, environment, None)
+    server::server(&[&profile, beside], dialect, environment, None)
 }
 
 /// Returns what a server without a profile is called: the service that it is, else its host.
@@ -224,13 +231,8 @@ fn local_ports(environment: &Environment, file: Option<&[u16]>) -> Result<Vec<u1
 /// Returns the names of all variables that hold keys: those of the services, and those that are named.
 fn key_variables(layers: [&Layer; 2]) -> Vec<String> {
     let named = layers.into_iter().flat_map(Layer::key_variables).cloned();
-    let mut variables: Vec<String> = Vec::new();
-    for name in Service::all_variables().map(str::to_owned).chain(named) {
-        if !variables.contains(&name) {
-            variables.push(name);
-        }
-    }
-    variables
+    let mut seen = HashSet::new();
+    Service::all_variables().map(str::to_owned).chain(named).filter(|name| seen.insert(name.clone())).collect()
 }
 
 fn mode(merged: &Layer) -> Result<Mode, ConfigError> {
