@@ -295,6 +295,8 @@ pub const EVIDENCE_CHARS: usize = 120_000;
 
 /// Deepest nesting of agents that the screen follows.
 pub const AGENT_DEPTH: usize = 64;
+/// Agents that run at which the screen looks in one second for what only time brings.
+pub const AGENTS_LOOKED_AT: usize = 256;
 
 /// Output of a running call that the screen keeps, bytes; its older half goes when there is more.
 pub const PROGRESS_BYTES: usize = 64 * 1024;

@@ -5,6 +5,7 @@
 
 mod markdown;
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -18,6 +19,7 @@ use crate::assets::EXPORT_STYLE as STYLE;
 use crate::details::Details;
 use crate::event::{Outcome, Usage};
 use crate::id::AgentId;
+use crate::limits;
 use crate::price::dollars;
 use crate::summary::{count, seconds, tokens};
 use crate::text::{visible, visible_line};
@@ -44,7 +46,7 @@ pub fn html(parts: &SessionParts, zone: &TimeZone) -> String {
     ));
     page.facts(parts);
     page.push("</header>\n<nav>\n<h2>Agents</h2>\n");
-    page.tree(parts, None);
+    page.tree(parts);
     page.push("</nav>\n<main>\n");
     for (number, agent) in parts.agents.iter().enumerate() {
         page.agent(number, agent);
@@ -106,25 +108,41 @@ impl Page<'_> {
         }
     }
 
-    /// Writes the agents that one spawned, and those below them.
-    fn tree(&mut self, parts: &SessionParts, parent: Option<&AgentId>) {
-        let is_below = |agent: &AgentPart| agent.parent.as_ref() == parent && (parent.is_some() || agent.id.is_main());
-        let below: Vec<(usize, &AgentPart)> =
-            parts.agents.iter().enumerate().filter(|(_, agent)| is_below(agent)).collect();
-        if below.is_empty() {
-            return;
+    /// Writes the agents, each with those that it spawned; what is nested very deeply stands beside its parent.
+    fn tree(&mut self, parts: &SessionParts) {
+        enum Step {
+            Agent(usize, usize),
+            Text(&'static str),
         }
-        self.push("<ul>\n");
-        for (number, agent) in below {
+        let mut below: HashMap<&AgentId, Vec<usize>> = HashMap::new();
+        for (number, agent) in parts.agents.iter().enumerate() {
+            if let Some(parent) = agent.parent.as_ref().filter(|parent| **parent != agent.id && !agent.id.is_main()) {
+                below.entry(parent).or_default().push(number);
+            }
+        }
+        let mut steps = vec![Step::Text("</ul>\n"), Step::Agent(0, 0), Step::Text("<ul>\n")];
+        while let Some(step) = steps.pop() {
+            let (number, depth) = match step {
+                Step::Text(text) => {
+                    self.push(text);
+                    continue;
+                }
+                Step::Agent(number, depth) => (number, depth),
+            };
+            let Some(agent) = parts.agents.get(number) else { continue };
             self.push(&format!("<li><a href=\"#agent-{number}\">{}</a>", escaped(agent.name())));
             let replies = agent.replies().filter(|reply| !reply.is_empty()).count();
             self.element("span", "faint", &format!(" · {replies} {}", if replies == 1 { "reply" } else { "replies" }));
-            if agent.parent.as_ref() != Some(&agent.id) {
-                self.tree(parts, Some(&agent.id));
+            let children = below.remove(&agent.id).unwrap_or_default().into_iter().rev();
+            if children.len() == 0 || depth >= limits::AGENT_DEPTH {
+                self.push("</li>\n");
+                steps.extend(children.map(|child| Step::Agent(child, depth)));
+            } else {
+                self.push("<ul>\n");
+                steps.push(Step::Text("</ul>\n</li>\n"));
+                steps.extend(children.map(|child| Step::Agent(child, depth + 1)));
             }
-            self.push("</li>\n");
         }
-        self.push("</ul>\n");
     }
 
     fn agent(&mut self, number: usize, agent: &AgentPart) {

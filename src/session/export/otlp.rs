@@ -7,6 +7,8 @@
 //! (`docs/gen-ai/gen-ai-spans.md` and `gen-ai-agent-spans.md` at
 //! <https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1>).
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -30,7 +32,8 @@ const ERROR: u8 = 2;
 /// Writes the trace.
 pub fn otlp(parts: &SessionParts) -> Value {
     let session = parts.header.as_ref().map(|header| header.session.as_str()).unwrap_or_default();
-    let mut trace = Trace { parts, session, provider: provider(parts), spans: Vec::new() };
+    let mut trace = Trace { session, provider: provider(parts), spawners: HashMap::new(), spans: Vec::new() };
+    trace.spawners = spawners(parts, &trace);
     for agent in &parts.agents {
         trace.agent(agent);
     }
@@ -48,9 +51,10 @@ pub fn otlp(parts: &SessionParts) -> Value {
 }
 
 struct Trace<'a> {
-    parts: &'a SessionParts,
     session: &'a str,
     provider: &'a str,
+    /// The span of the call that spawned an agent.
+    spawners: HashMap<&'a AgentId, String>,
     spans: Vec<Value>,
 }
 
@@ -99,7 +103,7 @@ struct Span {
 
 impl Trace<'_> {
     fn agent(&mut self, agent: &AgentPart) {
-        let spawner = self.spawner(&agent.id);
+        let spawner = self.spawners.get(&agent.id).cloned();
         let mut turn: Option<Span> = None;
         let mut counts = Counts::default();
         for item in &agent.items {
@@ -209,14 +213,6 @@ impl Trace<'_> {
         }
     }
 
-    /// Returns the span of the call that spawned an agent.
-    fn spawner(&self, child: &AgentId) -> Option<String> {
-        self.parts.agents.iter().find_map(|agent| {
-            let mut calls = agent.replies().flat_map(|reply| &reply.calls);
-            calls.find(|call| call.children.contains(child)).map(|call| self.call_id(&agent.id, call))
-        })
-    }
-
     fn call_id(&self, agent: &AgentId, call: &CallPart) -> String {
         self.id("call", agent, call.id.as_str())
     }
@@ -259,6 +255,19 @@ impl Trace<'_> {
         written["attributes"] = attributes.into();
         self.spans.push(written);
     }
+}
+
+/// Finds the span of the call that spawned each agent; the first one counts.
+fn spawners<'a>(parts: &'a SessionParts, trace: &Trace<'_>) -> HashMap<&'a AgentId, String> {
+    let mut spawners = HashMap::new();
+    for agent in &parts.agents {
+        for call in agent.replies().flat_map(|reply| &reply.calls) {
+            for child in &call.children {
+                spawners.entry(child).or_insert_with(|| trace.call_id(&agent.id, call));
+            }
+        }
+    }
+    spawners
 }
 
 /// Returns the name that the conventions have for the provider of a session. It tells which form the telemetry has, and here

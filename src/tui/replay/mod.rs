@@ -26,7 +26,7 @@ use crate::tui::status::{ModelSource, Status};
 use crate::tui::theme::Themes;
 use crate::tui::timeline::RecordedFacts;
 use crate::tui::transcript::transcript_markdown;
-use crate::tui::update::update;
+use crate::tui::update::{record, update};
 use crate::tui::view::{self, ViewCache};
 
 pub use cast::cast;
@@ -60,10 +60,9 @@ impl ReplayScreen {
 
     /// Takes what the screen got at a time.
     pub fn take(&mut self, at: Timestamp, post: Post) {
-        // What comes back would be done outside, and was done then.
-        let now = at.max(self.app.facts.now);
-        update(&mut self.app, Msg::Tick(now));
-        update(&mut self.app, Msg::Post(post));
+        self.app.facts.now = at.max(self.app.facts.now);
+        self.app.facts.run.agents.tick(self.app.facts.now);
+        record(&mut self.app, post);
     }
 
     /// Returns the rows as text, without blanks at their ends.
@@ -90,6 +89,9 @@ impl ReplayScreen {
 
     /// Draws on a terminal, as the screen's loop does.
     fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) {
+        // Once for all that was taken since the last picture.
+        let now = self.app.facts.now;
+        update(&mut self.app, Msg::Tick(now));
         if let Some(looked) = view::look(&self.app, &mut self.cache) {
             update(&mut self.app, Msg::Looked(looked));
         }

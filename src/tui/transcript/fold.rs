@@ -21,7 +21,7 @@ use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, Chil
 use crate::tui::transcript::cells::Cells;
 use crate::tui::transcript::fold::pieces::Live;
 use crate::tui::transcript::result;
-use crate::{summary, text};
+use crate::{limits, summary, text};
 
 /// A request that is being tried again.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ pub struct Transcript {
     /// The replies that say what was done with such a text.
     answers: HashMap<MessageId, CellId>,
     questions: HashMap<String, CellId>,
+    /// The cells of the sub-agents that have not ended.
+    children: HashMap<AgentId, CellId>,
     /// The tokens that the model can hold.
     window: Option<u64>,
     /// The files that the system prompt was last said to hold.
@@ -360,19 +362,25 @@ impl Transcript {
             let open = self.get(*cell).and_then(|cell| cell.body().call());
             open.is_some_and(|open| Some(&open.id) == call && open.child.is_none())
         };
-        let place = self.open.iter().copied().find(is_its);
-        if let Some(call) = place.and_then(|place| self.change_call(place)) {
+        // The call stands among the last that are open.
+        let place = call.and_then(|_| self.open.iter().rev().take(2 * limits::CALLS_PER_REPLY).copied().find(is_its));
+        let child = agent.id.clone();
+        let place = if let Some((place, call)) = place.and_then(|place| Some((place, self.change_call(place)?))) {
             call.child = Some(agent);
+            place
         } else {
             let place = self.push(Body::Child(agent));
             self.open.push(place);
-        }
+            place
+        };
+        self.children.insert(child, place);
     }
 
     fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
         let is_it = |cell: &&Cell| cell.body().child().is_some_and(|link| link.id == *child);
-        let open = self.open.iter().filter_map(|open| self.get(*open));
-        let Some(id) = open.chain(self.cells.recent().rev()).find(is_it).map(Cell::id) else { return false };
+        let open = self.children.remove(child);
+        let ended = || self.cells.recent().rev().find(is_it).map(Cell::id);
+        let Some(id) = open.or_else(ended) else { return false };
         let Some(cell) = self.cells.get_mut(id.index()) else { return false };
         let message = message.map(|message| text::visible(message).into_owned());
         cell.ended(self.now);

@@ -52,6 +52,7 @@ use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{palette, pause, pending};
 use jiff::Timestamp;
 use post::PostOutcome;
+pub use replay::record;
 
 /// Folds one message in; returns what is to be done outside, in order.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::post::{self, PostOutcome};
 use super::{carry_out, fold};
+use crate::protocol::Post;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::app::{App, Checkpoint, Checkpoints, Replay};
 use crate::tui::effect::PaneEffect;
@@ -295,6 +296,14 @@ fn jump(app: &mut App, to: Jump) {
     go(app, position);
 }
 
+/// Takes what a saved session says at this moment, without what a screen settles once it is drawn.
+pub fn record(app: &mut App, post: Post) {
+    // What comes back would be done outside, and was done then.
+    if let PostOutcome::Changed(_) = post::apply(app, post) {
+        app.pending.follow(&app.facts.run.pending);
+    }
+}
+
 /// Brings the screen to a position: on from where it is, or from where it was kept, whatever is nearer.
 fn go(app: &mut App, position: usize) {
     let Some(replay) = &app.replay else { return };
@@ -318,10 +327,7 @@ fn go(app: &mut App, position: usize) {
         }
         for Step { at, post, .. } in steps {
             app.facts.now = at;
-            // What comes back would be done outside, and was done then.
-            if let PostOutcome::Changed(_) = post::apply(app, post) {
-                app.pending.follow(&app.facts.run.pending);
-            }
+            record(app, post);
             here += 1;
             keep(app, here);
         }

@@ -75,8 +75,11 @@ impl Agents {
     fn pass(&mut self, now: Timestamp) {
         if now.as_second() > self.second {
             self.second = now.as_second();
-            let running: Vec<usize> = self.running.iter().copied().collect();
-            for index in running {
+            // Where very many run, some of them in each second, by turns.
+            let due: Vec<usize> =
+                self.running.range(self.looked_at..).take(limits::AGENTS_LOOKED_AT).copied().collect();
+            self.looked_at = due.last().filter(|_| due.len() == limits::AGENTS_LOOKED_AT).map_or(0, |last| last + 1);
+            for index in due {
                 self.settle(index, now);
             }
         }
@@ -146,7 +149,17 @@ impl Agents {
         if self.nodes[top].totals.running == 0 {
             return Vec::new();
         }
-        self.running.iter().copied().filter(|index| self.path(*index).contains(&top)).collect()
+        // Down to those that run alone; in the order in which the agents came.
+        let (mut found, mut left) = (Vec::new(), vec![top]);
+        while let Some(index) = left.pop() {
+            let node = &self.nodes[index];
+            if node.totals.running > 0 {
+                found.extend(self.running.contains(&index).then_some(index));
+                left.extend(&node.children);
+            }
+        }
+        found.sort_unstable();
+        found
     }
 
     /// Brings everything that follows from an agent into step with it: warnings, sums, revision.
@@ -196,7 +209,11 @@ impl Agents {
         if let Some(index) = self.places.get(id) {
             return *index;
         }
-        let above = parent.and_then(|parent| self.places.get(parent)).copied().unwrap_or(0);
+        let mut above = parent.and_then(|parent| self.places.get(parent)).copied().unwrap_or(0);
+        // What is nested deeper hangs beside its parent, so that no event costs more than that depth.
+        while let Some(higher) = self.nodes[above].above.filter(|_| self.nodes[above].depth >= limits::AGENT_DEPTH) {
+            above = higher;
+        }
         let index = self.nodes.len();
         let parent = &mut self.nodes[above];
         let mut node = AgentNode::new(id.clone(), Some(parent.id.clone()), parent.depth + 1);

@@ -45,8 +45,9 @@ pub struct Agents {
     stale: Vec<usize>,
     /// Those that ended, and from when on a list may leave them out.
     ageing: VecDeque<(Timestamp, usize)>,
-    /// The second that was last looked at for what only time brings.
+    /// The second that was last looked at for what only time brings, and from which place on the next look goes.
     second: i64,
+    looked_at: usize,
     times: ToolTimes,
     revision: Revision,
     /// What tokens cost.
@@ -73,6 +74,7 @@ impl Default for Agents {
             stale: Vec::new(),
             ageing: VecDeque::new(),
             second: i64::MIN,
+            looked_at: 0,
             times: ToolTimes::default(),
             revision: Revision::default(),
             prices: Prices::default(),
