@@ -60,6 +60,28 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     show(text, LineBreaks::Shown)
 }
 
+/// Escapes as `\uXXXX` what a terminal would obey or hide in JSON, and what some readers take for a line end. JSON itself
+/// escapes only the first 32 characters; the value stays the same, and what is written is safe to print.
+pub fn escaped_json(json: String) -> String {
+    // An escaped character stands in a string: JSON itself is of other ones, and between its parts only lines end.
+    let is_escaped = |c: char| c != '\n' && (is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}'));
+    if !json.chars().any(is_escaped) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_escaped(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
 /// Cuts a text of one line to a number of columns, between visible characters, with `…` at the end.
 ///
 /// The text must have passed [`visible_line`]. Reads no more of it than fits.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::event::Outcome;
+use crate::text::escaped_json;
 use crate::tui::terminal::signals::INTERRUPTED;
 
 /// The outcome of a run of the program.
@@ -117,9 +118,9 @@ pub fn print_outcome(outcome: Result<String, String>, failure: Exit) -> Exit {
     Exit::of(outcome.map(|text| print(&text)).map(|()| Exit::Done), failure)
 }
 
-/// Writes what a command found as JSON.
+/// Writes what a command found as JSON that is safe to print.
 pub fn json(found: &impl Serialize) -> Result<String, String> {
-    serde_json::to_string_pretty(found).map(|json| json + "\n").map_err(|error| error.to_string())
+    serde_json::to_string_pretty(found).map(|json| escaped_json(json) + "\n").map_err(|error| error.to_string())
 }
 
 /// Writes a message to standard error, with the program's name before it.

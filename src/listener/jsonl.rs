@@ -4,7 +4,6 @@
 //! longest texts are cut, and the members `cut_bytes` and `cut` say by how much; the answer itself is never cut. A failing writer
 //! does not affect the run: the owner of the writer sees the error there.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Mutex;
 
@@ -18,9 +17,9 @@ use crate::id::AgentId;
 use crate::image::Image;
 use crate::listener::Listener;
 use crate::sync::lock;
+use crate::text::escaped_json;
 #[cfg(feature = "tools")]
 use crate::text::hex;
-use crate::text::is_invisible;
 use crate::{clock, limits};
 
 /// The length up to which a text is never cut, bytes: names, ids, sentences.
@@ -131,7 +130,7 @@ impl JsonLines {
 
     fn write(&self, out: &mut JsonOutput, members: &Map<String, Value>, whole: Whole) {
         let line = match line(members, self.most, whole) {
-            Ok(line) => escape(line) + "\n",
+            Ok(line) => escaped_json(line) + "\n",
             Err(error) => {
                 tracing::error!(%error, "an event has no wire form");
                 return;
@@ -315,25 +314,4 @@ fn size(value: &Value) -> usize {
         Value::Object(members) => members.iter().map(|(name, member)| name.len() + size(member)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
-}
-
-/// Escapes as `\uXXXX` what a terminal would obey or hide, and what some readers take for a line end. JSON itself
-/// escapes only the first 32 characters; the value stays the same, and the line is safe to print.
-fn escape(line: String) -> String {
-    let is_escaped = |c: char| is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}');
-    if !line.chars().any(is_escaped) {
-        return line;
-    }
-    let mut escaped = String::with_capacity(line.len() + 16);
-    for c in line.chars() {
-        if is_escaped(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string cannot fail.
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped
 }

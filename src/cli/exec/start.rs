@@ -19,6 +19,7 @@ use crate::event::{Envelope, Event, Pending, SCHEMA};
 use crate::limits;
 use crate::listener::{JsonLines, Listener};
 use crate::session::stream::{RunRecord, RunResult};
+use crate::text::escaped_json;
 
 /// Checks that a model is configured: a user of `exec` would not notice that the embedded one answers.
 ///
@@ -111,7 +112,7 @@ pub(super) fn end(
 
 /// Returns the result as one line.
 pub(super) fn object(result: &RunResult) -> String {
-    serde_json::to_string(result).unwrap_or_default() + "\n"
+    escaped_json(serde_json::to_string(result).unwrap_or_default()) + "\n"
 }
 
 /// The listener that writes which files a call has changed, behind its result.

@@ -10,6 +10,7 @@ use crate::cli::running::choose::connect;
 use crate::listener::{Listener as _, Terminal};
 use crate::protocol::{Notice, Post};
 use crate::session::socket::Posts;
+use crate::text::escaped_json;
 
 /// Writes until the session ends.
 pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
@@ -28,7 +29,7 @@ fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
             (Post::Notice(Notice::Over(_)), _) => return Ok(()),
             (Post::Envelope(envelope), true) => {
                 let json = serde_json::to_string(envelope).map_err(|error| error.to_string())?;
-                write(&format!("{json}\n"))
+                write(&format!("{}\n", escaped_json(json)))
             }
             (Post::Envelope(envelope), false) => {
                 terminal.on_event(envelope);

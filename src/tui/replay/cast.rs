@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::{ReplayScreen, Replayed};
 use crate::protocol::Post;
+use crate::text::escaped_json;
 
 /// Changes within this time are one picture.
 const FRAME: SignedDuration = SignedDuration::from_millis(100);
@@ -55,7 +56,7 @@ pub fn cast(replayed: Replayed, title: &str, posts: Vec<(Timestamp, Post)>) -> i
         "idle_time_limit": LONGEST_WAIT,
         "title": title,
     });
-    let mut lines = format!("{header}\n");
+    let mut lines = escaped_json(header.to_string()) + "\n";
     let mut posts = posts.into_iter().peekable();
     while let Some((at, post)) = posts.next() {
         screen.take(at, post);
@@ -67,7 +68,7 @@ pub fn cast(replayed: Replayed, title: &str, posts: Vec<(Timestamp, Post)>) -> i
         if !bytes.is_empty() {
             let after = at.duration_since(began).as_secs_f64().max(0.0);
             let line = serde_json::to_string(&(after, "o", String::from_utf8_lossy(&bytes)))?;
-            lines.push_str(&line);
+            lines.push_str(&escaped_json(line));
             lines.push('\n');
         }
     }
