@@ -24,3 +24,5 @@ pub const REMEMBERED_CLIENTS: usize = 256;
 pub const OUTSIDE_PATIENCE: Duration = Duration::from_secs(10);
 /// Time for the clients to take the last before a session ends.
 pub const CLIENT_FAREWELL: Duration = Duration::from_millis(500);
+/// `approve`: longest line that is read as a yes or a no, bytes.
+pub const ANSWER_WORD_BYTES: u64 = 1_024;

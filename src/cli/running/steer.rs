@@ -2,7 +2,7 @@
 //!
 //! Always holds: an approval is sent for the very question that was shown, and `--yes` approves nothing here.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, print_outcome, say};
@@ -10,6 +10,7 @@ use crate::cli::questions::question;
 use crate::cli::running::args::{AnswerArgs, CancelArgs};
 use crate::cli::running::choose::connect;
 use crate::id::AgentId;
+use crate::limits;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
 use crate::session::socket::{Caller, Posts};
 use crate::text::visible_line;
@@ -99,6 +100,7 @@ fn open(caller: &mut Caller) -> Result<Vec<ApprovalRequest>, String> {
 fn confirmed() -> bool {
     let _ = io::stdout().write_all(b"approve? [yes/no] ").and_then(|()| io::stdout().flush());
     let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line);
+    // Whatever a pipe holds, a word is enough.
+    let read = io::stdin().lock().take(limits::ANSWER_WORD_BYTES).read_line(&mut line);
     read.is_ok() && matches!(line.trim(), "y" | "yes")
 }
