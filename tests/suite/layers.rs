@@ -55,6 +55,8 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
+        // A crate of its own, which knows nothing of this one.
+        "seccomp_notify" => &[],
         program if PROGRAM.contains(&program) => {
             &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "skill", "hooks", "host", "session", "tui"]]
         }

@@ -7,6 +7,7 @@ mod grounds;
 mod jobs;
 mod kills;
 mod links;
+mod names;
 mod namespaces;
 mod protected;
 mod record;

@@ -2,6 +2,7 @@
 //! the job, and reaps what loses its parent. When it ends, the kernel kills whatever is left in the namespaces.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -11,10 +12,14 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::process::{DumpableBehavior, Pid, WaitOptions, getegid, geteuid};
 
+use crate::limits;
 use crate::workspace::Network;
 use crate::workspace::sandbox::mounts::Mount;
 use crate::workspace::sandbox::namespaces::{die_with_parent, is_user};
 use crate::workspace::sandbox::view::FileSystemView;
+
+/// The time between two looks at what the job left behind.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// Makes the view of the machine and leaves this process without rights over it.
 ///
@@ -61,6 +66,14 @@ pub(super) fn wait_for(job: u32) -> (Option<i32>, Option<i32>) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return (None, None),
         }
+    }
+}
+
+/// Waits a moment for the end of what the job left behind.
+pub(super) fn wait_for_others() {
+    let until = Instant::now() + limits::LEFTOVER_GRACE;
+    while Instant::now() < until && rustix::process::wait(WaitOptions::NOHANG).is_ok() {
+        std::thread::sleep(LOOK);
     }
 }
 

@@ -6,9 +6,10 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::protected::ProtectedPlaces;
 use crate::workspace::sandbox::mounts::{self, Mount};
 use crate::workspace::sandbox::{GIT_CONFIG, SandboxResources};
 use crate::workspace::{Job, Network};
@@ -32,6 +33,9 @@ pub(super) const INIT: &str = "--init";
 /// The argument before the number of the descriptor that becomes the job's input.
 pub(super) const INPUT: &str = "--input";
 
+/// The argument that makes this program answer the system calls of the job. The directory whose lock it takes follows.
+pub(super) const SUPERVISE: &str = "--supervise";
+
 /// The parsed arguments of the sub-command.
 #[derive(Debug, Default)]
 struct InnerArguments {
@@ -49,6 +53,8 @@ struct InnerArguments {
     temp: Option<PathBuf>,
     git_config: Option<PathBuf>,
     network: Network,
+    /// Whose lock the supervisor takes, and what it protects; nothing supervises the job without.
+    supervised: Option<(PathBuf, ProtectedPlaces)>,
     argv: Vec<OsString>,
 }
 
@@ -69,12 +75,23 @@ enum Stage {
 
 /// Returns the arguments for a job whose mounts are made, from its temporary directory on.
 pub(super) fn within_mounts(own: &SandboxResources, job: &Job) -> Vec<OsString> {
-    let mut line: Vec<OsString> = vec!["--tmp".into(), mounts::temp(own, job).into()];
+    let temp = mounts::temp(own, job);
+    let mut line: Vec<OsString> = vec!["--tmp".into(), temp.clone().into()];
+    supervised(own, job, &temp, &mut line);
     line.extend(["--git-config", GIT_CONFIG].map(OsString::from));
     network(job.confinement.network, &mut line);
     line.push("--".into());
     line.extend(job.argv.iter().cloned());
     line
+}
+
+/// Adds the arguments that say what the supervisor of the job protects, if the kernel lets this program supervise it.
+pub(super) fn supervised(own: &SandboxResources, job: &Job, temp: &Path, line: &mut Vec<OsString>) {
+    if own.unsupervised.is_none() {
+        let locked = job.confinement.writable.first().and_then(|root| root.canonicalize().ok());
+        line.extend([SUPERVISE.into(), locked.unwrap_or_else(|| temp.to_owned()).into()]);
+        line.extend(own.protected(job, temp).arguments());
+    }
 }
 
 /// Adds the argument for a network.
@@ -89,7 +106,7 @@ pub(super) fn network(network: Network, line: &mut Vec<OsString>) {
 /// the job runs in namespaces that this process waits for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let order = match read(args.iter().cloned()) {
+    let mut order = match read(args.iter().cloned()) {
         Ok(order) => order,
         Err(sentence) => return failed(&sentence),
     };
@@ -101,9 +118,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(input) => input.unwrap_or_else(Stdio::null),
         Err(error) => return failed(&format!("the input of the job: {error}")),
     };
-    if let Err(sentence) = confine(&order) {
-        return failed(&sentence);
-    }
+    let supervised = order.supervised.take();
+    let sockets = match confine(&order) {
+        Ok(families) => families,
+        Err(sentence) => return failed(&sentence),
+    };
     let mut command = Command::new(program);
     command.args(arguments).env_remove("TMP").env_remove("TEMP");
     if let Some(temp) = &order.temp {
@@ -115,12 +134,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     {
         command.env(GIT_CONFIG_VARIABLE, config);
     }
-    let error = match order.place {
-        Stage::First(..) => match command.stdin(input).spawn() {
-            Ok(child) => return end(child.id()),
-            Err(error) => error,
-        },
-        Stage::Machine | Stage::Inside | Stage::Outside => command.exec(),
+    if let Stage::First(..) = order.place {
+        command.stdin(input);
+    }
+    let error = match start(command, order.place, supervised, sockets) {
+        Ok(code) => return code,
+        Err(StartError::Confinement(sentence)) => return failed(&sentence),
+        Err(StartError::Program(error)) => error,
     };
     say(&format!("{} cannot be started: {error}", program.to_string_lossy()));
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
@@ -148,6 +168,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             Some("--chdir") => order.cwd = Some(path()?),
             Some("--expect") => order.expected.push((path()?.into(), path()?)),
             Some("--network") => order.network = Network::On,
+            Some(SUPERVISE) => order.supervised = Some((path()?, ProtectedPlaces::default())),
             Some(INPUT) => {
                 let number = args.next().and_then(|number| number.to_str()?.parse().ok());
                 order.input = Some(number.ok_or("the number of the input is missing")?);
@@ -166,6 +187,10 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
                 return Ok(order);
             }
             flag => {
+                if let (Some(role), Some((_, places))) = (ProtectedPlaces::role_of(&arg), &mut order.supervised) {
+                    places.add(role, &path()?);
+                    continue;
+                }
                 let mount = flag.and_then(|flag| Mount::read(flag, || args.next().map(PathBuf::from)));
                 order.mounts.push(mount.ok_or_else(|| format!("{} is not understood", arg.to_string_lossy()))?);
             }
@@ -191,12 +216,21 @@ fn job_input(number: i32) -> io::Result<Stdio> {
     Ok(opened.into())
 }
 
+/// The error when a job was not started.
+pub(super) enum StartError {
+    /// It cannot be confined; one sentence.
+    Confinement(String),
+    /// Its program cannot be started.
+    Program(io::Error),
+}
+
+/// Confines this process but for its system calls; returns the kinds of socket that the job may open.
 #[cfg(target_os = "linux")]
-fn confine(order: &InnerArguments) -> Result<(), String> {
+fn confine(order: &InnerArguments) -> Result<Vec<i32>, String> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
     use crate::workspace::sandbox::landlock::{self, UnixSockets};
-    use crate::workspace::sandbox::{expected_mount, init, seccomp};
+    use crate::workspace::sandbox::{expected_mount, init};
 
     let describe = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(describe)?;
@@ -222,7 +256,32 @@ fn confine(order: &InnerArguments) -> Result<(), String> {
         families.push(libc::AF_UNIX);
         families.extend(inet);
     }
-    seccomp::confine(&families)
+    Ok(families)
+}
+
+/// Starts the job, with system calls taken from it; returns its exit code unless the job takes the place of this process.
+#[cfg(target_os = "linux")]
+fn start(
+    mut command: Command,
+    place: Stage,
+    supervised: Option<(PathBuf, ProtectedPlaces)>,
+    sockets: Vec<i32>,
+) -> Result<u8, StartError> {
+    use crate::workspace::sandbox::{seccomp, supervisor};
+
+    let confine = move || seccomp::confine(&sockets);
+    let job = match (supervised, place) {
+        (Some((locked, places)), _) => supervisor::start(command, places, &locked, confine)?,
+        (None, Stage::First(..)) => {
+            confine().map_err(StartError::Confinement)?;
+            command.spawn().map_err(StartError::Program)?.id()
+        }
+        (None, Stage::Machine | Stage::Inside | Stage::Outside) => {
+            confine().map_err(StartError::Confinement)?;
+            return Err(StartError::Program(command.exec()));
+        }
+    };
+    Ok(end(job, place))
 }
 
 #[cfg(target_os = "linux")]
@@ -233,14 +292,40 @@ fn make_namespaces(args: Vec<OsString>, network: Network) -> Result<u8, String> 
     namespaces::run(args.into_iter().skip(1), network)
 }
 
+/// Waits for the end of the job; returns its exit code.
 #[cfg(target_os = "linux")]
-fn end(job: u32) -> u8 {
-    let (code, signal) = crate::workspace::sandbox::init::wait_for(job);
+fn end(job: u32, place: Stage) -> u8 {
+    use crate::workspace::sandbox::init;
+
+    match place {
+        // Nobody else looks at the streams of the job, whose ends are to be seen.
+        Stage::Machine | Stage::Inside => {
+            let _ = release_streams();
+        }
+        Stage::First(..) | Stage::Outside => {}
+    }
+    let (code, signal) = init::wait_for(job);
+    if let Stage::Machine = place {
+        // What it left behind on the machine gets the moment that its guard gives it, and writes its last words.
+        init::wait_for_others();
+        if let Some(signal) = signal {
+            let _ = nix::sys::signal::SigSet::all().thread_unblock();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    }
     exit_code(code, signal)
 }
 
+#[cfg(target_os = "linux")]
+fn release_streams() -> Result<(), rustix::io::Errno> {
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)
+}
+
 #[cfg(not(target_os = "linux"))]
-fn confine(_: &InnerArguments) -> Result<(), String> {
+fn confine(_: &InnerArguments) -> Result<Vec<i32>, String> {
     Err("this system has none".to_owned())
 }
 
@@ -250,8 +335,8 @@ fn make_namespaces(_: Vec<OsString>, _: Network) -> Result<u8, String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn end(_: u32) -> u8 {
-    FAILED
+fn start(_: Command, _: Stage, _: Option<(PathBuf, ProtectedPlaces)>, _: Vec<i32>) -> Result<u8, StartError> {
+    Err(StartError::Confinement("this system has none".to_owned()))
 }
 
 fn failed(sentence: &str) -> u8 {

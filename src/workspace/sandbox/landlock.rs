@@ -1,9 +1,8 @@
 //! Landlock: the command line of the hidden sub-command that gives its own rights away, and the giving away itself.
 //!
-//! Rights can only be given to whole trees, so nothing within the workspace is closed, and around what is covered elsewhere
-//! each neighbour gets its own;
-//! [`crate::workspace::snapshot`] looks after what must not change. Paths can still be looked at from outside (that
-//! they exist, their owner and size), not opened.
+//! Rights can only be given to whole trees: around what is covered elsewhere each neighbour gets its own, and within the
+//! workspace nothing is closed here; `supervisor` closes what must not change. Paths can still be looked at from outside
+//! (that they exist, their owner and size), not opened.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -56,6 +55,7 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
     for path in may.writable.iter().chain(&repositories).chain([&temp]) {
         line.extend(["--rw".into(), path.into()]);
     }
+    inner::supervised(own, job, &temp, &mut line);
     line.extend(["--tmp".into(), temp.into(), "--git-config".into(), git_config.into()]);
     inner::network(may.network, &mut line);
     line.push("--".into());

@@ -9,14 +9,20 @@
 //! own), and what it may read the model may see. With the network on, the machine's own servers are in reach.
 //! Landlock besides: a job sees which processes and files there are (not what is in them); sockets that have a path are
 //! closed only by refusing sockets of that family altogether before Linux 7.1; signals to other processes of the user
-//! pass before Linux 6.12; what must not change is compared after the job, not kept from changing
-//! ([`crate::workspace::snapshot`]).
+//! pass before Linux 6.12.
+//!
+//! Names that are protected ([`crate::protected`]) cannot be written in any of them, those that do not exist yet included:
+//! this program carries out the job's calls that change names (`supervisor`). Where the kernel has no notifications of
+//! system calls for that (before Linux 5.14, or where another supervisor stands around this program)
+//! [`Sandbox::closes_names`] says so, and they can be written.
 //!
 //! # Where things are
 //!
 //! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
 //!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; stories:
 //!   `sandbox.rs`, `tests/fixtures/sandbox_probes.py`
+//! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; stories: `sandbox/names.rs`,
+//!   `tests/fixtures/protected_names.py`
 
 mod bubblewrap;
 #[cfg(target_os = "linux")]
@@ -35,6 +41,8 @@ mod probe;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(target_os = "linux")]
+mod supervisor;
+#[cfg(target_os = "linux")]
 mod view;
 
 use std::ffi::OsString;
@@ -43,6 +51,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::protected::{DirectoryRole, ProtectedPlaces};
 use crate::temporary::TemporaryDirectory;
 use crate::workspace::snapshot::Cover;
 use crate::workspace::{Job, programs};
@@ -118,6 +127,8 @@ struct SandboxResources {
     directory: TemporaryDirectory,
     /// Why a better sandbox does not work here; empty when there is none.
     passed_over: String,
+    /// Why no supervisor answers the system calls of jobs that change names; `None` when one does.
+    unsupervised: Option<String>,
 }
 
 impl Sandbox {
@@ -203,6 +214,20 @@ impl Sandbox {
         }
     }
 
+    /// Returns whether no job can change a protected name, those that do not exist yet included.
+    pub fn closes_names(&self) -> bool {
+        self.why_names_are_open().is_none()
+    }
+
+    /// Returns why jobs can change protected names: the kernel does not let this program answer their system calls, or
+    /// nothing is confined.
+    pub fn why_names_are_open(&self) -> Option<&str> {
+        match &self.0 {
+            SandboxState::Confined(_, own) => own.unsupervised.as_deref(),
+            SandboxState::None { why } => Some(why),
+        }
+    }
+
     /// Returns how the sandbox protects files from a job; `None` when nothing is confined.
     pub fn cover(&self) -> Option<Cover> {
         match self.0 {
@@ -235,15 +260,30 @@ impl Mechanism {
 }
 
 impl SandboxResources {
-    fn new(around: &Surroundings, passed_over: String) -> io::Result<Self> {
+    fn new(around: &Surroundings, passed_over: String, unsupervised: Option<String>) -> io::Result<Self> {
         let directory = TemporaryDirectory::new_in(&std::env::temp_dir(), "tmp")?;
         let mut around = around.clone();
         around.home = around.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
         around.program = around.program.canonicalize()?;
-        let own = Self { around, directory, passed_over };
+        let own = Self { around, directory, passed_over, unsupervised };
         fs::create_dir(own.temp())?;
         fs::write(own.git_config(), "")?;
         Ok(own)
+    }
+
+    /// Returns the places that no job may change, where `temp` is its temporary directory.
+    fn protected(&self, job: &Job, temp: &Path) -> ProtectedPlaces {
+        let mut protected = ProtectedPlaces::default().with(DirectoryRole::Free, temp);
+        for root in job.confinement.writable.iter().filter_map(|root| root.canonicalize().ok()) {
+            protected.add(DirectoryRole::Writable, &root);
+        }
+        for repository in places::repositories(&job.confinement.writable) {
+            protected.add(DirectoryRole::Repository, &repository);
+        }
+        if let Some(home) = &self.around.home {
+            protected.add(DirectoryRole::Home, home);
+        }
+        protected
     }
 
     /// Returns the temporary directory that the jobs of this session share.
@@ -270,9 +310,24 @@ fn linux(kind: Mechanism) -> Result<Mechanism, String> {
     if cfg!(target_os = "linux") { Ok(kind) } else { Err("it is a part of Linux".to_owned()) }
 }
 
-/// Runs something that does nothing in a sandbox.
+/// Tries a sandbox, with a supervisor if the kernel allows one.
 async fn works(kind: Mechanism, around: &Surroundings, passed_over: String) -> Result<Sandbox, String> {
-    let own = Arc::new(SandboxResources::new(around, passed_over).map_err(|error| error.to_string())?);
+    match attempt(kind.clone(), around, passed_over.clone(), None).await {
+        // For the supervisor's sake, or for the same reason again.
+        Err(why) => attempt(kind, around, passed_over, Some(why.clone())).await.map_err(|_| why),
+        works => works,
+    }
+}
+
+/// Runs something that makes and removes a file in a sandbox.
+async fn attempt(
+    kind: Mechanism,
+    around: &Surroundings,
+    passed_over: String,
+    unsupervised: Option<String>,
+) -> Result<Sandbox, String> {
+    let own = SandboxResources::new(around, passed_over, unsupervised).map_err(|error| error.to_string())?;
+    let own = Arc::new(own);
     let sandbox = Sandbox(SandboxState::Confined(kind, Arc::clone(&own)));
     let line = sandbox.wrap(&probe::job(&own.temp())).map_err(|error| error.to_string())?;
     // What a command has left behind must not say whether it is confined.

@@ -15,7 +15,7 @@ use crate::workspace::{Confinement, Job, programs};
 
 pub(super) fn job(cwd: &Path) -> Job {
     Job {
-        argv: vec!["true".into()],
+        argv: ["sh", "-c", "echo > \"$TMPDIR/probe\" && rm \"$TMPDIR/probe\""].map(Into::into).to_vec(),
         cwd: cwd.to_owned(),
         environment: Vec::new(),
         confinement: Confinement { readable: Vec::new(), writable: vec![cwd.to_owned()], ..Confinement::default() },

@@ -137,7 +137,7 @@ async fn the_job_sees_only_its_processes_and_cannot_look_into_the_first() {
     let grounds = Grounds::new();
     let Some(sandbox) = grounds.sandbox(SandboxChoice::Namespaces).await else { return };
     let numbers = grounds.works(&sandbox, "echo /proc/[0-9]*").await;
-    assert_eq!(numbers, "/proc/1 /proc/2\n");
+    assert_eq!((numbers.starts_with("/proc/1 /proc/"), numbers.matches("/proc/").count()), (true, 2), "{numbers}");
     let (ended, output) = grounds.run(&sandbox, &grounds.shell("cat /proc/1/mem /proc/1/environ")).await;
     assert_ne!(ended.code, Some(0), "{output}");
     assert_eq!(output.matches("denied").count(), 2, "{output}");
