@@ -1,5 +1,6 @@
 //! The built program, started with an empty environment and a home directory of its own.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -42,10 +43,14 @@ impl Program {
     }
 
     /// Gives it so much address space, KiB: what takes more ends it. Goes before everything else.
-    pub fn within_memory(mut self, kib: u64) -> Self {
+    pub fn within_memory(self, kib: u64) -> Self {
+        self.behind(&format!("ulimit -v {kib}; exec \"$0\" \"$@\""))
+    }
+
+    /// Lets a shell start it, whose script ends with `exec "$0" "$@"`. Goes before everything else.
+    pub fn behind(mut self, script: &str) -> Self {
         let mut limited = Command::new("/bin/sh");
-        let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
-        limited.args(["-c", &script]).arg(self.command.get_program());
+        limited.args(["-c", script]).arg(self.command.get_program());
         limited.env_clear();
         for (name, value) in self.command.get_envs() {
             limited.env(name, value.unwrap_or_default());
@@ -68,8 +73,20 @@ impl Program {
         self
     }
 
-    /// Sets a variable.
-    pub fn env(mut self, name: &str, value: &str) -> Self {
+    /// Adds an argument, which need not be UTF-8.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Lets it work in another directory.
+    pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// Sets a variable; neither name nor value need be UTF-8.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
@@ -126,7 +143,12 @@ impl Program {
     }
 
     /// Runs it to its end, which must come within this time.
-    pub fn output_within(mut self, time: Duration) -> Output {
+    pub fn output_within(self, time: Duration) -> Output {
+        self.output_with_home_within(time).0
+    }
+
+    /// Runs it to its end, which must come within this time, and returns its home with what it left there.
+    pub fn output_with_home_within(mut self, time: Duration) -> (Output, TempDir) {
         let child = self.command.spawn().unwrap();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         let (end, ended) = channel();
@@ -135,7 +157,7 @@ impl Program {
             let _ = kill_process(pid, Signal::KILL);
             panic!("it does not end");
         };
-        output.unwrap()
+        (output.unwrap(), self.home)
     }
 
     /// Starts it, to be steered by the test.

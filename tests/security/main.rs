@@ -1,0 +1,9 @@
+//! What an attacker can try on the real program: floods and bombs, a start in odd surroundings, and the kinds of holes that
+//! others' hosts had, under each sandbox that the machine has.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod advisories;
+mod bounds;
+mod surroundings;
