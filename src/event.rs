@@ -368,6 +368,8 @@ pub enum Event {
         /// One sentence.
         text: String,
     },
+    /// The user closed a task that had no answer; the next text begins one.
+    TaskClosed {},
     /// The history was emptied except for the system prompt.
     Reset {},
     /// One message as it was appended (session log only).

@@ -299,6 +299,7 @@ impl AgentBuilder {
             answer_stage: AnswerStage::default(),
             finish: None,
             turns: 0,
+            task_open: None,
             round: 0,
             steps: 0,
             unseen: Vec::new(),

@@ -53,11 +53,12 @@ impl TurnInput {
 
 /// The point of a turn at which a user message enters.
 pub(super) enum DeliveryPoint {
-    TurnStart,
-    /// After the result of this tool; `None` where the message cut a reply.
-    MidLoop {
-        after: Option<String>,
+    TurnStart {
+        /// Whether an earlier turn left its task open, to which the message adds.
+        goes_on: bool,
     },
+    /// After the result of this tool; `None` where the message cut a reply.
+    MidLoop { after: Option<String> },
     /// Behind a summary, before the request of the same round.
     BehindSummary,
 }
@@ -69,7 +70,7 @@ impl Agent {
         let (listeners, interloper) = (self.listeners.clone(), self.handles.interloper.clone());
         let mut waiting = Undelivered { inputs: inputs.into(), listeners, interloper };
         // The hooks hear of the session before they hear of its first text.
-        if let DeliveryPoint::TurnStart = point {
+        if let DeliveryPoint::TurnStart { .. } = point {
             self.ask_about_session().await?;
         }
         let (mut result, mut forbidden, mut delivered) = (Ok(()), None, 0);
@@ -90,7 +91,7 @@ impl Agent {
             }
         }
         match (forbidden, point) {
-            (Some(why), DeliveryPoint::TurnStart) if delivered == 0 => result.and(Err(RunError::Hook(why))),
+            (Some(why), DeliveryPoint::TurnStart { .. }) if delivered == 0 => result.and(Err(RunError::Hook(why))),
             _ => result,
         }
     }
@@ -103,8 +104,11 @@ impl Agent {
         self.tree.context.keep_images(&images);
         self.history.push_user_about(content, images, UserAbout::Text(about));
         self.unseen.extend(injection.clone());
+        if kind.asks_for_work() {
+            self.task_open = Some(true);
+        }
         let (mid_loop, after) = match point {
-            DeliveryPoint::TurnStart => (false, None),
+            DeliveryPoint::TurnStart { .. } => (false, None),
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
             DeliveryPoint::BehindSummary => (true, None),
         };
@@ -178,12 +182,12 @@ impl Agent {
         self.notify_history();
     }
 
-    /// Returns what is sent for a text, and what is known of it. The task that begins a turn needs no frame.
+    /// Returns what is sent for a text, and what is known of it. A task needs no frame.
     fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
         let TurnInput { text, injection, kind, scope, during, met, .. } = input;
-        let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart);
+        let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart { goes_on: false });
         let round = match point {
-            DeliveryPoint::TurnStart => 1,
+            DeliveryPoint::TurnStart { .. } => 1,
             DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
             DeliveryPoint::BehindSummary => self.round,
         };
@@ -195,7 +199,7 @@ impl Agent {
             (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary, Some(during), Some(interloper)) => {
                 SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
             }
-            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary | DeliveryPoint::TurnStart, _, _) => {
+            (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary | DeliveryPoint::TurnStart { .. }, _, _) => {
                 SentWhen::BeforeTurn
             }
         };

@@ -242,7 +242,7 @@ impl Agent {
         point: &DeliveryPoint,
     ) -> Result<Result<Vec<String>, String>, RunError> {
         // The task of a sub-agent is no text of the user.
-        let is_task = !self.id.is_main() && matches!(point, DeliveryPoint::TurnStart);
+        let is_task = !self.id.is_main() && matches!(point, DeliveryPoint::TurnStart { .. });
         if is_task {
             return Ok(Ok(Vec::new()));
         }

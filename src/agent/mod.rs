@@ -159,6 +159,8 @@ pub struct Agent {
     /// Why the last reply of the running turn ended.
     finish: Option<Finish>,
     turns: u32,
+    /// Whether the task waits for an answer; `None` where only the conversation tells it.
+    task_open: Option<bool>,
     /// The round of the running turn.
     round: u32,
     /// Tool calls of the running turn so far, also without a budget.
@@ -332,6 +334,22 @@ impl Agent {
         self.synth_answer.as_deref().or_else(|| self.history.last_assistant_content())
     }
 
+    /// Returns whether the task waits for an answer: its turn runs, was cancelled, failed, or lost its process. The next
+    /// message adds to such a task, unless its kind is `instead`.
+    pub fn is_task_open(&self) -> bool {
+        self.task_open.unwrap_or_else(|| UserTexts::of(self.history.messages()).is_open())
+    }
+
+    /// Closes the open task, so that the next message begins one; false when none is open.
+    pub fn close_task(&mut self) -> bool {
+        let was_open = self.is_task_open();
+        if was_open {
+            self.task_open = Some(false);
+            self.listeners.emit(Event::TaskClosed {});
+        }
+        was_open
+    }
+
     /// Returns whether the answer of the last turn came from the rescue.
     pub fn synthesized(&self) -> bool {
         self.synth_answer.is_some()
@@ -354,6 +372,7 @@ impl Agent {
     /// Empties the conversation except for the system prompt: tools and listeners stay, the controls are reset.
     pub fn reset(&mut self) -> &mut Self {
         self.history = History::new(&self.system_prompt);
+        self.task_open = None;
         self.context_size.forget();
         self.compact_from = 0;
         self.session_start = Some(SessionStart::Clear);

@@ -7,9 +7,10 @@ use crate::message::Message;
 
 impl Agent {
     /// Goes on with recorded messages, behind a number of turns. What is missing among them is closed, so that the history
-    /// can be sent; without any it begins anew.
+    /// can be sent; without any it begins anew. Whether the task is open the messages tell.
     pub fn resume(&mut self, recorded: &[Message], turns: u32) {
         self.turns = turns;
+        self.task_open = None;
         if recorded.is_empty() {
             return;
         }
@@ -38,6 +39,11 @@ impl Agent {
             self.notify_replaced();
         }
         self.publish_context();
+    }
+
+    /// Goes on with a task that is known to be open or closed.
+    pub(crate) fn resume_task(&mut self, open: Option<bool>) {
+        self.task_open = open;
     }
 }
 

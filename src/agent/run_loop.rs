@@ -164,7 +164,8 @@ impl Agent {
         self.deliver_job_notes().await;
         self.deliver_agent_notes();
         self.deliver_hook_context();
-        self.deliver_all(inputs, &DeliveryPoint::TurnStart).await?;
+        let goes_on = self.is_task_open();
+        self.deliver_all(inputs, &DeliveryPoint::TurnStart { goes_on }).await?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
@@ -178,7 +179,10 @@ impl Agent {
     /// Emits how a turn ended, and leaves a history that can be sent.
     fn end_turn(&mut self, turn: u32, result: &Result<Outcome, RunError>) {
         let (outcome, message) = match result {
-            Ok(outcome) => (*outcome, None),
+            Ok(outcome) => {
+                self.task_open = Some(false);
+                (*outcome, None)
+            }
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(NotRunReason::Cancelled);
                 self.handles.compaction_request.take();

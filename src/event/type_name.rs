@@ -58,6 +58,7 @@ impl Event {
             Self::JobStarted(_) => "job_started",
             Self::JobOutput { .. } => "job_output",
             Self::JobEnded(_) => "job_ended",
+            Self::TaskClosed {} => "task_closed",
             Self::Reset {} => "reset",
             Self::History { .. } => "history",
             Self::Extension { .. } => "extension",

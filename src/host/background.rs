@@ -60,12 +60,15 @@ pub(super) struct Due {
     pub resets: usize,
     /// Whether the request that failed is to be sent again.
     pub retry: bool,
+    /// Whether the open task is to be closed.
+    pub closes_task: bool,
 }
 
 impl Due {
     pub(super) fn add(&mut self, more: Self) {
         self.resets += more.resets;
         self.retry |= more.retry;
+        self.closes_task |= more.closes_task;
     }
 }
 
@@ -101,6 +104,7 @@ impl BackgroundTasks {
             match command {
                 Command::Reset => due.resets += 1,
                 Command::Retry => due.retry = true,
+                Command::CloseTask => due.closes_task = true,
                 Command::Compact(words) => self.wish.ask(words),
                 Command::SwitchModel(name) => self.switch(&name),
                 Command::ListModels => self.list_models(),

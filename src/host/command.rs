@@ -18,6 +18,8 @@ pub enum Command {
     Compact(Option<String>),
     /// Send the request again that failed.
     Retry,
+    /// Close the task that has no answer; of a turn that runs when that has ended.
+    CloseTask,
     /// Ask the server for its models; the answer is [`crate::host::Notice::Models`].
     ListModels,
     /// Find out whether the model takes images; the answer is [`crate::host::Notice::Images`].

@@ -285,6 +285,7 @@ impl Handle {
             Command::SwitchModel(_)
             | Command::Compact(_)
             | Command::Retry
+            | Command::CloseTask
             | Command::ListModels
             | Command::CheckImages => Vec::new(),
         };

@@ -35,6 +35,8 @@ pub struct Resumed {
     pub messages: Vec<Message>,
     /// The sub-agents that can go on.
     pub agents: FinishedAgents,
+    /// Whether the task of the main agent waits for an answer; `None` where only the conversation tells it.
+    pub task_open: Option<bool>,
     /// What happened and was not told yet, for a screen to show again.
     pub envelopes: Vec<Envelope>,
     /// Sentences for the user about how it was read.
@@ -60,6 +62,7 @@ impl Resumed {
             agent.listeners().emit_as(of, parent, event);
         }
         agent.resume(&self.messages, self.numbers.turns);
+        agent.resume_task(self.task_open);
         continuations.take_over(self.agents);
         if let Some(rules) = self.rules {
             agent.rules().take_over(rules);

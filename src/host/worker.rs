@@ -227,7 +227,11 @@ impl Worker {
                         let outcome = Err(reason.clone());
                         self.handle.notice(Notice::ModelSwitch { name, outcome });
                     }
-                    Command::Reset | Command::Retry | Command::Compact(_) | Command::CheckImages => {}
+                    Command::Reset
+                    | Command::Retry
+                    | Command::CloseTask
+                    | Command::Compact(_)
+                    | Command::CheckImages => {}
                 }
             }
             tokio::select! {
@@ -320,6 +324,9 @@ impl SideWork for SessionWork {
             for _ in 0..std::mem::take(&mut self.due).resets {
                 self.handle.interloper().unbar();
             }
+        }
+        if std::mem::take(&mut self.due.closes_task) && !agent.close_task() {
+            self.handle.notice(Notice::Info("no task is open: your next text begins one".to_owned()));
         }
         let retries = std::mem::take(&mut self.due.retry);
         // A turn makes room itself, before its first request.

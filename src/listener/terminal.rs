@@ -259,6 +259,7 @@ impl Terminal {
                     self.note(&summary::one_line(note));
                 }
             }
+            Event::TaskClosed {} => self.note("the task is closed: the next text begins one"),
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
         }
@@ -357,6 +358,7 @@ impl Listener for Terminal {
             | Event::HookRan(_)
             | Event::JobStarted(_)
             | Event::JobEnded(_)
+            | Event::TaskClosed {}
             | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {

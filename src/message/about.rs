@@ -60,7 +60,7 @@ pub struct UserText {
     pub turn: u32,
     /// The first round of that turn whose request has it; 0 where that is not known.
     pub round: u32,
-    /// Whether it is the task that the turn began with, or a part of it.
+    /// Whether a turn and its task began with it: a text that came while a task was open began none.
     pub begins_turn: bool,
 }
 

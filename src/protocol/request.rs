@@ -193,6 +193,8 @@ pub enum Request {
     },
     /// Send the request again that failed, in a turn without a new message.
     Retry,
+    /// Close the task of the main agent that has no answer; the next text begins one.
+    CloseTask,
     /// List the files that tools changed since this message, and what would become of each before a branch from there.
     PreviewRewind {
         /// The message.

@@ -192,6 +192,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Context { .. }
         | Request::PreviewRewind { .. }
         | Request::Retry
+        | Request::CloseTask
         | Request::KeepDrafts { .. }
         | Request::Undo { .. }
         | Request::ChangeRule { .. }

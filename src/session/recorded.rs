@@ -75,6 +75,7 @@ impl RecordedClient {
             | Request::SwitchModel { .. }
             | Request::ListModels
             | Request::Retry
+            | Request::CloseTask
             | Request::Resume
             | Request::NeverAskIfTrue => {
                 lock(&self.answers).push(Post::Notice(Notice::Info(why)));

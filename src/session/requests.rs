@@ -163,6 +163,7 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         Request::Compact { words } => return ask_worker(handle, Command::Compact(words)),
         Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
         Request::Retry => return ask_worker(handle, Command::Retry),
+        Request::CloseTask => return ask_worker(handle, Command::CloseTask),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
         Request::CheckImages => return ask_worker(handle, Command::CheckImages),
         Request::ReadImage { digest } => Reply::Image { image: handle.context().image(&digest), digest },

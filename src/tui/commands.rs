@@ -106,6 +106,8 @@ pub enum Verb {
     Branch,
     /// Sends the request again that failed.
     Retry,
+    /// Closes the task that has no answer.
+    Done,
     /// Takes back what the tools of the last turn changed.
     Undo,
     /// Sends a text to be delivered now.
@@ -303,6 +305,13 @@ pub const COMMANDS: &[Command] = &[
         "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
     ),
     row(Verb::Retry, "/retry", Nothing, "Alt+T", "send the request again that failed"),
+    row(
+        Verb::Done,
+        "/done",
+        Nothing,
+        "",
+        "close the open task; without it your next text adds to a task that was stopped or failed",
+    ),
     row(Verb::Compact, "/compact [WORDS]", Any, "Alt+C", "summarise older rounds; the words say what to keep in mind"),
     row(
         Verb::Context,

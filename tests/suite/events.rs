@@ -27,7 +27,7 @@ fn read_call() -> ToolCall {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 48] = [
+const TYPES: [&str; 49] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -57,6 +57,7 @@ const TYPES: [&str; 48] = [
     "compacted",
     "context_size",
     "notice",
+    "task_closed",
     "reset",
     "history",
     "extension",

@@ -122,9 +122,9 @@ fn texts_that_a_failed_turn_holds_back_are_counted() {
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).keys("more<enter>");
     stage.pause().turn_ended("", Outcome::Failed, Some("HTTP 500"));
-    says(&mut stage, "→ starts a turn with the 1 pending");
+    says(&mut stage, "→ the 1 pending: added to the open task");
     stage.keys("x");
-    says(&mut stage, "→ starts a turn, after the 1 pending");
+    says(&mut stage, "→ after the 1 pending, adds to the open task: \"start\"");
 }
 
 #[test]

@@ -194,6 +194,7 @@ pub fn brief(event: &Event) -> Option<String> {
             assert_eq!(*message, None, "only a failure has a message");
             format!("ended {turn} {outcome:?}").to_lowercase()
         }
+        Event::TaskClosed {} => "task closed".to_owned(),
         Event::Reset {} => "reset".to_owned(),
         Event::Extension { name, payload } => format!("extension {name}: {payload}"),
         Event::RoundStarted { .. }

@@ -1,12 +1,12 @@
 //! The user's texts in a conversation: which there are, which is the task, and what became of each.
 //!
 //! Pure, and derived from the messages alone, so that a resume, a branch and a compaction need nothing else. Messages
-//! of which nothing is known (older records, a caller's own) are read by their place: a text behind the results of a
-//! batch entered a turn, any other began one.
+//! of which nothing is known (older records, a caller's own) are read by their place: a text behind an answer began a task,
+//! any other adds to the one that is open.
 
-use crate::agent::history::{NotRunReason, is_pinned, is_summary};
+use crate::agent::history::{is_pinned, is_summary};
 use crate::id::MessageId;
-use crate::message::{KeptTexts, Message, RuleNotice, UserAbout, UserText};
+use crate::message::{AssistantMessage, KeptTexts, Message, RuleNotice, UserAbout, UserText};
 use crate::steering::{RuleNews, TextKind};
 
 /// A text of the user and the message that it stands in.
@@ -29,7 +29,7 @@ pub enum TextFate {
     Handled(u32),
     /// A text of this id took its place.
     Replaced(Option<MessageId>),
-    /// It belongs to this turn, which is over; 0 where that is not known.
+    /// It belongs to an earlier task, which began in this turn or before and is closed; 0 where that is not known.
     Over(u32),
 }
 
@@ -39,8 +39,12 @@ pub struct UserTexts {
     texts: Vec<PlacedText>,
     /// The indexes of the texts that are the task.
     task: Vec<usize>,
+    /// The index of the first text of the task or of one that it replaced; every earlier text belongs to a closed task.
+    since: usize,
     /// The index of the last reply among the messages.
     last_reply: Option<usize>,
+    /// Whether an answer has come behind the last text that asks for work.
+    is_answered: bool,
     /// The number of older texts that a compaction left out.
     left_out: usize,
 }
@@ -65,10 +69,11 @@ impl UserTexts {
             match message {
                 Message::System { .. } => {}
                 Message::Assistant(reply) => {
-                    reading.replied(reply.tool_calls.is_empty());
+                    reading.replied(is_answer(reply));
                     found.last_reply = Some(place);
+                    found.is_answered |= is_answer(reply);
                 }
-                Message::Tool { content, .. } => reading.saw_result(content),
+                Message::Tool { .. } => {}
                 Message::User { content, about, .. } => match about.as_deref() {
                     Some(UserAbout::Text(text)) => {
                         let words = text.words.as_ref().unwrap_or(content).clone();
@@ -123,20 +128,33 @@ impl UserTexts {
         if self.task.contains(&index) {
             return TextFate::Task;
         }
-        let behind = self.texts.get(index + 1..).unwrap_or_default();
-        let replacing =
-            behind.iter().find(|other| other.text.kind == TextKind::Instead && other.text.turn == text.turn);
+        let behind = self.texts.iter().enumerate().skip(index + 1);
+        let mut same_task = behind.take_while(|(index, _)| !self.begins_task(*index)).map(|(_, other)| other);
+        let replacing = same_task.find(|other| other.text.kind == TextKind::Instead);
         if let (true, Some(by)) = (text.kind.asks_for_work(), replacing) {
             return TextFate::Replaced(by.text.id.clone());
         }
         if self.last_reply.is_none_or(|reply| reply < *place) {
             return TextFate::Unanswered;
         }
-        let turn = self.task().last().map_or(text.turn, |task| task.text.turn);
-        if text.turn < turn { TextFate::Over(text.turn) } else { TextFate::Handled(text.round) }
+        if index < self.since { TextFate::Over(text.turn) } else { TextFate::Handled(text.round) }
+    }
+
+    /// Tells whether a task begins with the text at this index: those that waited together begin one together.
+    fn begins_task(&self, index: usize) -> bool {
+        let begins = |placed: &&PlacedText| placed.text.begins_turn && placed.text.kind.asks_for_work();
+        let Some(placed) = self.texts.get(index).filter(begins) else { return false };
+        let before = self.texts.get(..index).unwrap_or_default().iter().rfind(begins);
+        before.is_none_or(|before| before.text.turn != placed.text.turn)
+    }
+
+    /// Tells whether the task has no answer yet: its turn was cancelled, failed, or lost its process.
+    pub fn is_open(&self) -> bool {
+        !self.task.is_empty() && !self.is_answered
     }
 
     fn add(&mut self, place: usize, text: UserText) {
+        self.is_answered &= !text.kind.asks_for_work();
         self.texts.push(PlacedText { text, place });
     }
 
@@ -162,15 +180,13 @@ impl UserTexts {
             text.kind == TextKind::Instead || text.begins_turn && text.kind.asks_for_work()
         };
         let Some(last) = self.texts.iter().rposition(is_task) else { return };
-        let Some(turn) = self.texts.get(last).map(|placed| placed.text.turn) else { return };
-        // Texts that waited together begin a turn together; an `instead` among them replaces those before it.
-        for index in (0..=last).rev() {
-            let Some(placed) = self.texts.get(index).filter(|placed| placed.text.turn == turn) else { break };
-            if is_task(placed) {
-                self.task.insert(0, index);
-                if placed.text.kind == TextKind::Instead {
-                    break;
-                }
+        self.since = (0..=last).rev().find(|index| self.begins_task(*index)).unwrap_or(0);
+        // Texts that waited together begin a task together; an `instead` among them replaces those before it.
+        for index in (self.since..=last).rev() {
+            let Some(placed) = self.texts.get(index).filter(|placed| is_task(placed)) else { continue };
+            self.task.insert(0, index);
+            if placed.text.kind == TextKind::Instead {
+                break;
             }
         }
     }
@@ -200,12 +216,17 @@ pub fn rules_in_conversation(messages: &[Message]) -> Vec<RuleInConversation> {
     rules
 }
 
+/// Tells whether a reply ends the work on a task.
+fn is_answer(reply: &AssistantMessage) -> bool {
+    reply.tool_calls.is_empty() && !reply.interrupted
+}
+
 /// Reads texts of which nothing is known.
 struct Reading {
     turn: u32,
-    /// True where the next text begins a turn.
+    /// True where the next text begins a task.
     is_over: bool,
-    /// True once a reply has come since the turn began.
+    /// True once a reply has come since the task began.
     has_reply: bool,
 }
 
@@ -219,11 +240,6 @@ impl Reading {
     fn replied(&mut self, is_answer: bool) {
         self.is_over = is_answer;
         self.has_reply = true;
-    }
-
-    fn saw_result(&mut self, content: &str) {
-        let stopped = [NotRunReason::Cancelled, NotRunReason::Interrupted, NotRunReason::BudgetExhausted];
-        self.is_over |= stopped.iter().any(|why| content == why.observation());
     }
 
     fn text(&mut self, content: &str) -> UserText {

@@ -345,6 +345,7 @@ impl AgentPart {
             Event::Compacted { messages, summary, .. } => {
                 self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
             }
+            Event::TaskClosed {} => self.note(at, "The user closed the task".to_owned()),
             Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
             Event::JobStarted(JobStart { id, command, owner: JobOwner::User, .. }) => {
                 self.note(at, format!("The user ran in a shell ({id}): {command}"));

@@ -111,6 +111,8 @@ struct Fold {
     /// The rules that hold; `None` while none was set.
     rules: Option<Vec<Rule>>,
     plans: PlanList,
+    /// Whether the task of the main agent waits for an answer; `None` while it has none.
+    task_open: Option<bool>,
     numbers: Numbers,
 }
 
@@ -150,9 +152,9 @@ impl Fold {
         pending.append(&mut self.returned);
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
-        let Self { messages, agents, undone, rules, numbers, .. } = self;
+        let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
         let agents = agents.resumed();
-        Resumed { messages, agents, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
+        Resumed { messages, agents, closing, unfinished, undone, rules, plan, numbers, task_open, ..Resumed::default() }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
@@ -176,6 +178,9 @@ impl Fold {
         self.numbers.seq = self.numbers.seq.max(*seq);
         self.plans.apply(&envelope);
         self.agents.apply(&envelope);
+        if agent.is_main() {
+            self.follow_task(event);
+        }
         if may_close(event) {
             self.open.retain(|open| !open.is_closed_by(agent, event));
         }
@@ -224,6 +229,18 @@ impl Fold {
             return None;
         }
         Some(envelope)
+    }
+
+    /// Follows whether the task of the main agent has an answer.
+    fn follow_task(&mut self, event: &Event) {
+        self.task_open = match event {
+            Event::UserTurn { kind, .. } if kind.asks_for_work() => Some(true),
+            Event::TurnEnded { outcome: Outcome::Completed | Outcome::Synthesized, .. } | Event::TaskClosed {} => {
+                Some(false)
+            }
+            Event::Reset {} => None,
+            _ => return,
+        };
     }
 
     /// Takes a rule that was delivered: the list that follows may be missing.

@@ -200,6 +200,7 @@ impl Transcript {
                 true
             }
             Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
+            Event::TaskClosed {} => self.say(Level::Info, "the task is closed: your next text begins one"),
             Event::Reset {} => {
                 self.close();
                 self.say(Level::Info, "history cleared: the model starts afresh")

@@ -113,6 +113,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         },
         Verb::Branch => sessions::branch(overlays, transcripts.reader(&AgentId::main())),
         Verb::Retry => wanted.push(sessions::retry(facts)),
+        Verb::Done => wanted.push(sessions::close_task(facts)),
         Verb::Tour => facts.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
         Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],

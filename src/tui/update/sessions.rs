@@ -226,6 +226,14 @@ pub fn retry(facts: &Facts) -> PaneEffect {
     Request::Retry.into()
 }
 
+/// Closes the task that has no answer.
+pub fn close_task(facts: &Facts) -> PaneEffect {
+    if facts.run.agents.main().running() {
+        return PaneEffect::SayWhile(Some(Cause::Turn), "not closed: the agent works on the task".to_owned());
+    }
+    Request::CloseTask.into()
+}
+
 /// Returns the question about texts that an earlier process of the session left; `None` when none waits. One question is
 /// about all, so that one key decides.
 pub fn unfinished(left: &Unfinished) -> Option<Question> {

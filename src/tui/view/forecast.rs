@@ -20,6 +20,8 @@ use crate::tui::widgets::fit::{clock, one_line};
 
 /// Columns of a condition in a narrow list.
 const SHORT: usize = 18;
+/// Columns of the task that a text adds to.
+const TASK: usize = 40;
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
@@ -74,11 +76,14 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     }
     let target = app.message.draft_target(&app.known());
     let running = app.facts.run.agents.get(&target).is_some_and(AgentNode::running);
-    if target.is_main() && app.facts.run.pending.paused && !running && app.message.kind().asks_for_work() {
-        return held_back(app);
-    }
     let kind = app.message.kind();
+    if target.is_main() && app.facts.run.pending.paused && !running && kind.asks_for_work() {
+        return held_back(app, kind);
+    }
     let when = of_text(app, &target, Delivery::Steer, kind);
+    if !running && app.status.host == HostState::Ready && open_task(app, &target).is_some() && kind.asks_for_work() {
+        return of_open_task(app, when, kind);
+    }
     let kind = if kind == TextKind::Add { String::new() } else { format!("{kind}, ") };
     if !running || app.status.host != HostState::Ready {
         return when.into_iter().map(|when| format!("→ {kind}{when}")).collect();
@@ -112,8 +117,13 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
     }
     if app.facts.run.continues(agent) && kind.asks_for_work() {
         let name = one_line(&agent_name(agent));
+        let task = match (kind, open_task(app, agent)) {
+            (TextKind::Add, Some(task)) => Some(format!("continues {name}, adds to its task: {task}")),
+            (TextKind::Instead, Some(task)) => Some(format!("continues {name}, in place of its task: {task}")),
+            (TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule, _) => None,
+        };
         return vec![
-            format!("continues {name}, which has ended"),
+            task.unwrap_or_else(|| format!("continues {name}, which has ended")),
             format!("continues {name}"),
             "continues it".to_owned(),
         ];
@@ -127,7 +137,15 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         {
             words(&["with your next text, it starts no turn", "with your next text", "next text"])
         }
-        (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
+        (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => match (kind, open_task(app, agent)) {
+            (TextKind::Add, Some(task)) => {
+                vec![format!("adds to the open task: {task}"), "adds to the open task".to_owned()]
+            }
+            (TextKind::Instead, Some(task)) => {
+                vec![format!("in place of the open task: {task}"), "in place of the open task".to_owned()]
+            }
+            (TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule, _) => words(&["starts a turn"]),
+        },
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
         (Delivery::FollowUp, _) if agent.is_main() => words(&["after this turn", "after turn"]),
         (_, Activity::Cancelling) => words(&["next turn (this one is being stopped)", "next turn"]),
@@ -214,12 +232,41 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     }
 }
 
+/// Returns the beginning of the task of an agent that has no answer, quoted, while no turn of it runs.
+fn open_task(app: &App, agent: &AgentId) -> Option<String> {
+    let node = app.facts.run.agents.get(agent).filter(|node| !node.running())?;
+    let task = visible_line(node.open_task.as_deref()?);
+    Some(format!("\"{}\"", clip(task.trim(), TASK)))
+}
+
+/// Returns what Enter does with a text while a task is open; `when` says that of the text, the longest words first.
+fn of_open_task(app: &App, when: Vec<String>, kind: TextKind) -> Vec<String> {
+    let other = match kind {
+        TextKind::Add => "Alt+V: in place of it · /done closes it",
+        TextKind::Instead => "Alt+V: as a note",
+        TextKind::Note | TextKind::Rule => return when.into_iter().map(|when| format!("→ {when}")).collect(),
+    };
+    let longest =
+        when.first().map(|when| app.facts.spell(Context::Composer, &format!("→ {when} · {other}")).into_owned());
+    longest.into_iter().chain(when.into_iter().map(|when| format!("→ {when}"))).collect()
+}
+
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
-fn held_back(app: &App) -> Vec<String> {
+fn held_back(app: &App, kind: TextKind) -> Vec<String> {
     let waiting = app.facts.run.pending.waiting();
     let count = waiting.filter(|entry| entry.agent.is_main() && entry.message.trigger.is_none()).count();
+    let main = AgentId::main();
+    let is_open = open_task(app, &main).is_some();
     match (count, app.message.is_empty()) {
+        (0, _) if is_open => of_open_task(app, of_text(app, &main, Delivery::Steer, kind), kind),
         (0, _) => vec!["→ starts a turn".to_owned()],
+        (_, true) if is_open => {
+            vec![format!("→ the {count} pending: added to the open task"), format!("→ sends {count} pending")]
+        }
+        (_, false) if is_open => {
+            let when = of_text(app, &main, Delivery::Steer, kind);
+            when.into_iter().map(|when| format!("→ after the {count} pending, {when}")).collect()
+        }
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],
         (_, false) => vec![format!("→ starts a turn, after the {count} pending"), "→ starts a turn".to_owned()],
     }

@@ -277,6 +277,7 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"context_size","tokens":900,"estimated":true}"#,
         ),
         (Event::Notice { text: "The reply was cut.".into() }, r#"{"type":"notice","text":"The reply was cut."}"#),
+        (Event::TaskClosed {}, r#"{"type":"task_closed"}"#),
         (Event::Reset {}, r#"{"type":"reset"}"#),
         (
             Event::History { message: Message::tool(&read_call(), "text") },

@@ -4,6 +4,7 @@ mod conditions;
 mod conditions_shown;
 mod lives;
 mod obedient;
+mod open_task;
 mod program;
 mod queue;
 mod rules;

@@ -292,6 +292,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.open.iter_mut().for_each(|open| open.answer(id, at));
             node.last_activity = Some(at);
         }
+        Event::UserTurn { content, kind, .. } => node.take_task(content, *kind),
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
         Event::StepLimit { max } => node.max_steps = Some(*max),
         Event::ModelSwitched { to, .. } => node.model.clone_from(to),
@@ -304,7 +305,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.context = Some(*tokens);
             node.estimated = *estimated;
         }
+        Event::TaskClosed {} => node.open_task = None,
         Event::Reset {} => {
+            node.open_task = None;
             node.context = None;
             node.estimated = false;
         }
@@ -313,7 +316,6 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         | Event::TurnEnded { .. }
         | Event::Tokens(_)
         | Event::RoundEnded { .. }
-        | Event::UserTurn { .. }
         | Event::ToolProgress { .. }
         | Event::JobStarted(_)
         | Event::JobOutput { .. }

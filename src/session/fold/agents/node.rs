@@ -12,6 +12,7 @@ use crate::clock::seconds_between;
 use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
 use crate::limits;
+use crate::steering::TextKind;
 
 /// One agent.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct AgentNode {
     pub persona: String,
     /// The task it was given; empty where it is not known.
     pub task: String,
+    /// The first words of the task that waits for an answer: its turn runs, was cancelled, failed or lost its process.
+    pub open_task: Option<String>,
     /// The names of its tools.
     pub tools: Vec<String>,
     /// What it does now.
@@ -156,6 +159,7 @@ impl AgentNode {
             depth,
             persona: String::new(),
             task: String::new(),
+            open_task: None,
             tools: Vec::new(),
             activity: Activity::Idle,
             since: None,
@@ -377,7 +381,22 @@ impl AgentNode {
         self.repeats = Repeats::default();
     }
 
+    /// Takes a text that was delivered: one that asks for work adds to the open task, or begins one.
+    pub(super) fn take_task(&mut self, text: &str, kind: TextKind) {
+        let begins = match kind {
+            TextKind::Add => self.open_task.is_none(),
+            TextKind::Instead => true,
+            TextKind::Note | TextKind::Rule => false,
+        };
+        if begins {
+            self.open_task = Some(text.chars().take(limits::FILTER_CHARS).collect());
+        }
+    }
+
     pub(super) fn end(&mut self, outcome: Outcome, message: Option<String>, at: Timestamp) {
+        if let Outcome::Completed | Outcome::Synthesized = outcome {
+            self.open_task = None;
+        }
         self.before = None;
         self.open.clear();
         self.questions.clear();
