@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::dialect::Dialect;
 use crate::id::CallId;
 use crate::image::Image;
+use crate::text::halves::without_halves;
 
 pub use about::{AgentReport, JobReport, KeptTexts, PlanNotice, RuleNotice, UserAbout, UserText};
 
@@ -186,7 +187,7 @@ impl Arguments {
         if text.trim().is_empty() {
             return Self::Object(Map::new());
         }
-        match serde_json::from_str::<Value>(text) {
+        match serde_json::from_str::<Value>(&without_halves(text)) {
             Ok(Value::Object(map)) => Self::Object(map),
             _ => Self::Raw(text.to_owned()),
         }

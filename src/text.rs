@@ -5,6 +5,7 @@
 //! whole texts: a line ending, an emoji or a letter with its marks must not be split between two calls.
 
 mod command_output;
+pub mod halves;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

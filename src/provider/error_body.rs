@@ -9,6 +9,7 @@ use crate::limits;
 use crate::provider::ProviderError;
 use crate::provider::refusals::{self, RefusalMeaning};
 use crate::provider::sse::{Decoder, Frame, TooLong};
+use crate::text::halves::without_halves;
 
 /// The message for a server that sends none.
 pub(super) const NO_MESSAGE: &str = "no further message";
@@ -59,6 +60,7 @@ pub(super) struct ErrorBody {
 impl ErrorBody {
     /// Reads the body of an error answer.
     pub fn read(body: &str) -> Self {
+        let body = &*without_halves(body);
         if let Some(value) = serde_json::from_str::<Value>(body).ok().or_else(|| in_stream(body)) {
             return Self::of(&value);
         }

@@ -18,6 +18,7 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::http::Http;
 use crate::provider::incoming::IncomingBody;
+use crate::provider::joined::Joined;
 use crate::provider::quirks::{QuirkBook, Quirks};
 use crate::provider::registry::Registry;
 use crate::provider::retry::{self, Advice, Failure, Retries};
@@ -98,7 +99,7 @@ impl HttpProvider {
     /// # Errors
     /// [`ProviderError::Configuration`] when this version does not speak the dialect; it speaks all of them.
     pub fn assembler(dialect: Dialect) -> Result<Box<dyn Assemble>, ProviderError> {
-        Ok((wire(dialect).assembler)())
+        Ok(Joined::of(wire(dialect)))
     }
 
     /// Reads a reply of a dialect that came in one body.
@@ -106,7 +107,7 @@ impl HttpProvider {
     /// # Errors
     /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(dialect: Dialect, body: &str) -> Result<Reply, ProviderError> {
-        (wire(dialect).whole)(body)
+        Joined::whole(wire(dialect), body)
     }
 
     fn encode(&self, request: &ChatRequest<'_>, server: &str, quirks: Quirks) -> Result<Vec<u8>, ProviderError> {
@@ -183,7 +184,7 @@ impl HttpProvider {
         streaming: Streaming,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, Failure> {
-        let mut assembler = (self.wire.assembler)();
+        let mut assembler = Joined::of(self.wire);
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
         while let Some(first) = self.within(incoming.next()).await?? {
@@ -257,7 +258,7 @@ impl HttpProvider {
                 return Err(ProviderError::Malformed(format!("an answer longer than {cap} bytes")));
             }
         }
-        let reply = (self.wire.whole)(&String::from_utf8_lossy(&body))?;
+        let reply = Joined::whole(self.wire, &String::from_utf8_lossy(&body))?;
         if streaming == Streaming::On {
             sink(Piece::Chunk { thinking: reply.thinking.clone(), text: reply.content.clone() })?;
         }

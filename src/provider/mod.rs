@@ -60,6 +60,8 @@ mod image_support;
 #[cfg(feature = "http")]
 mod incoming;
 #[cfg(feature = "http")]
+mod joined;
+#[cfg(feature = "http")]
 mod kept_connections;
 #[cfg(feature = "http")]
 mod models;
@@ -117,6 +119,8 @@ pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
 #[cfg(feature = "http")]
 pub use sources::{KeyLoader, ModelServer, RequestedModel, Sources};
+#[cfg(feature = "http")]
+pub(crate) use transport::is_loopback;
 pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
 #[cfg(feature = "http")]
 pub use wire::Assemble;

@@ -13,6 +13,7 @@ use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::incoming::IncomingBody;
 use crate::provider::unreachable::unreachable;
 use crate::provider::{ChatTransport, Http, ProviderError};
+use crate::text::halves::without_halves;
 
 /// A model of a server's list, with the facts in the list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,7 +99,8 @@ pub fn read_models(body: &str) -> Result<Vec<OfferedModel>, ProviderError> {
 }
 
 fn page(body: &str) -> Result<ModelPage, ProviderError> {
-    let value: Value = serde_json::from_str(body).map_err(|_| ProviderError::Malformed(error_body::plain(body)))?;
+    let value: Value =
+        serde_json::from_str(&without_halves(body)).map_err(|_| ProviderError::Malformed(error_body::plain(body)))?;
     let listed = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
     let Some(listed) = listed.as_array() else {
         return Err(ProviderError::Malformed("a list of models without models".to_owned()));

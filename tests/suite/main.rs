@@ -67,6 +67,7 @@ mod git_clone;
 mod glob;
 mod grep;
 mod habits;
+mod halves;
 mod headless;
 mod help;
 mod highlight;

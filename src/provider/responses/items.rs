@@ -11,6 +11,7 @@ use crate::dialect::Dialect;
 use crate::message::{Arguments, Original, Part, ToolCall};
 use crate::provider::call_ids;
 use crate::provider::responses::event::{Item as WireItem, ItemPart};
+use crate::text::halves;
 
 /// The kinds of items that need an answer which this program cannot give: they are not sent back.
 const UNANSWERED: [&str; 6] =
@@ -385,7 +386,9 @@ impl Item {
             return whole;
         }
         let held: Vec<&str> = self.texts.values().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        let rest = whole.strip_prefix(held.join(between).as_str()).unwrap_or_default().to_owned();
+        let mut held = held.join(between);
+        halves::settle(&mut held);
+        let rest = whole.strip_prefix(held.as_str()).unwrap_or_default().to_owned();
         self.texts = (0..).zip(parts.into_iter().map(str::to_owned)).collect();
         rest
     }
@@ -456,6 +459,8 @@ fn replace(held: &mut String, whole: &str) -> String {
     if whole.is_empty() {
         return String::new();
     }
+    // It may have come in halves.
+    halves::settle(held);
     let rest = whole.strip_prefix(held.as_str()).unwrap_or_default().to_owned();
     whole.clone_into(held);
     rest

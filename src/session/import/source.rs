@@ -10,6 +10,7 @@ use super::compressed::{self, Unpacked};
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::{Lines, NextLine, ReadAt};
+use crate::text::halves::without_halves;
 
 /// How deep the directories of sessions are looked through: years, months and days, or projects and sessions.
 const DEPTH: usize = 6;
@@ -124,7 +125,7 @@ fn objects(mut lines: Lines<impl ReadAt>, bytes: u64) -> io::Result<SourceLines>
                 if line.iter().all(u8::is_ascii_whitespace) {
                     continue;
                 }
-                match serde_json::from_slice(line) {
+                match serde_json::from_str(&without_halves(&String::from_utf8_lossy(line))) {
                     Ok(value @ Value::Object(_)) => read.values.push(value),
                     Ok(_) | Err(_) => read.skipped += 1,
                 }

@@ -1,0 +1,118 @@
+//! Replies of every dialect in which halves of characters come in different pieces.
+//!
+//! Stands between the HTTP provider and the assembler of a dialect: halves are marked before a frame is read, and what comes of
+//! it has whole characters only.
+
+use crate::message::{Arguments, Original, Part};
+use crate::provider::sse::Frame;
+use crate::provider::wire::{Assemble, Wire};
+use crate::provider::{Piece, ProviderError, Reply};
+use crate::text::halves::{self, Marked};
+
+/// The assembler of a dialect, behind which every character is whole.
+pub(super) struct Joined {
+    inner: Box<dyn Assemble>,
+    has_halves: bool,
+    thinking: Rest,
+    text: Rest,
+}
+
+/// The first half of a character at the end of what is shown, whose second may come in the next piece.
+#[derive(Default)]
+struct Rest(Option<char>);
+
+impl Rest {
+    fn join(&mut self, piece: &mut String) {
+        if piece.is_empty() {
+            return;
+        }
+        if let Some(half) = self.0.take() {
+            piece.insert(0, half);
+        }
+        self.0 = halves::take_first_half(piece);
+        halves::settle(piece);
+    }
+}
+
+impl Joined {
+    /// Starts reading a stream of a dialect.
+    pub(super) fn of(wire: Wire) -> Box<dyn Assemble> {
+        let inner = (wire.assembler)();
+        Box::new(Self { inner, has_halves: false, thinking: Rest::default(), text: Rest::default() })
+    }
+
+    /// Reads a reply that came in one body.
+    ///
+    /// # Errors
+    /// As the dialect.
+    pub(super) fn whole(wire: Wire, body: &str) -> Result<Reply, ProviderError> {
+        let Marked { json, has_halves } = halves::mark(body);
+        let reply = (wire.whole)(&json)?;
+        Ok(if has_halves { settled(reply) } else { reply })
+    }
+}
+
+impl Assemble for Joined {
+    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+        let data = match frame {
+            Frame::Event { data, .. } => data,
+            Frame::Field { value, .. } => value,
+            Frame::Comment | Frame::Retry(_) => "",
+        };
+        let Marked { json, has_halves } = halves::mark(data);
+        self.has_halves |= has_halves;
+        let piece = self.inner.take(match frame {
+            Frame::Event { name, id, .. } => Frame::Event { name, id, data: &json },
+            Frame::Field { name, .. } => Frame::Field { name, value: &json },
+            Frame::Comment => Frame::Comment,
+            Frame::Retry(wait) => Frame::Retry(wait),
+        })?;
+        Ok(match piece {
+            Some(Piece::Chunk { mut thinking, mut text }) if self.has_halves => {
+                self.thinking.join(&mut thinking);
+                self.text.join(&mut text);
+                Some(Piece::Chunk { thinking, text })
+            }
+            piece => piece,
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        self.inner.is_done()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.inner.is_whole()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Reply, ProviderError> {
+        let has_halves = self.has_halves;
+        let reply = self.inner.finish()?;
+        Ok(if has_halves { settled(reply) } else { reply })
+    }
+}
+
+fn settled(mut reply: Reply) -> Reply {
+    let Reply { content, thinking, tool_calls, usage, scope: _, finish: _, explanation, original } = &mut reply;
+    halves::settle(content);
+    halves::settle(thinking);
+    usage.model.iter_mut().chain(explanation).for_each(halves::settle);
+    for call in tool_calls {
+        halves::settle(&mut call.name);
+        match &mut call.arguments {
+            Arguments::Object(members) => halves::settle_object(members),
+            Arguments::Raw(text) => halves::settle(text),
+        }
+    }
+    for part in original.iter_mut().flat_map(|Original { parts, .. }| parts) {
+        match part {
+            Part::Opaque(json) => halves::settle(json),
+            Part::Text { text, mark } => {
+                halves::settle(text);
+                mark.iter_mut().for_each(halves::settle);
+            }
+            Part::Call { mark, .. } => mark.iter_mut().for_each(halves::settle),
+        }
+    }
+    reply
+}
