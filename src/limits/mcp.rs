@@ -14,10 +14,8 @@ pub const MCP_LIST_TIME: Duration = Duration::from_secs(30);
 pub const MCP_END_TIME: Duration = Duration::from_millis(500);
 /// Longest message of a server, bytes.
 pub const MCP_LINE_BYTES: usize = 16 * 1024 * 1024;
-/// The end of a server's error output that is kept, bytes.
+/// The end of what a server logs that is kept, bytes.
 pub const MCP_ERRORS_BYTES: usize = 4 * 1024;
-/// Lines on standard output that are no messages, one after another, after which a server is given up.
-pub const MCP_NOISE_LINES: u32 = 1_000;
 /// Messages that wait to be looked at.
 pub const MCP_INBOX: usize = 256;
 /// Messages of a server that are looked at in one second; what is more waits, and so does the server.

@@ -19,6 +19,7 @@ use crate::mcp::message::{self, Incoming, METHOD_NOT_FOUND, RpcError};
 use crate::mcp::progress::Progress;
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use crate::sync::lock;
+use crate::text::visible_line;
 
 /// What a server may ask of its client, and tell it, outside of answers.
 pub trait Listener: Send + Sync {
@@ -339,6 +340,19 @@ impl Shared {
         }
     }
 
+    /// Takes an error about a request that the server could not read. Where only one is open it was that one.
+    fn unreadable(&self, error: RpcError) {
+        let only = {
+            let inner = lock(&self.inner);
+            let mut open = inner.waiting.keys().copied();
+            open.next().filter(|_| open.next().is_none())
+        };
+        match only {
+            Some(id) => self.answer(id, Err(RequestError::Rpc(error))),
+            None => *lock(&self.noise) = Some(format!("it could not read a request: {}", visible_line(&error.message))),
+        }
+    }
+
     fn on_notification(self: &Arc<Self>, method: &str, params: &Value) {
         match method {
             "notifications/progress" => {
@@ -445,7 +459,10 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
             Arrival::Message(Incoming::Request { id, method, params }) => shared.asked(&id, &method, params),
             Arrival::Failed(id, SendError::Answered(error)) => shared.answer(id, Err(RequestError::Rpc(error))),
             Arrival::Failed(id, error) => shared.answer(id, Err(RequestError::Send(error))),
+            Arrival::Message(Incoming::Unreadable(error)) => shared.unreadable(error),
             Arrival::Noise(text) => *lock(&shared.noise) = Some(text),
+            Arrival::Broken(why) if lock(&shared.inner).waiting.is_empty() => *lock(&shared.noise) = Some(why),
+            Arrival::Broken(why) => shared.lose(&why, EndedBy::Server),
             Arrival::Lost(why) => shared.lose(&why, EndedBy::Server),
         }
     }

@@ -1,10 +1,11 @@
 //! JSON-RPC 2.0 as MCP uses it: what goes over a transport in both directions.
 //!
-//! Pure: text in, values out. Nothing of a message is trusted; a member that is missing or of the wrong kind makes the
-//! message a [`Fault`], which says in one sentence what is wrong.
+//! Pure: text in, values out. Nothing of a message is trusted. A text that is no message is what the server logs, whatever it
+//! looks like; only one that has begun as a message and cannot be read is a broken one.
 
 use serde_json::{Map, Value, json};
 
+use crate::text::halves::without_halves;
 use crate::text::{clip, visible_line};
 
 /// Most characters of a wrong text that a sentence quotes.
@@ -29,6 +30,8 @@ pub enum Incoming {
         /// The details.
         params: Value,
     },
+    /// An error about something that the server could not even read: nobody knows which request that was.
+    Unreadable(RpcError),
     /// Something that the server tells.
     Notification {
         /// What it tells.
@@ -56,7 +59,7 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 /// Why a text is no message: one sentence, safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It is not even meant to be one.
+    /// It is not even meant to be one: the server logs.
     #[error("it sent something that is not a message: {0}")]
     NoJson(String),
     /// It is meant to be one and is broken.
@@ -64,46 +67,40 @@ pub enum Fault {
     Broken(String),
 }
 
-/// Reads the messages of one text: one, or several in a list.
+/// Reads the messages of one text: one, or several in a list. What is none in a list is passed over.
 ///
 /// # Errors
-/// [`Fault`], when any of them is none.
+/// [`Fault`], when there is none.
 pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
-    let value: Value = match serde_json::from_slice(text) {
-        Ok(value) => value,
-        Err(_) if !matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) => {
-            return Err(Fault::NoJson(quoted(text)));
-        }
-        Err(error) => return Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text)))),
-    };
-    match value {
+    let json = String::from_utf8_lossy(text);
+    let messages: Vec<Incoming> = match serde_json::from_str::<Value>(&without_halves(&json)) {
         // Some servers of 2025-03-26 answer with lists.
-        Value::Array(list) => list.into_iter().map(|value| one(value, text)).collect(),
-        value => one(value, text).map(|message| vec![message]),
-    }
+        Ok(Value::Array(list)) => list.into_iter().filter_map(one).collect(),
+        Ok(value) => one(value).into_iter().collect(),
+        Err(error) if json.trim_start().starts_with('{') && json.contains("\"jsonrpc\"") => {
+            return Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text))));
+        }
+        Err(_) => Vec::new(),
+    };
+    if messages.is_empty() { Err(Fault::NoJson(quoted(text))) } else { Ok(messages) }
 }
 
-/// Reads one message of a text, which is quoted when it is none.
-fn one(value: Value, text: &[u8]) -> Result<Incoming, Fault> {
-    let shown = || quoted(text);
-    let Value::Object(mut map) = value else { return Err(Fault::NoJson(shown())) };
+/// Reads one message; `None` where it is none.
+fn one(value: Value) -> Option<Incoming> {
+    let Value::Object(mut map) = value else { return None };
+    let is_marked = ["jsonrpc", "result", "error"].iter().any(|name| map.contains_key(*name));
     let id = map.remove("id").filter(|id| !id.is_null());
     let params = map.remove("params").unwrap_or(Value::Null);
     match (map.remove("method"), id) {
-        (Some(Value::String(method)), None) => Ok(Incoming::Notification { method, params }),
+        (Some(Value::String(method)), None) => Some(Incoming::Notification { method, params }),
         (Some(Value::String(method)), Some(id)) if id.is_string() || id.is_number() => {
-            Ok(Incoming::Request { id, method, params })
+            Some(Incoming::Request { id, method, params })
         }
-        (None, Some(id)) => {
-            let Some(id) = number(&id) else { return Err(Fault::Broken(format!("an unknown id; {}", shown()))) };
-            Ok(Incoming::Response { id, outcome: outcome(&mut map) })
+        (None, Some(id)) if is_marked => Some(Incoming::Response { id: number(&id)?, outcome: outcome(&mut map) }),
+        (None, None) if map.contains_key("jsonrpc") && map.get("error").is_some_and(Value::is_object) => {
+            outcome(&mut map).err().map(Incoming::Unreadable)
         }
-        // An error about something that the server could not even read.
-        (None, None) if map.contains_key("error") => {
-            let error = outcome(&mut map).err().map(|error| error.message).unwrap_or_default();
-            Err(Fault::Broken(format!("an error about no request: {}", quoted(error.as_bytes()))))
-        }
-        _ => Err(Fault::Broken(format!("neither a request nor an answer; {}", shown()))),
+        _ => None,
     }
 }
 
@@ -187,16 +184,45 @@ mod tests {
         assert!(matches!(read(r#"{"id":"x","method":"ping"}"#), Incoming::Request { .. }));
         assert!(matches!(read(r#"{"method":"n","params":[]}"#), Incoming::Notification { .. }));
         // Neither result nor error: its request ends, and does not wait for another answer.
-        assert!(matches!(read(r#"{"id":7}"#), Incoming::Response { id: 7, outcome: Err(_) }));
+        assert!(matches!(read(r#"{"jsonrpc":"2.0","id":7}"#), Incoming::Response { id: 7, outcome: Err(_) }));
+        assert!(matches!(
+            read(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}"#),
+            Incoming::Unreadable(RpcError { code: -32700, .. })
+        ));
     }
 
     #[test]
-    fn what_is_no_message_is_told_from_what_is_a_broken_one() {
+    fn what_is_no_message_is_what_the_server_logs_whatever_it_looks_like() {
         assert!(matches!(read(b"Server listening \x1b[31mred"), Err(Fault::NoJson(text)) if !text.contains('\x1b')));
-        assert!(matches!(read(b"42"), Err(Fault::NoJson(_))));
-        for broken in ["{\"id\": 7, ", "{}", "{\"id\": {}}", "{\"method\": 5}", "[{\"method\":\"n\"}, {}]"] {
-            assert!(matches!(read(broken.as_bytes()), Err(Fault::Broken(_))), "{broken}");
+        for log in [
+            "42",
+            "{}",
+            "[]",
+            "[db] Connected",
+            "[2026-11-27] INFO ready",
+            "{debug: true}",
+            "{\"level\": \"info\", \"id\": 7}",
+            "{\"id\": {}}",
+            "{\"method\": 5}",
+            "{\"error\": \"cache is cold\"}",
+            "[debug] -> {\"jsonrpc\": \"2.0\", \"id\": 7}",
+            "[{}, 5]",
+        ] {
+            assert!(matches!(read(log.as_bytes()), Err(Fault::NoJson(_))), "{log}");
         }
-        assert!(matches!(read("[".repeat(10_000).as_bytes()), Err(Fault::Broken(_))));
+        assert!(matches!(read("[".repeat(10_000).as_bytes()), Err(Fault::NoJson(_))));
+        assert!(matches!(read(b"[{\"method\":\"n\"}, {}]"), Ok(list) if list.len() == 1));
+        assert!(matches!(read(b"{\"jsonrpc\": \"2.0\", \"id\": 7, "), Err(Fault::Broken(_))));
+    }
+
+    #[test]
+    fn half_a_character_or_a_wrong_byte_breaks_no_message() {
+        let text = |bytes: &[u8]| match read(bytes).unwrap().remove(0) {
+            Incoming::Response { outcome: Ok(Value::String(text)), .. } => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(text(br#"{"id":7,"result":"a\ud83d"}"#), "a\u{FFFD}");
+        assert_eq!(text(br#"{"id":7,"result":"\ude00 \ud83d\ude00"}"#), "\u{FFFD} \u{1F600}");
+        assert_eq!(text(b"{\"id\":7,\"result\":\"a\xffb\"}"), "a\u{FFFD}b");
     }
 }

@@ -143,13 +143,16 @@ impl Session {
     }
 
     async fn list(&self, what: &str, notes: &mut Vec<String>) -> Result<Vec<Value>, RequestError> {
-        let mut entries = Vec::new();
+        let mut entries: Vec<Value> = Vec::new();
         let mut cursor = Value::Null;
+        let mut cursors: Vec<Value> = Vec::new();
         for _ in 0..limits::MCP_PAGES {
             let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
             let method = format!("{what}/list");
             let mut result = ask(&self.connection, &method, params, limits::MCP_LIST_TIME, OnDrop::Cancel).await?;
             match result.get_mut(what).map(Value::take) {
+                // Some servers give every page again, whatever they are asked for.
+                Some(Value::Array(page)) if !page.is_empty() && entries.ends_with(&page) => break,
                 Some(Value::Array(page)) => entries.extend(page),
                 Some(_) | None => return Err(broken(&format!("its list of {what} is no list"))),
             }
@@ -159,9 +162,11 @@ impl Session {
                 break;
             }
             cursor = result.get_mut("nextCursor").map(Value::take).unwrap_or_default();
-            if cursor.is_null() {
+            // One that is empty or was there before leads nowhere.
+            if cursor.is_null() || cursor == "" || cursors.contains(&cursor) {
                 break;
             }
+            cursors.push(cursor.clone());
         }
         Ok(entries)
     }

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::limits;
 use crate::mcp::login::Login;
-use crate::mcp::message::{self, Incoming};
+use crate::mcp::message::{self, Fault, Incoming};
 use crate::mcp::transport::sse::{Gone, Stream};
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use crate::provider::Http;
@@ -178,7 +178,11 @@ impl Shared {
             return self.read_stream(id, response).await;
         }
         let body = read_body(response).await.map_err(SendError::Broken)?;
-        if self.deliver(&body, Some(id)).await? { Ok(()) } else { Err(no_answer()) }
+        if body.trim_ascii().is_empty() {
+            return Err(no_answer());
+        }
+        let messages = message::read(&body).map_err(|fault| SendError::Broken(fault.to_string()))?;
+        if self.deliver(messages, Some(id)).await { Ok(()) } else { Err(no_answer()) }
     }
 
     async fn notify(&self, message: &Value) -> Result<(), SendError> {
@@ -216,10 +220,12 @@ impl Shared {
                 token = Some(renewed);
                 continue;
             }
-            // Some servers say it with the other status.
-            let is_gone = matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) && had_session;
+            let is_gone = |words: &str| {
+                // Some servers say it with the other status, but most mean the request.
+                status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && names_lost_session(words)
+            };
             return match self.refused(id, response).await {
-                SendError::Refused(_) if is_gone => Err(SendError::SessionGone),
+                SendError::Refused(words) if had_session && is_gone(&words) => Err(SendError::SessionGone),
                 error => Err(error),
             };
         }
@@ -289,14 +295,16 @@ impl Shared {
             ));
         }
         let body = read_body(response).await.unwrap_or_default();
-        if let (Some(id), Ok(messages)) = (id, message::read(&body)) {
-            let own =
-                messages.into_iter().find(|message| matches!(message, Incoming::Response { id: of, .. } if *of == id));
-            if let Some(Incoming::Response { outcome: Err(error), .. }) = own {
-                return SendError::Answered(error);
+        let mut words = String::from_utf8_lossy(&body).into_owned();
+        for message in message::read(&body).unwrap_or_default() {
+            match message {
+                Incoming::Response { id: of, outcome: Err(error) } if Some(of) == id => {
+                    return SendError::Answered(error);
+                }
+                Incoming::Unreadable(error) => words = error.message,
+                Incoming::Response { .. } | Incoming::Request { .. } | Incoming::Notification { .. } => {}
             }
         }
-        let words = String::from_utf8_lossy(&body);
         let words = visible_line(words.trim());
         let words = if words.is_empty() { String::new() } else { format!(": {}", clip(&words, 200)) };
         SendError::Refused(format!("it answered with HTTP {}{words}", status.as_u16()))
@@ -311,8 +319,17 @@ impl Shared {
                 match stream.next().await {
                     Ok(data) => {
                         resumed = 0;
-                        if self.deliver(data.as_bytes(), Some(id)).await? {
-                            return Ok(());
+                        match message::read(data.as_bytes()) {
+                            // The server logs.
+                            Err(fault @ Fault::NoJson(_)) => {
+                                let _ = self.inbox.send(Arrival::Noise(fault.to_string())).await;
+                            }
+                            Err(fault @ Fault::Broken(_)) => return Err(SendError::Broken(fault.to_string())),
+                            Ok(messages) => {
+                                if self.deliver(messages, Some(id)).await {
+                                    return Ok(());
+                                }
+                            }
                         }
                     }
                     Err(why) => break why,
@@ -337,19 +354,15 @@ impl Shared {
         }
     }
 
-    /// Delivers the messages of a text; tells whether the answer to this request was among them.
-    async fn deliver(&self, text: &[u8], id: Option<u64>) -> Result<bool, SendError> {
-        if text.trim_ascii().is_empty() {
-            return Ok(false);
-        }
-        let messages = message::read(text).map_err(|fault| SendError::Broken(fault.to_string()))?;
+    /// Delivers messages; tells whether the answer to this request was among them.
+    async fn deliver(&self, messages: Vec<Incoming>, id: Option<u64>) -> bool {
         let mut is_answered = false;
         for message in messages {
             is_answered |= matches!(&message, Incoming::Response { id: of, .. } if Some(*of) == id);
             // Nobody waits for it any more.
             let _ = self.inbox.send(Arrival::Message(message)).await;
         }
-        Ok(is_answered)
+        is_answered
     }
 
     /// Tells the server that the session is over.
@@ -377,9 +390,8 @@ async fn listen(shared: Arc<Shared>) {
                 let mut stream = Stream::new(response);
                 while let Ok(data) = stream.next().await {
                     failures = 0;
-                    if shared.deliver(data.as_bytes(), None).await.is_err() {
-                        return;
-                    }
+                    // What is no message is the server's log.
+                    shared.deliver(message::read(data.as_bytes()).unwrap_or_default(), None).await;
                 }
                 stream.last_event().clone_into(&mut event);
             }
@@ -390,6 +402,14 @@ async fn listen(shared: Arc<Shared>) {
         failures += 1;
         sleep(limits::MCP_REST * 2_u32.saturating_pow(failures.saturating_sub(1))).await;
     }
+}
+
+/// Tells whether the words of a refusal say that the server does not know the session.
+fn names_lost_session(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let lost =
+        ["valid", "unknown", "not found", "no such", "expired", "missing", "terminated", "exist", "ended", "closed"];
+    words.contains("session") && lost.iter().any(|word| words.contains(word))
 }
 
 fn is_stateless(version: Option<&str>) -> bool {

@@ -48,8 +48,10 @@ pub enum Arrival {
     Message(Incoming),
     /// A request was not delivered, or will not be answered.
     Failed(u64, SendError),
-    /// The server wrote what is no message; a sentence says what.
+    /// The server wrote what is no message: it logs; a sentence says what.
     Noise(String),
+    /// The server wrote a message that cannot be read, perhaps an answer that somebody waits for; a sentence says what.
+    Broken(String),
     /// Nothing comes any more; a sentence says why.
     Lost(String),
 }

@@ -1,7 +1,7 @@
 //! A server that is a process of this machine: one message a line over its standard streams.
 //!
 //! The process is a job of the one spawner, under its guard. It never waits for the server: what it writes waits in a
-//! queue, what it reads is bounded by a cap on a line, and of the error output only the end is kept.
+//! queue, what it reads is bounded by a cap on a line, and of its log only the end is kept.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,10 @@ use crate::summary::bytes;
 use crate::sync::lock;
 use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Running, Spawner, TalkingJob, signal_name};
 
-/// The end of what a server wrote to its error output (untrusted). Clones are the same.
+/// Most bytes that are kept of a line which is no message.
+const LOGGED_LINE: usize = 1_000;
+
+/// The end of what a server wrote to its error output, and as log to the other one (untrusted). Clones are the same.
 #[derive(Debug, Clone, Default)]
 pub struct ErrorOutput(Arc<Mutex<Vec<u8>>>);
 
@@ -28,6 +31,12 @@ impl ErrorOutput {
     pub fn text(&self) -> String {
         let kept = lock(&self.0);
         String::from_utf8_lossy(&kept).trim().to_owned()
+    }
+
+    /// Takes a line of the other output that is no message.
+    fn push_line(&self, line: &[u8]) {
+        self.push(line.get(..line.len().min(LOGGED_LINE)).unwrap_or_default());
+        self.push(b"\n");
     }
 
     fn push(&self, piece: &[u8]) {
@@ -60,7 +69,7 @@ impl StdioTransport {
         let (close, closed) = watch::channel(None);
         tokio::spawn(write(input, waiting));
         tokio::spawn(keep_errors(error_stream, errors.clone()));
-        tokio::spawn(read(running, inbox, closed));
+        tokio::spawn(read(running, inbox, errors.clone(), closed));
         Ok(Self { lines: Mutex::new(Some(lines)), close })
     }
 }
@@ -107,9 +116,9 @@ async fn keep_errors(mut stream: JobErrors, errors: ErrorOutput) {
 }
 
 /// Reads until the process ends, is to end, or writes what cannot be read.
-async fn read(mut running: Running, inbox: Inbox, mut closed: watch::Receiver<Option<&'static str>>) {
+async fn read(mut running: Running, inbox: Inbox, log: ErrorOutput, mut closed: watch::Receiver<Option<&'static str>>) {
     let why = {
-        let mut reading = std::pin::pin!(read_lines(&mut running, &inbox));
+        let mut reading = std::pin::pin!(read_lines(&mut running, &inbox, &log));
         tokio::select! {
             why = &mut reading => Ok(why),
             // Closed, or dropped.
@@ -133,10 +142,9 @@ async fn read(mut running: Running, inbox: Inbox, mut closed: watch::Receiver<Op
 }
 
 /// Reads to the end of the output; returns why it stopped before that.
-async fn read_lines(running: &mut Running, inbox: &Inbox) -> Option<String> {
+async fn read_lines(running: &mut Running, inbox: &Inbox, log: &ErrorOutput) -> Option<String> {
     let mut buffer = vec![0; 64 * 1024];
     let mut lines = Lines::default();
-    let mut noise = 0;
     loop {
         let read = match running.read(&mut buffer).await {
             Ok(0) | Err(_) => {
@@ -149,21 +157,19 @@ async fn read_lines(running: &mut Running, inbox: &Inbox) -> Option<String> {
             Ok(read) => read,
         };
         let mut found = Vec::new();
-        let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| found.push(message::read(line)));
+        let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| {
+            let read = message::read(line);
+            if read.is_err() {
+                log.push_line(line);
+            }
+            found.push(read);
+        });
         for line in found {
             match line {
-                Ok(messages) => {
-                    noise = 0;
-                    deliver(messages, inbox).await;
-                }
-                Err(fault @ Fault::Broken(_)) => return Some(fault.to_string()),
-                Err(fault @ Fault::NoJson(_)) => {
-                    noise += 1;
-                    if noise > limits::MCP_NOISE_LINES {
-                        return Some(fault.to_string());
-                    }
-                    let _ = inbox.send(Arrival::Noise(fault.to_string())).await;
-                }
+                Ok(messages) => deliver(messages, inbox).await,
+                // Nobody waits for it any more.
+                Err(fault @ Fault::Broken(_)) => drop(inbox.send(Arrival::Broken(fault.to_string())).await),
+                Err(fault @ Fault::NoJson(_)) => drop(inbox.send(Arrival::Noise(fault.to_string())).await),
             }
         }
         if pushed.is_err() {

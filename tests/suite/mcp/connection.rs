@@ -246,6 +246,76 @@ async fn the_error_of_the_handshake_is_told_when_a_server_speaks_neither() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_whose_cursor_leads_nowhere_ends() {
+    for cursors in [vec![json!("")], vec![json!("a"), json!("a")], vec![json!("a"), json!("b"), json!("a")]] {
+        let (connection, mut server, heard) = rig();
+        let hello = async {
+            let hello = server.next().await;
+            server.answer(&hello, json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}})).await;
+            assert_eq!(server.next().await["method"], "notifications/initialized");
+            server
+        };
+        let (begun, mut server) = tokio::join!(begin(connection, heard), hello);
+        let session = begun.unwrap();
+        let mut notes = Vec::new();
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let pages = async {
+            loop {
+                let request = server.next().await;
+                let page = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let tools = json!([{"name": format!("t{page}")}]);
+                server.answer(&request, json!({"tools": tools, "nextCursor": cursors[page]})).await;
+            }
+        };
+        let catalog = tokio::select! {
+            catalog = session.catalog(&mut notes) => catalog.unwrap(),
+            () = pages => unreachable!(),
+        };
+        assert_eq!((catalog.tools.len(), notes.len()), (cursors.len(), 0), "{cursors:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_gives_the_same_page_for_every_cursor_is_not_asked_a_hundred_times() {
+    let (connection, mut server, heard) = rig();
+    let hello = async {
+        let hello = server.next().await;
+        server.answer(&hello, json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}})).await;
+        assert_eq!(server.next().await["method"], "notifications/initialized");
+        server
+    };
+    let (begun, mut server) = tokio::join!(begin(connection, heard), hello);
+    let session = begun.unwrap();
+    let mut notes = Vec::new();
+    let pages = async {
+        for page in 0.. {
+            let request = server.next().await;
+            let tools = json!([{"name": "one"}, {"name": "two"}]);
+            server.answer(&request, json!({"tools": tools, "nextCursor": page.to_string()})).await;
+        }
+    };
+    let catalog = tokio::select! {
+        catalog = session.catalog(&mut notes) => catalog.unwrap(),
+        () = pages => unreachable!(),
+    };
+    assert_eq!((catalog.tools.len(), notes), (2, Vec::<String>::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_about_a_request_that_could_not_be_read_ends_the_only_one_and_loses_no_server() {
+    let (connection, mut server, heard) = rig();
+    let talk = async {
+        server.next().await;
+        server.say(json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}})).await;
+        server.next().await
+    };
+    let (begun, _) = tokio::join!(begin(connection, heard), async {
+        tokio::time::timeout(std::time::Duration::from_secs(5), talk).await
+    });
+    assert!(matches!(begun, Err(RequestError::Rpc(error)) if error.message == "what?"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_comes_in_pages_and_an_endless_one_ends() {
     let (connection, mut server, heard) = rig();
     let hello = async {

@@ -118,6 +118,37 @@ async fn a_session_that_the_server_has_forgotten_is_begun_anew_and_no_call_hangs
 }
 
 #[tokio::test]
+async fn a_refusal_with_status_400_is_told_in_its_words_and_the_call_is_not_sent_twice() {
+    let refusals = [
+        ("{\"error\": \"the field text is too long\"}", "{\"error\": \"the field text is too long\"}"),
+        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such table"}}"#, "no such table"),
+        ("", ""),
+    ];
+    for (body, words) in refusals {
+        let server = HttpServer::start(move |request| calls(request, "echo").then(|| Reply::body(400, body)));
+        let yard = yard();
+        let (servers, instance) = begin(&yard, server.definition("one"));
+        let why = plain(&instance, "echo").await.unwrap_err();
+        assert!(why.contains("did not take the call: it answered with HTTP 400") && why.contains(words), "{why}");
+        assert!(!why.contains("session"), "{why}");
+        assert_eq!((server.asked("initialize").len(), server.asked("tools/call").len()), (1, 1));
+        assert_eq!(plain(&instance, "other").await, Ok(r#"{"n":1}"#.to_owned()));
+        assert_eq!(status(&servers).state, ServerState::Used);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_in_which_a_server_logs_still_brings_its_answer() {
+    let server = HttpServer::start(|request| {
+        let log = || Step::Bytes(b"data: [db] connected\n\ndata: {}\n\n".to_vec());
+        calls(request, "stream").then(|| Reply::stream([log(), Step::data(message(request, text("streamed")))]))
+    });
+    let yard = yard();
+    let (_servers, instance) = begin(&yard, server.definition("one"));
+    assert_eq!(plain(&instance, "stream").await, Ok("streamed".to_owned()));
+}
+
+#[tokio::test]
 async fn a_server_that_forgets_every_session_at_once_is_not_asked_without_end() {
     let server = HttpServer::start(|request| calls(request, "echo").then(|| Reply::body(404, "")));
     let yard = yard();

@@ -130,6 +130,27 @@ async fn broken_json_ends_the_call_at_once_and_text_that_is_none_is_passed_over(
 }
 
 #[tokio::test]
+async fn lines_that_are_no_messages_are_the_servers_log_whatever_they_look_like() {
+    let Some(yard) = Yard::new("a server that logs") else { return };
+    let log = "[db] Connected\n[2026-11-27T10:00:00] INFO ready\n{debug: true}\n{}\n[]\n{\"level\":\"info\",\"id\":1}";
+    let servers = yard.servers(vec![yard.server("one", &["--hello", log])]);
+    assert_eq!(call(&instance(&servers), "echo", json!({"text": "x"})).await, Ok(r#"{"text": "x"}"#.to_owned()));
+    let now = status(&servers);
+    assert_eq!((now.state, now.error.as_deref()), (ServerState::Used, None));
+    for line in log.lines() {
+        assert!(now.errors.contains(line), "{line}: {}", now.errors);
+    }
+}
+
+#[tokio::test]
+async fn half_a_character_in_a_result_loses_no_server() {
+    let Some(yard) = Yard::new("half a character") else { return };
+    let answer = r#"{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "text", "text": "a\ud83d"}]}}"#;
+    let servers = yard.servers(vec![yard.server("one", &["--raw", "tools/call", answer])]);
+    assert_eq!(call(&instance(&servers), "echo", json!({"text": "x"})).await, Ok("a\u{FFFD}".to_owned()));
+}
+
+#[tokio::test]
 async fn what_a_server_wrote_instead_of_an_answer_is_told_when_the_time_is_over() {
     let Some(yard) = Yard::new("a text instead of an answer") else { return };
     let arguments = ["--raw", "tools/call", "Segmentation fault (core dumped)"];
