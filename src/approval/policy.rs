@@ -2,8 +2,8 @@
 //! decided about it again ([`Policy::judge`]); whoever waits for an answer is not its concern.
 //!
 //! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
-//! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked); ask rule; allow rule
-//! or grant; mode. Reading needs no leave beyond that of the rules.
+//! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked, but by a tool of a server
+//! that the user has allowed by its name); ask rule; allow rule or grant; mode. Reading needs no leave beyond that of the rules.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -218,10 +218,11 @@ impl Policy {
                 Answerer::Nobody => Verdict::Deny(format!("{why}: {NOBODY}")),
             };
         }
-        if standing.taint.is_both() && self.sends(act) {
+        if standing.taint.is_both() && self.sends(act) && !self.is_named(act, standing) {
             let why =
                 "the agent has read your files and text from strangers; that text could make it send your files away";
-            return self.ask(why, None);
+            let grant = Grant::offered(act, None, self.root.as_deref()).filter(|_| matches!(act, Act::ServerTool(_)));
+            return self.ask(why, grant);
         }
         if let Some(rule) = self.rules.asks(&seen) {
             return self.ask(&format!("your rule {:?} asks about this", visible_line(rule)), None);
@@ -297,6 +298,16 @@ impl Policy {
             Act::ServerTool(_) | Act::Custom(_) => mode == Mode::AutoWithoutSandbox,
             Act::Use(_) => true,
         }
+    }
+
+    /// Tells whether the user has allowed this very tool of a server: by a rule for such tools, or by a yes for the session or
+    /// for good. That holds for whatever an agent has read.
+    fn is_named(&self, act: &Act, standing: &Circumstances<'_>) -> bool {
+        let Act::ServerTool(_) = act else { return false };
+        let root = self.root.as_deref();
+        let is_yes = |grant: &&Grant| matches!(grant, Grant::ServerTool(_) | Grant::Kept(_));
+        self.rules.allows_named(act, root)
+            || standing.grants.iter().filter(is_yes).any(|yes| yes.covers(act, None, root))
     }
 
     /// Tells whether an act can send something out of this machine.

@@ -142,6 +142,11 @@ impl Rules {
         self.allow.iter().any(|rule| rule.allows(act, shape, root))
     }
 
+    /// Tells whether an allow rule covers an act that names its tool: one for every tool does not.
+    pub(super) fn allows_named(&self, act: &Act, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.tool.is_some() && rule.allows(act, None, root))
+    }
+
     /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
     pub(super) fn hiding(&self, start: &Path, root: Option<&Path>) -> Vec<Pattern> {
         let ask = self.ask.iter().filter(|rule| !rule.pattern.hides(start, root));

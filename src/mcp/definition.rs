@@ -12,7 +12,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
 use crate::limits;
+use crate::mcp::catalog::Hints;
 use crate::mcp::names::matches_tool;
+use crate::provider::is_loopback;
 use crate::tool::Traits;
 use crate::workspace::is_secret;
 
@@ -39,8 +41,10 @@ pub struct ServerDefinition {
     pub start_time: Duration,
     /// The time for the answer to a call.
     pub call_time: Duration,
-    /// What its results bring and its calls send. Only the user knows.
+    /// What its results bring and its calls send, as far as no annotation of a tool says less.
     pub traits: Traits,
+    /// Which of these the configuration sets: no annotation changes them.
+    pub set_traits: Traits,
 }
 
 /// How a server is reached.
@@ -103,8 +107,21 @@ impl ServerDefinition {
             on_main_agent: true,
             start_time: limits::MCP_START_TIME,
             call_time: limits::MCP_CALL_TIME,
-            // Until the user says otherwise: it may read anything, and pass it on to anybody.
+            // Until the user or a tool says otherwise: it may read anything, and pass it on to anybody.
             traits: Traits { private: true, untrusted: true, egress: true },
+            set_traits: Traits::NONE,
+        }
+    }
+
+    /// Returns what the results of one of its tools bring and the calls send. A tool that stays within the server, as its
+    /// annotation says, brings no text of strangers; one of a server of this machine sends nothing out of it then.
+    pub fn traits_of(&self, hints: Hints) -> Traits {
+        let is_closed = hints.open_world == Some(false);
+        let Traits { private, untrusted, egress } = self.traits;
+        Traits {
+            private,
+            untrusted: untrusted && (self.set_traits.untrusted || !is_closed),
+            egress: egress && (self.set_traits.egress || !is_closed || !self.reached.is_local()),
         }
     }
 
@@ -149,6 +166,14 @@ impl ServerDefinition {
 }
 
 impl Reached {
+    /// Tells whether the server is on this machine.
+    fn is_local(&self) -> bool {
+        match self {
+            Self::Process(_) => true,
+            Self::Address(address) => is_loopback(&address.url),
+        }
+    }
+
     /// Returns the command line or the address.
     fn words(&self) -> String {
         match self {

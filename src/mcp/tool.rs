@@ -61,7 +61,7 @@ impl ServerTool {
             tool: now.name.clone(),
             arguments: serde_json::to_string_pretty(arguments).unwrap_or_default(),
             hints: now.hints.words().into_iter().map(str::to_owned).collect(),
-            sends: server.definition().traits.egress,
+            sends: server.definition().traits_of(now.hints).egress,
         };
         // The text that was shown is what is sent.
         let act = context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
@@ -120,7 +120,8 @@ impl RawTool for ServerTool {
     }
 
     fn traits(&self) -> Traits {
-        self.instance.server().definition().traits
+        let hints = self.now().map_or(self.offered.definition.hints, |now| now.hints);
+        self.instance.server().definition().traits_of(hints)
     }
 }
 

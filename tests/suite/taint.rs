@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use steersman::approval::{
     Act, Answer, Answerer, Approvals, Circumstances, CloneAct, CommandAct, FetchAct, Grant, MainWeb, Mode, Network,
-    Policy, Rules, Sandboxed, SearchAct, Taint, Verdict,
+    Policy, Rules, Sandboxed, SearchAct, ServerToolAct, Taint, Verdict,
 };
 use steersman::id::AgentId;
 use steersman::provider::Played;
@@ -63,6 +63,45 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
             }
         }
     }
+}
+
+#[test]
+fn a_rule_or_a_yes_that_names_a_tool_of_a_server_holds_for_an_agent_with_both_and_a_general_one_does_not() {
+    let act = Act::ServerTool(ServerToolAct {
+        server: "f".to_owned(),
+        reached: "f".to_owned(),
+        tool: "echo".to_owned(),
+        arguments: "{}".to_owned(),
+        hints: Vec::new(),
+        sends: true,
+    });
+    let verdict = |answerer, [allow, ask, deny]: [&[&str]; 3], grants: &[Grant]| {
+        let rules = Rules::parse(allow, ask, deny).unwrap();
+        let policy = Policy { answerer, rules, ..policy(Network::On) };
+        policy.decide(&act, &Circumstances { mode: Mode::Auto, grants, taint: BOTH })
+    };
+    let yes = [Grant::ServerTool("f/echo".to_owned())];
+    for answerer in [Answerer::User, Answerer::Nobody] {
+        for allow in ["mcp: f/*", "mcp: f/echo", "mcp"] {
+            assert_eq!(verdict(answerer, [&[allow], &[], &[]], &[]), Verdict::Allow, "{allow}");
+        }
+        assert_eq!(verdict(answerer, [&[], &[], &[]], &yes), Verdict::Allow);
+        assert!(matches!(verdict(answerer, [&["mcp: f/*"], &[], &["mcp: f/echo"]], &yes), Verdict::Deny(_)));
+    }
+    let offered = |allow: &[&str], grants: &[Grant]| match verdict(Answerer::User, [allow, &[], &[]], grants) {
+        Verdict::Ask { why, grant } => {
+            assert!(why.contains("text from strangers"), "{why}");
+            grant
+        }
+        other => panic!("{other:?}"),
+    };
+    for (allow, grants) in [(&["*"][..], &[][..]), (&["mcp: g/*"], &[]), (&[], &[Grant::Call]), (&[], &[])] {
+        assert_eq!(offered(allow, grants).as_ref(), yes.first(), "{allow:?} {grants:?}");
+    }
+    assert!(matches!(
+        verdict(Answerer::User, [&["mcp: f/*"], &["mcp: f/echo"], &[]], &yes),
+        Verdict::Ask { grant: None, .. }
+    ));
 }
 
 #[test]

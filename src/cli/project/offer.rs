@@ -359,6 +359,9 @@ fn describe(text: &mut String, name: &str, server: &ServerSection) {
     if !variables.is_empty() {
         let _ = writeln!(text, "  it gets these variables of your environment: {}", variables.join(", "));
     }
+    for words in server.traits_in_words() {
+        let _ = writeln!(text, "  {words}");
+    }
 }
 
 fn count(number: usize, what: &str) -> Option<String> {

@@ -2,7 +2,8 @@
 //!
 //! `.mcp.json` of a project and `~/.claude.json` (<https://code.claude.com/docs/en/mcp>): an object `mcpServers`, whose
 //! members have `command`, `args`, `env`, or `type: "http"`, `url`, `headers`; the second one holds them at its top for
-//! every project, and under `projects` by directory. `config.toml` of codex
+//! every project, and under `projects` by directory; `private`, `untrusted` and `egress` are read as in this program's own
+//! file. `config.toml` of codex
 //! (<https://developers.openai.com/codex/mcp>): tables `mcp_servers.NAME` with `command`, `args`, `env`, `env_vars`,
 //! `cwd`, or `url`, `bearer_token_env_var`, `http_headers`, `env_http_headers`; times, tools and `enabled` besides.
 
@@ -132,6 +133,14 @@ fn table(server: &Value, name: &str) -> Result<Option<BTreeMap<String, String>>,
     }
 }
 
+fn flag(server: &Value, name: &str) -> Result<Option<bool>, String> {
+    match server.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(format!("{name} is neither true nor false")),
+    }
+}
+
 fn seconds(server: &Value, name: &str, per: f64) -> Option<u32> {
     let seconds = server.get(name)?.as_f64()? / per;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within a day, above 0")]
@@ -164,6 +173,9 @@ fn of_json(server: &Value) -> Result<ServerSection, String> {
         login_port: login.get("callbackPort").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok()),
         call_timeout: seconds(server, "timeout", 1_000.0),
         enabled: server.get("disabled").and_then(Value::as_bool).map(|disabled| !disabled),
+        private: flag(server, "private")?,
+        untrusted: flag(server, "untrusted")?,
+        egress: flag(server, "egress")?,
         ..ServerSection::default()
     };
     reached(section)

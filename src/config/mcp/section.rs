@@ -85,6 +85,28 @@ impl ServerSection {
         self.enabled.unwrap_or(true)
     }
 
+    /// Says what its tools are taken for, one sentence for each trait, for the question about trust.
+    pub fn traits_in_words(&self) -> [&'static str; 3] {
+        [
+            match self.private {
+                Some(false) => "its results are taken to hold nothing of yours: it says so",
+                Some(true) | None => "its results may hold something of yours",
+            },
+            match self.untrusted {
+                Some(false) => "its results are taken to hold no text of strangers: it says so",
+                Some(true) => "its results may hold text of strangers",
+                None => "its results may hold text of strangers, except of tools that say they stay within the server",
+            },
+            match (self.egress, &self.command) {
+                (Some(false), _) => "its calls are taken to send nothing out of this machine: it says so",
+                (None, Some(_)) => {
+                    "its calls may send something out of this machine, except of tools that say they stay within the server"
+                }
+                (Some(true), _) | (None, None) => "its calls may send something out of this machine",
+            },
+        ]
+    }
+
     /// Returns the names of the variables of the environment that it gets, or that stand in it.
     pub fn variables(&self) -> Vec<String> {
         let texts = self.command.iter().chain(self.args.iter().flatten()).chain(&self.url);
@@ -190,9 +212,14 @@ impl ServerSection {
             start_time: time(self.start_timeout, usual.start_time),
             call_time: time(self.call_timeout, usual.call_time),
             traits: Traits {
-                private: self.private.unwrap_or(true),
-                untrusted: self.untrusted.unwrap_or(true),
-                egress: self.egress.unwrap_or(true),
+                private: self.private.unwrap_or(usual.traits.private),
+                untrusted: self.untrusted.unwrap_or(usual.traits.untrusted),
+                egress: self.egress.unwrap_or(usual.traits.egress),
+            },
+            set_traits: Traits {
+                private: self.private.is_some(),
+                untrusted: self.untrusted.is_some(),
+                egress: self.egress.is_some(),
             },
             ..usual
         })

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 use steersman::config::{Environment, parse};
+use steersman::mcp::catalog::Hints;
 use steersman::mcp::definition::{Reached, ServerDefinition};
+use steersman::tool::Traits;
 
 fn environment() -> Environment {
     [("HOME", "/home/ann"), ("TOKEN", "token-of-ann"), ("SECRET", "secret-of-ann"), ("EMPTY", "")].into_iter().collect()
@@ -45,6 +47,28 @@ fn a_process_gets_its_words_its_variables_and_its_directory() {
             && server.secrets().any(|secret| secret == "token-of-ann")
     );
     assert!(!format!("{server:?}").contains("of-ann"), "{server:?}");
+}
+
+#[test]
+fn what_a_server_is_taken_for_comes_from_where_it_is_from_the_tool_and_before_all_from_the_configuration() {
+    let traits = |text: &str, open_world: Option<bool>| {
+        let Traits { private, untrusted, egress } =
+            definition(text).unwrap().traits_of(Hints { open_world, ..Hints::default() });
+        (private, untrusted, egress)
+    };
+    let (process, address) = ("[mcp.a]\ncommand = \"x\"\n", "[mcp.a]\nurl = \"https://example.org/mcp\"\n");
+    let local = "[mcp.a]\nurl = \"http://127.0.0.1:9000/mcp\"\n";
+    for text in [process, address, local] {
+        assert_eq!(traits(text, None), (true, true, true), "{text}");
+        assert_eq!(traits(text, Some(true)), (true, true, true), "{text}");
+        let none = format!("{text}private = false\nuntrusted = false\negress = false\n");
+        assert_eq!(traits(&none, Some(true)), (false, false, false), "{text}");
+        let all = format!("{text}private = true\nuntrusted = true\negress = true\n");
+        assert_eq!(traits(&all, Some(false)), (true, true, true), "{text}");
+    }
+    assert_eq!(traits(process, Some(false)), (true, false, false));
+    assert_eq!(traits(local, Some(false)), (true, false, false));
+    assert_eq!(traits(address, Some(false)), (true, false, true), "what goes there leaves this machine");
 }
 
 #[test]

@@ -189,3 +189,33 @@ fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_f
     let output = Program::within(home).args(["mcp", "doctor", "evil-too"]).output();
     assert_eq!((exit_code(&output), trace.exists()), (1, true), "{}", stderr(&output));
 }
+
+#[tokio::test]
+async fn the_question_says_what_each_server_is_taken_for_and_what_it_says_of_itself() {
+    let project = Project::new(
+        r#"{"mcpServers": {
+            "mild": {"command": "./mild", "private": false, "untrusted": false, "egress": false},
+            "plain": {"command": "./plain"}
+        }}"#,
+    );
+    let (_, asked) = project.start(Answer::No(None)).await;
+    let (mild, plain) = asked[0].split_once("an MCP server 'plain'").unwrap();
+    for words in [
+        "  its results are taken to hold nothing of yours: it says so\n",
+        "  its results are taken to hold no text of strangers: it says so\n",
+        "  its calls are taken to send nothing out of this machine: it says so\n",
+    ] {
+        assert!(mild.contains(words) && !plain.contains(words), "{words}: {}", asked[0]);
+    }
+    for words in
+        ["  its results may hold something of yours\n", "  its calls may send something out of this machine, except"]
+    {
+        assert!(plain.contains(words) && !mild.contains(words), "{words}: {}", asked[0]);
+    }
+    // What it says of itself is part of what was trusted.
+    assert_eq!(project.start(Answer::Once).await.1.len(), 1);
+    let other = r#"{"mcpServers": {"mild": {"command": "./mild"}, "plain": {"command": "./plain", "private": false}}}"#;
+    fs::write(project.root.join(".mcp.json"), other).unwrap();
+    let (is_trusted, asked) = project.start(Answer::No(None)).await;
+    assert!(!is_trusted && asked.len() == 1);
+}

@@ -87,8 +87,9 @@ async fn a_call_is_asked_about_with_server_tool_and_arguments_whole_and_what_was
     assert_eq!(yard.methods("one").iter().filter(|method| *method == "tools/call").count(), 0);
     yard.approvals.try_answer(asked.id, Answer::Once).unwrap();
     let asked = question(&yard.approvals).await;
-    // It has read text of a stranger by then, and could send files away.
-    assert!(asked.session.is_none() && asked.why.contains("text from strangers"), "{asked:?}");
+    // It has read text of a stranger by then, and could send files away: the question says so, and takes a yes for more.
+    assert!(asked.why.contains("text from strangers"), "{asked:?}");
+    assert_eq!(asked.session.as_deref(), Some("every call of one/echo"));
     yard.approvals.try_answer(asked.id, Answer::No(Some("not again".to_owned()))).unwrap();
     let asked = question(&yard.approvals).await;
     yard.approvals.try_answer(asked.id, Answer::Once).unwrap();
@@ -101,6 +102,24 @@ async fn a_call_is_asked_about_with_server_tool_and_arguments_whole_and_what_was
             ("Error: it went wrong".to_owned(), true),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_holds_for_later_calls_whatever_the_agent_has_read() {
+    let Some(yard) = Yard::with("a yes for the session", Mode::Auto) else { return };
+    let mut one = yard.server("one", &[]);
+    one.traits.egress = true;
+    known(&yard, &one).await;
+    let call = |id: &str| Played::calls(&[(id, "mcp__one__echo", "{\"text\": \"x\"}")]);
+    let rig = Rig::new([call("c1"), call("c2"), call("c3"), Played::text("done")]);
+    let servers = yard.servers(vec![one]);
+    let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
+    for answer in [Answer::Once, Answer::Session] {
+        let asked = question(&yard.approvals).await;
+        yard.approvals.try_answer(asked.id, answer).unwrap();
+    }
+    running.answered().await;
+    assert_eq!(results(&rig).iter().filter(|(_, is_error)| !is_error).count(), 3);
 }
 
 async fn question(approvals: &Approvals) -> steersman::approval::ApprovalRequest {
