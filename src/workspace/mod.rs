@@ -26,6 +26,7 @@ mod atomic;
 mod beneath;
 mod changes;
 mod children;
+#[cfg(feature = "program")]
 pub(crate) mod denied_programs;
 mod diff;
 mod environment;

@@ -202,30 +202,6 @@ impl<'a> Lexer<'a> {
         self.reading.unsure.get_or_insert(why);
     }
 
-    /// Reads a character within `${ … }` or `$(( … ))`, of which only the substitutions count.
-    fn expression(&mut self, c: char) {
-        match c {
-            '\\' => {
-                self.now.push(c);
-                self.chars.next();
-            }
-            '\'' if !self.now.within_quotes && !self.now.is_quoted => self.skip_single(),
-            '"' => self.now.is_quoted = !self.now.is_quoted,
-            '$' => self.dollar(),
-            '`' => self.backquote(),
-            '}' if self.now.kind == LexedText::Parameter && !self.now.is_quoted => self.leave_expansion(),
-            '(' if self.now.kind == LexedText::Arithmetic => self.now.depth += 1,
-            ')' if self.now.kind == LexedText::Arithmetic && self.now.depth > 0 => self.now.depth -= 1,
-            ')' if self.now.kind == LexedText::Arithmetic => {
-                if self.chars.next_if_eq(&')').is_none() {
-                    self.unsure("it has brackets that can be read in two ways");
-                }
-                self.leave_expansion();
-            }
-            c => self.now.push(c),
-        }
-    }
-
     fn quoted(&mut self, c: char) {
         let is_document = self.now.kind == LexedText::Document;
         match c {
@@ -304,70 +280,6 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads what follows a `$`.
-    fn dollar(&mut self) {
-        let in_word = !self.now.is_quoted && !matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic);
-        match self.chars.peek().copied() {
-            Some('(') => {
-                self.chars.next();
-                self.expand();
-                let is_arithmetic = self.chars.next_if_eq(&'(').is_some();
-                self.enter(if is_arithmetic { LexedText::Arithmetic } else { LexedText::Shell });
-            }
-            Some('{') => {
-                self.chars.next();
-                self.expand();
-                self.enter(LexedText::Parameter);
-            }
-            Some('[') => {
-                self.expand();
-                self.unsure("it has an expansion of an old kind");
-            }
-            Some('\'') if in_word => {
-                self.chars.next();
-                self.ansi();
-            }
-            Some('"') if in_word => {}
-            Some(c) if c.is_ascii_alphanumeric() || "_@*#?$!-".contains(c) => {
-                let splits = self.now.word().splits;
-                self.expand();
-                // One word for each argument, also within quotes; and numbers are one.
-                self.now.word().splits |= c == '@';
-                if matches!(c, '?' | '#') {
-                    self.now.word().splits = splits;
-                }
-                if c.is_ascii_alphabetic() || c == '_' {
-                    while self.chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_').is_some() {}
-                } else {
-                    self.chars.next();
-                }
-            }
-            _ => self.now.push('$'),
-        }
-    }
-
-    /// Notes an expansion, the text of which is not known.
-    fn expand(&mut self) {
-        self.now.unknown();
-        // Behind what is read as an expression it must not look as if nothing were there.
-        if matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic) {
-            self.now.push('$');
-        }
-    }
-
-    fn backquote(&mut self) {
-        if self.now.kind == LexedText::Backquote && !self.now.is_quoted {
-            return self.leave();
-        }
-        if self.now.kind == LexedText::Backquote
-            || self.outer.iter().rev().take(8).any(|frame| frame.kind == LexedText::Backquote)
-        {
-            self.unsure("its backquotes can be read in two ways");
-        }
-        self.expand();
-        self.enter(LexedText::Backquote);
-    }
-
     /// Reads `<` or `>`, of which there may be several.
     fn angle(&mut self, c: char) {
         let is_number =
@@ -437,20 +349,6 @@ impl<'a> Lexer<'a> {
         if let Some(outer) = self.outer.pop() {
             self.now = outer;
         }
-    }
-
-    /// Leaves an expansion of which bash evaluates more than the substitutions that stand in it, unless it is harmless.
-    fn leave_expansion(&mut self) {
-        let Word { text, is_unknown, .. } = self.now.word.take().unwrap_or_default();
-        let is_harmless = match self.now.kind {
-            LexedText::Arithmetic => expansions::is_plain_arithmetic(&text),
-            _ => expansions::is_plain_parameter(&text, is_unknown),
-        };
-        if !is_harmless {
-            self.unsure("it has an expansion that may run commands");
-        }
-        self.leave();
-        self.now.word().splits |= text.contains('@');
     }
 
     fn end_word(&mut self) {

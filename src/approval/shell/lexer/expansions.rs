@@ -1,8 +1,114 @@
-//! Which expansions do no more than put a value in their place. Bash evaluates a name in arithmetic again and again, runs
+//! Reads expansions, and knows those that do no more than put a value in their place. Bash evaluates a name in arithmetic again and again, runs
 //! what an array's place holds, assigns, prompts and looks behind names: all of that is unknown here, whatever it says.
 
+use super::{LexedText, Lexer, Word};
+
+impl Lexer<'_> {
+    /// Reads a character within `${ … }` or `$(( … ))`, of which only the substitutions count.
+    pub(super) fn expression(&mut self, c: char) {
+        match c {
+            '\\' => {
+                self.now.push(c);
+                self.chars.next();
+            }
+            '\'' if !self.now.within_quotes && !self.now.is_quoted => self.skip_single(),
+            '"' => self.now.is_quoted = !self.now.is_quoted,
+            '$' => self.dollar(),
+            '`' => self.backquote(),
+            '}' if self.now.kind == LexedText::Parameter && !self.now.is_quoted => self.leave_expansion(),
+            '(' if self.now.kind == LexedText::Arithmetic => self.now.depth += 1,
+            ')' if self.now.kind == LexedText::Arithmetic && self.now.depth > 0 => self.now.depth -= 1,
+            ')' if self.now.kind == LexedText::Arithmetic => {
+                if self.chars.next_if_eq(&')').is_none() {
+                    self.unsure("it has brackets that can be read in two ways");
+                }
+                self.leave_expansion();
+            }
+            c => self.now.push(c),
+        }
+    }
+
+    /// Reads what follows a `$`.
+    pub(super) fn dollar(&mut self) {
+        let in_word = !self.now.is_quoted && !matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic);
+        match self.chars.peek().copied() {
+            Some('(') => {
+                self.chars.next();
+                self.expand();
+                let is_arithmetic = self.chars.next_if_eq(&'(').is_some();
+                self.enter(if is_arithmetic { LexedText::Arithmetic } else { LexedText::Shell });
+            }
+            Some('{') => {
+                self.chars.next();
+                self.expand();
+                self.enter(LexedText::Parameter);
+            }
+            Some('[') => {
+                self.expand();
+                self.unsure("it has an expansion of an old kind");
+            }
+            Some('\'') if in_word => {
+                self.chars.next();
+                self.ansi();
+            }
+            Some('"') if in_word => {}
+            Some(c) if c.is_ascii_alphanumeric() || "_@*#?$!-".contains(c) => {
+                let splits = self.now.word().splits;
+                self.expand();
+                // One word for each argument, also within quotes; and numbers are one.
+                self.now.word().splits |= c == '@';
+                if matches!(c, '?' | '#') {
+                    self.now.word().splits = splits;
+                }
+                if c.is_ascii_alphabetic() || c == '_' {
+                    while self.chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_').is_some() {}
+                } else {
+                    self.chars.next();
+                }
+            }
+            _ => self.now.push('$'),
+        }
+    }
+
+    /// Notes an expansion, the text of which is not known.
+    pub(super) fn expand(&mut self) {
+        self.now.unknown();
+        // Behind what is read as an expression it must not look as if nothing were there.
+        if matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic) {
+            self.now.push('$');
+        }
+    }
+
+    pub(super) fn backquote(&mut self) {
+        if self.now.kind == LexedText::Backquote && !self.now.is_quoted {
+            return self.leave();
+        }
+        if self.now.kind == LexedText::Backquote
+            || self.outer.iter().rev().take(8).any(|frame| frame.kind == LexedText::Backquote)
+        {
+            self.unsure("its backquotes can be read in two ways");
+        }
+        self.expand();
+        self.enter(LexedText::Backquote);
+    }
+
+    /// Leaves an expansion of which bash evaluates more than the substitutions that stand in it, unless it is harmless.
+    fn leave_expansion(&mut self) {
+        let Word { text, is_unknown, .. } = self.now.word.take().unwrap_or_default();
+        let is_harmless = match self.now.kind {
+            LexedText::Arithmetic => is_plain_arithmetic(&text),
+            _ => is_plain_parameter(&text, is_unknown),
+        };
+        if !is_harmless {
+            self.unsure("it has an expansion that may run commands");
+        }
+        self.leave();
+        self.now.word().splits |= text.contains('@');
+    }
+}
+
 /// Tells whether the text between `$((` and `))` is of numbers and operators only.
-pub(super) fn is_plain_arithmetic(text: &str) -> bool {
+fn is_plain_arithmetic(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_whitespace() || b"+-*/%<>=!&|^~?:,()".contains(&b))
 }
 
@@ -13,7 +119,7 @@ pub(super) fn is_plain_place(place: &str) -> bool {
 
 /// Tells whether the text between `${` and `}` only reads a variable; `has_expansion` when something expands within it, for
 /// which a `$` stands in the text.
-pub(super) fn is_plain_parameter(text: &str, has_expansion: bool) -> bool {
+fn is_plain_parameter(text: &str, has_expansion: bool) -> bool {
     // The keys of an array; everything else behind this sign is another name's value.
     if let Some(keys) = text.strip_prefix('!') {
         return keys.strip_suffix("[@]").or_else(|| keys.strip_suffix("[*]")).is_some_and(is_name);
