@@ -6,6 +6,7 @@
 
 mod command_output;
 pub mod halves;
+mod question_text;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::limits;
 
 pub use command_output::{Coloured, CommandOutput, CommandOutputReader, Hue};
+pub use question_text::QuestionText;
 
 /// The columns between tab stops.
 const TAB_STOP: usize = 4;

@@ -10,6 +10,7 @@ use crate::error::spell;
 use crate::event::Event;
 use crate::listener::ListenerList;
 use crate::provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
+use crate::text::QuestionText;
 
 /// The parts that a long wait needs: who asks the user, and who hears of the wait.
 pub(super) struct LongWait<'a> {
@@ -34,7 +35,10 @@ impl LongWait<'_> {
                 answer => return answer,
             };
             let title = format!("wait {} for the server?", spell(wait_ms));
-            if !self.approvals.ask_user(title, message.clone()).await {
+            let mut detail = QuestionText::default();
+            detail.sentence("the server says:");
+            detail.quote(&message);
+            if !self.approvals.ask_user(title, detail.finish()).await {
                 return Err(ProviderError::AsksToWait { wait_ms, message });
             }
             attempt += 1;

@@ -20,6 +20,7 @@ use crate::provider::{
     takes_images,
 };
 use crate::sync::lock;
+use crate::text::QuestionText;
 
 /// Carries out commands with what is known of the agent since it was built.
 #[derive(Clone)]
@@ -210,9 +211,15 @@ impl BackgroundTasks {
             return Err(format!("\"{model}\" is not in the server's list, and nothing is known about it"));
         }
         let title = format!("\"{model}\" is not in the server's list: use it anyway?");
-        let mut detail = models.iter().take(limits::MODELS_SHOWN).cloned().collect::<Vec<_>>();
-        detail.extend((models.len() > detail.len()).then(|| format!("and {} more", models.len() - detail.len())));
-        match self.approvals.ask_plain(title, format!("It lists:\n{}", detail.join("\n"))).await {
+        let mut detail = QuestionText::default();
+        detail.part("It lists:");
+        for model in models.iter().take(limits::MODELS_SHOWN) {
+            detail.quote(model);
+        }
+        if models.len() > limits::MODELS_SHOWN {
+            detail.sentence(&format!("and {} more", models.len() - limits::MODELS_SHOWN));
+        }
+        match self.approvals.ask_plain(title, detail.finish()).await {
             PlainAnswer::No => Err(format!("the model is {} as before", self.current().model_name())),
             answer @ (PlainAnswer::Yes | PlainAnswer::Nobody) => Ok((transport, answer)),
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::approval::{Approvals, FormAnswer, FormField, PlainAnswer};
 use crate::mcp::message::RpcError;
 use crate::protocol::FieldKind;
-use crate::text::visible_line;
+use crate::text::{QuestionText, visible_line};
 
 /// Most fields of a form.
 const FIELDS: usize = 50;
@@ -21,8 +21,11 @@ pub(super) async fn elicit(server: &str, approvals: &Approvals, params: &Value) 
     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     if text("mode") == "url" {
         let title = format!("The server {} asks you to open this address. Will you?", visible_line(server));
-        let detail = format!("{}\n\n{}", text("url"), text("message"));
-        return Ok(match approvals.ask_plain(title, detail).await {
+        let mut detail = QuestionText::default();
+        detail.field("address", &text("url"));
+        detail.sentence("the server says:");
+        detail.quote(&text("message"));
+        return Ok(match approvals.ask_plain(title, detail.finish()).await {
             PlainAnswer::Yes => json!({"action": "accept"}),
             PlainAnswer::No => json!({"action": "decline"}),
             PlainAnswer::Nobody => json!({"action": "cancel"}),

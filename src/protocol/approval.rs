@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
 use crate::plan::Plan;
-use crate::protocol::{Act, FormField};
+use crate::protocol::{Act, FormField, form_words};
 use crate::summary::calls_made;
 
 /// The number of one approval request of the session.
@@ -97,7 +97,9 @@ impl ApprovalSubject {
                 (question, Some(detail))
             }
             Self::Plain { title, detail } => (title.clone(), Some(detail.clone())),
-            Self::Form { server, message, .. } => (format!("the server {server} asks you"), Some(message.clone())),
+            Self::Form { server, message, fields } => {
+                (format!("the server {server} asks you"), Some(format!("{message}\n{}", form_words(fields))))
+            }
             Self::Plan { plan } => ("accept this plan?".to_owned(), Some(plan.checklist())),
             Self::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(*made)), None),
         }

@@ -5,8 +5,8 @@
 use crate::event::{Event, Pending, add_known};
 use crate::id::{AgentId, ClientId};
 use crate::protocol::{
-    AgentState, AgentStatus, ApprovalRequest, ApprovalSubject, BudgetStatus, Notice, PendingStatus, Post,
-    SessionActivity, SessionStatus, WaitingFor, WaitingStatus, form_words,
+    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
+    SessionStatus, WaitingFor, WaitingStatus,
 };
 use crate::steering::Rule;
 
@@ -160,23 +160,13 @@ fn happen(agent: &mut AgentStatus, event: &Event) {
 }
 
 fn question(open: &ApprovalRequest) -> WaitingStatus {
-    let (question, detail) = match &open.subject {
-        ApprovalSubject::Act { act } => act.clone().summary(),
-        ApprovalSubject::Plain { title, detail } => (title.clone(), detail.clone()),
-        ApprovalSubject::Form { server, message, fields } => {
-            (format!("the server {server} asks: {message}"), form_words(fields))
-        }
-        ApprovalSubject::Plan { plan } => ("Is this plan accepted?".to_owned(), plan.checklist()),
-        ApprovalSubject::MoreCalls { made, more } => {
-            (format!("it has made {made} tool calls; may it make {more} more?"), String::new())
-        }
-    };
+    let (question, detail) = open.subject.words();
     WaitingStatus {
         agent: open.asker.as_ref().map(|asker| asker.agent.clone()).unwrap_or_default(),
         kind: WaitingFor::Approval,
         id: Some(open.id.0),
         question,
-        detail,
+        detail: detail.unwrap_or_default(),
     }
 }
 

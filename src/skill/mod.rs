@@ -20,6 +20,6 @@ mod library;
 mod tool;
 
 pub use catalogue::{SkillCatalogue, catalogue};
-pub use file::{Skill, command, command_names};
+pub use file::{Skill, SkillStarters, command, command_names};
 pub use library::{Owner, SkillLibrary, folder_of, source_of};
 pub use tool::SkillTool;

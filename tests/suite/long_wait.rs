@@ -35,7 +35,10 @@ async fn answer(approvals: &Approvals, answer: Answer) {
     });
     let request = open.await;
     let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("{request:?}") };
-    assert_eq!((title.as_str(), detail.as_str()), ("wait 11 days for the server?", "slow down"));
+    assert_eq!(
+        (title.as_str(), detail.as_str()),
+        ("wait 11 days for the server?", "  the server says:\n    | slow down\n")
+    );
     assert!(approvals.answer(request.id, answer));
 }
 

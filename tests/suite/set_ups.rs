@@ -157,9 +157,9 @@ fn the_question_shows_the_whole_texts() {
     let program = project(&[]);
     let detail = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap().detail();
     for part in [
-        ".claude/skills/deploy/SKILL.md\n  a skill 'deploy': Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
-        ".claude/commands/review.md\n  a command /review: Reviews a change\n    | Review $1 with !`git diff`.\n",
-        ".claude/agents/checker.md\n  a sub-agent 'checker', 60 tool calls, tools: read\n  Checks.\n    | You check.\n",
+        ".claude/skills/deploy/SKILL.md\n  a skill: deploy\n  for: Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
+        ".claude/commands/review.md\n  a command: /review\n  for: Reviews a change\n  its words: [pr]\n    | Review $1 with !`git diff`.\n",
+        ".claude/agents/checker.md\n  a sub-agent: checker\n  for: Checks.\n  tools: read\n  tool calls for one task: 60\n    | You check.\n",
         "Other files of a skill are read when the agent asks for them; scripts run as its commands.",
     ] {
         assert!(detail.contains(part), "{part} is missing in\n{detail}");
@@ -315,7 +315,7 @@ fn the_set_ups_of_the_directories_down_to_the_working_directory_count_the_neares
     // Settings and servers are the root's alone.
     assert!(offer.layer.is_none() && offer.servers.is_empty(), "{offer:?}");
     let detail = offer.detail();
-    for part in ["packages/app/.claude/skills/deploy/SKILL.md\n  a skill 'deploy'", "    | Run app/deploy.sh.\n"] {
+    for part in ["packages/app/.claude/skills/deploy/SKILL.md\n  a skill: deploy", "    | Run app/deploy.sh.\n"] {
         assert!(detail.contains(part), "{part} is missing in\n{detail}");
     }
     // From the root they are not there, and from a directory without any the ones above are.

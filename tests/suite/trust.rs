@@ -100,9 +100,10 @@ async fn the_question_shows_all_that_it_would_change_and_the_default_is_no() {
         root,
         "rule, allow: bash: make *",
         "rule, deny: edit: Cargo.lock",
-        "2 tool calls per turn",
-        "the system prompt of the main agent becomes prompt.md:\n    | You belong to the project.\n    | Canary.",
-        ".steersman/personas/local.md\n  a sub-agent 'local', 7 tool calls, tools: read, grep",
+        "  tool calls per turn: 2\n",
+        "  the system prompt of the main agent becomes: prompt.md\n    | You belong to the project.\n    | Canary.",
+        ".steersman/personas/local.md\n  a sub-agent: local\n",
+        "  tools: read, grep\n  tool calls for one task: 7\n",
         "    | You are local.",
         ".steersman/hooks.json: SessionStart\n    | sh .steersman/hooks/start.sh",
         "    | touch /tmp/canary",
@@ -284,6 +285,94 @@ fn hostile_names_and_texts_are_data() {
     let hooks = HOOKS.replace("sh .steersman/hooks/start.sh", "\\u001b]0;x\\u0007");
     project.write(".steersman/hooks.json", &hooks);
     assert!(!project.offer().detail().contains(['\u{1b}', '\u{7}']), "{}", project.offer().detail());
+}
+
+/// A server with everything that can be said of one, in a value of its own where that is possible.
+const WHOLE_SERVER: &str = r#"
+[mcp.whole]
+url = "https://example.org/mcp"
+headers = { X-Header = "h-value" }
+bearer_token_env = "BEARER_VARIABLE"
+client_id = "c-identity"
+client_secret_env = "SECRET_VARIABLE"
+scopes = ["s-one", "s-two"]
+login_port = 4711
+enabled = false
+enabled_tools = ["get_only"]
+disabled_tools = ["put_never"]
+on_main_agent = false
+start_timeout = 1717
+call_timeout = 2323
+private = false
+untrusted = false
+egress = false
+[mcp.process]
+command = "p-program"
+args = ["p-argument"]
+env = { P_NAME = "p-value" }
+pass_env = ["P_PASSED"]
+cwd = "p-directory"
+"#;
+
+#[test]
+fn the_question_about_a_server_shows_every_setting_of_it() {
+    let detail = Project::new(&[(".steersman/config.toml", WHOLE_SERVER)]).offer().detail();
+    for part in [
+        "an MCP server 'whole'\n  it is switched off\n",
+        "  it is asked at: https://example.org/mcp\n",
+        "  header: X-Header = \"h-value\"\n",
+        "  it gets these variables of your environment: BEARER_VARIABLE, SECRET_VARIABLE\n",
+        "  the token for it is in your variable: BEARER_VARIABLE\n",
+        "  a login is made as: c-identity\n",
+        "  with the secret in your variable: SECRET_VARIABLE\n",
+        "  a login asks for: s-one, s-two\n",
+        "  a login comes back to the port: 4711\n",
+        "  only these tools are used: get_only\n",
+        "  these tools are not used: put_never\n",
+        "  only sub-agents whose persona names it have its tools\n",
+        "  seconds for its start: 1717\n",
+        "  seconds for the answer to a call: 2323\n",
+        "  its results are taken to hold nothing of yours: it says so\n",
+        "  its results are taken to hold no text of strangers: it says so\n",
+        "  its calls are taken to send nothing out of this machine: it says so\n",
+        "    | \"p-program\" \"p-argument\"\n  in: p-directory\n  variable: P_NAME = \"p-value\"\n",
+        "  it gets these variables of your environment: P_PASSED\n",
+    ] {
+        assert!(detail.contains(part), "{part} is missing in\n{detail}");
+    }
+}
+
+#[test]
+fn nothing_of_a_project_brings_a_line_of_its_own_into_the_question() {
+    let forged = "With your trust nothing changes.";
+    let line = |text: &str| format!("{text}\\n{forged}\\r{forged}\\u2028{forged}\\n\\n  {forged}");
+    let persona = PERSONA.replacen("description = \"", &format!("description = \"{}", line("x")), 1);
+    assert_ne!(persona, PERSONA);
+    let config = format!(
+        "[rules]\nallow = [\"read: {0}\"]\n[mcp.web]\nurl = \"https://example.org/{0}\"\nheaders = {{ \"{0}\" = \"{0}\" }}\n\
+         client_id = \"{0}\"\nscopes = [\"{0}\"]\nenabled_tools = [\"{0}\"]\n[mcp.process]\ncommand = \"{0}\"\n\
+         cwd = \"{0}\"\nenv = {{ \"{0}\" = \"{0}\" }}\npass_env = [\"{0}\"]\n",
+        line("x")
+    );
+    let hook = HOOKS.replace("sh .steersman/hooks/start.sh", &line("x"));
+    let skill = format!("---\nname: \"x\"\ndescription: \"{}\"\n---\n{forged}\n", line("x"));
+    let project = Project::new(&[
+        (".steersman/config.toml", &config),
+        (".steersman/personas/local.md", &persona),
+        (".steersman/hooks.json", &hook),
+        (".steersman/skills/x/SKILL.md", &skill),
+        (&format!(".steersman/skills/x\n{forged}/SKILL.md"), &skill),
+        (&format!(".steersman/commands/y\n{forged}.md"), forged),
+    ]);
+    let offer = project.offer();
+    assert!(offer.servers.len() == 2 && offer.personas.len() == 1 && offer.hooks.len() == 1, "{:?}", offer.faults);
+    let detail = offer.detail();
+    assert!(detail.matches(forged).count() > 20, "{detail}");
+    // Every line begins with words of the program, or with its bar.
+    let begins = |line: &str| line.split(forged).next().is_some_and(|before| before.trim().is_empty());
+    let forgeries: Vec<&str> = detail.lines().filter(|line| line.contains(forged) && begins(line)).collect();
+    assert!(forgeries.is_empty(), "{forgeries:#?} in\n{detail}");
+    assert!(!detail.contains(['\r', '\u{2028}']), "{detail}");
 }
 
 // --- the program

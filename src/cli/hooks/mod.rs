@@ -12,7 +12,6 @@
 mod list;
 mod record;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -24,7 +23,7 @@ use crate::hooks::{Hook, HookFile, HookPlaces, HookTrust, TrustedHook, content_h
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::summary::count;
-use crate::text::{visible, visible_line};
+use crate::text::{QuestionText, visible_line};
 use crate::workspace::programs;
 
 pub use list::{all, ask_again, list};
@@ -139,14 +138,16 @@ pub async fn trusted_of_user(
         FrontEnd::Exec => PlainAnswer::Nobody,
         FrontEnd::Screen => {
             let at = places_of(search.places, search.cwd);
-            let detail = unknown.iter().fold(
-                "They were written for another program. With your yes they run here too, outside of the sandbox:\n"
-                    .to_owned(),
-                |text, (hook, _)| text + &describe(hook, &at),
+            let mut text = QuestionText::default();
+            text.part(
+                "They were written for another program. With your yes they run here too, outside of the sandbox:",
             );
-            let detail = detail
-                + "\nWhen a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
-            approvals.ask_plain(format!("run your {what} of other programs here too?"), detail).await
+            for (hook, _) in &unknown {
+                describe(&mut text, hook, &at);
+            }
+            let asked = "When a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
+            text.part(asked);
+            approvals.ask_plain(format!("run your {what} of other programs here too?"), text.finish()).await
         }
     };
     let hashes = unknown.iter().map(|(_, hash)| hash.clone()).collect();
@@ -173,25 +174,18 @@ pub async fn trusted_of_user(
 }
 
 /// Describes exactly what a hook runs, with the text of each script.
-pub fn describe(hook: &Hook, at: &HookPlaces) -> String {
+pub fn describe(text: &mut QuestionText, hook: &Hook, at: &HookPlaces) {
     let matcher = hook.matcher.text();
     let matcher = if matcher.is_empty() { String::new() } else { format!(" {matcher}") };
-    let beside = hook.waiting.words();
-    let mut text = format!("\n{}: {}{}{beside}\n", hook.file, hook.event, visible_line(&matcher));
-    let mut quote = |lines: &str| {
-        for line in visible(lines).lines() {
-            let _ = writeln!(text, "    | {line}");
-        }
-    };
-    quote(&hook.whole_command());
+    text.part(&format!("{}: {}{matcher}{}", hook.file, hook.event, hook.waiting.words()));
+    text.quote(&hook.whole_command());
     for script in scripts(hook, at).unwrap_or_default() {
-        quote(&format!("# {}", script.path.display()));
+        text.quote(&format!("# {}", script.path.display()));
         match String::from_utf8(script.content) {
-            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => quote(&content),
-            Ok(_) | Err(_) => quote("# (a program, or too long to be shown)"),
+            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => text.quote(&content),
+            Ok(_) | Err(_) => text.quote("# (a program, or too long to be shown)"),
         }
     }
-    text
 }
 
 /// Returns the files of the user with hooks, and whether they are this program's own.

@@ -88,9 +88,9 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
         on_main_agent,
         start_timeout,
         call_timeout,
-        private,
-        untrusted,
-        egress,
+        private: _,
+        untrusted: _,
+        egress: _,
     } = server;
     text.part(&format!("an MCP server '{name}'"));
     if *enabled == Some(false) {
@@ -128,14 +128,9 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
     {
         text.optional(label, seconds.map(|seconds| seconds.to_string()).as_deref());
     }
-    for (said, sentence) in [
-        (private, "it is taken to return nothing of your own (private = false)"),
-        (untrusted, "it is taken to return no text of strangers (untrusted = false)"),
-        (egress, "it is taken to send nothing out of this machine (egress = false)"),
-    ] {
-        if *said == Some(false) {
-            text.sentence(sentence);
-        }
+    // What `private`, `untrusted` and `egress` say.
+    for words in server.traits_in_words() {
+        text.sentence(words);
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::ProjectOffer;
 use crate::cli::hooks::{describe, read_file};
 use crate::hooks::{HookPlaces, HookTrust, TrustedHook, content_hash};
+use crate::text::QuestionText;
 
 /// The files of a project with hooks.
 const FILES: [&str; 5] = [
@@ -42,10 +43,14 @@ impl ProjectOffer {
     }
 
     /// Describes exactly what the hooks run.
-    pub(super) fn describe_hooks(&self) -> String {
+    pub(super) fn describe_hooks(&self, text: &mut QuestionText) {
         let at = self.hook_places();
-        let hooks: String = self.hooks.iter().map(|trusted| describe(&trusted.hook, &at)).collect();
-        if hooks.is_empty() { hooks } else { format!("\nHooks, which run outside of the sandbox:\n{hooks}") }
+        if !self.hooks.is_empty() {
+            text.part("Hooks, which run outside of the sandbox:");
+        }
+        for trusted in &self.hooks {
+            describe(text, &trusted.hook, &at);
+        }
     }
 
     fn hook_places(&self) -> HookPlaces {

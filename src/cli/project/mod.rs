@@ -5,10 +5,12 @@
 //!
 //! # Where things are
 //!
-//! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `record.rs`,
+//! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
+//!   `record.rs`,
 //!   `src/config/project.rs`; stories: `trust.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
 
+mod detail;
 mod hooks;
 mod offer;
 mod record;

@@ -2,7 +2,6 @@
 //! (`texts.rs`): read once, described for the question, hashed for the record.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +19,7 @@ use crate::text::hex;
 use crate::workspace::Workspace;
 
 /// The directory of a project's files for this program.
-const DIRECTORY: &str = ".steersman";
+pub(super) const DIRECTORY: &str = ".steersman";
 /// The file with a project's MCP servers.
 const SERVERS: &str = ".mcp.json";
 
@@ -124,49 +123,6 @@ impl ProjectOffer {
             }
         }
         hex(&hasher.finalize())
-    }
-
-    /// Describes exactly what the files would run or change, with the whole text of each prompt.
-    pub fn detail(&self) -> String {
-        let mut text = format!("{}\n\nWith your trust it changes how this program works here:\n", shown(&self.root));
-        if let Some(layer) = &self.layer {
-            let _ = write!(text, "\n{DIRECTORY}/config.toml\n");
-            for (kind, rules) in [("allow", &layer.rules.allow), ("ask", &layer.rules.ask), ("deny", &layer.rules.deny)]
-            {
-                for rule in rules {
-                    let _ = writeln!(text, "  rule, {kind}: {rule}");
-                }
-            }
-            if let Some(steps) = layer.max_steps {
-                let _ = writeln!(text, "  {steps} tool calls per turn");
-            }
-            if let (Some(path), Some(prompt)) = (&layer.system_prompt, &self.system_prompt) {
-                let _ = writeln!(text, "  the system prompt of the main agent becomes {}:", shown(path));
-                quote(&mut text, prompt);
-            }
-        }
-        for (name, server) in &self.servers {
-            describe(&mut text, name, server);
-        }
-        let bundled = Persona::bundled().unwrap_or_default();
-        for ProjectPersona { file, persona, .. } in &self.personas {
-            let replaces = bundled.iter().any(|bundled| bundled.name == persona.name);
-            let replaced = if replaces { "\n  it replaces the bundled sub-agent of this name" } else { "" };
-            let tools = if persona.tool_names.is_empty() { "none".to_owned() } else { persona.tool_names.join(", ") };
-            let _ = write!(
-                text,
-                "\n{file}\n  a sub-agent '{}', {} tool calls, tools: {tools}{replaced}\n  {}\n",
-                persona.name, persona.max_steps, persona.description
-            );
-            quote(&mut text, &persona.system_prompt);
-        }
-        if !self.personas.is_empty() {
-            text.push_str("\nA sub-agent of the project replaces one of yours of the same name.\n");
-        }
-        self.texts.describe(&mut text);
-        text.push_str(&self.describe_hooks());
-        text.push_str("\nWhen one of these files changes you are asked again.");
-        text
     }
 
     fn read_config(&mut self, directory: &Path) {
@@ -335,45 +291,10 @@ fn is_directory(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Describes exactly what a server would run or ask, and what of the user's environment it would get.
-fn describe(text: &mut String, name: &str, server: &ServerSection) {
-    let _ = writeln!(text, "\nan MCP server '{name}'{}", if server.is_enabled() { "" } else { " (switched off)" });
-    if let Some(command) = &server.command {
-        let words: Vec<&str> =
-            std::iter::once(command).chain(server.args.iter().flatten()).map(String::as_str).collect();
-        let _ = writeln!(text, "  it is started, outside of the sandbox, as:");
-        quote(text, &words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" "));
-    }
-    if let Some(cwd) = &server.cwd {
-        let _ = writeln!(text, "  in {}", shown(cwd));
-    }
-    if let Some(url) = &server.url {
-        let _ = writeln!(text, "  it is asked at {url}");
-    }
-    for (what, table) in [("variable", &server.env), ("header", &server.headers)] {
-        for (name, value) in table.iter().flatten() {
-            let _ = writeln!(text, "  {what}: {name} = {value:?}");
-        }
-    }
-    let variables = server.variables();
-    if !variables.is_empty() {
-        let _ = writeln!(text, "  it gets these variables of your environment: {}", variables.join(", "));
-    }
-    for words in server.traits_in_words() {
-        let _ = writeln!(text, "  {words}");
-    }
-}
-
 fn count(number: usize, what: &str) -> Option<String> {
     match number {
         0 => None,
         1 => Some(format!("1 {what}")),
         more => Some(format!("{more} {what}s")),
-    }
-}
-
-pub(super) fn quote(text: &mut String, prompt: &str) {
-    for line in prompt.lines() {
-        let _ = writeln!(text, "    | {line}");
     }
 }

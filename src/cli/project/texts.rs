@@ -3,13 +3,12 @@
 //! The user's lie in the directories of this program, of Claude Code, of codex (<https://developers.openai.com/codex/skills>)
 //! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::cli::load::Start;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::known;
-use crate::cli::project::offer::{ProjectOffer, ProjectPersona, quote};
+use crate::cli::project::offer::{ProjectOffer, ProjectPersona};
 use crate::front_matter::{FoundFile, Wanted, find};
 use crate::limits;
 use crate::protocol::PromptTemplate;
@@ -80,23 +79,6 @@ impl ProjectTexts {
         }
         for (file, command) in &self.commands {
             library.add_command(Owner::Project, file, command.clone());
-        }
-    }
-
-    /// Describes them, with their whole texts.
-    pub(super) fn describe(&self, text: &mut String) {
-        for (file, skill) in &self.skills {
-            let _ = writeln!(text, "\n{file}\n  a skill '{}': {}", skill.name, skill.description);
-            quote(text, &skill.text);
-        }
-        for (file, command) in &self.commands {
-            let _ = writeln!(text, "\n{file}\n  a command /{}: {}", command.name, command.description);
-            quote(text, &command.text);
-        }
-        if !self.skills.is_empty() {
-            text.push_str(
-                "\nOther files of a skill are read when the agent asks for them; scripts run as its commands.\n",
-            );
         }
     }
 }

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use crate::clock::clock;
 use crate::limits;
-use crate::protocol::{Act, ApprovalRequest, ApprovalSubject, CommandAct, Content, form_words};
+use crate::protocol::{
+    Act, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct,
+    ServerToolAct, UseAct, WriteAct, form_words,
+};
 use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
@@ -92,58 +95,66 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
                 parts.push(DetailPart::Fact("at most", clock(timeout.as_secs())));
             }
         }
-        Act::Write(act) => {
-            let (before, after) = (act.before.as_ref().map(Content::size), act.after.size());
+        Act::Write(WriteAct { tool: _, path: _, shown, before, after, diff }) => {
+            let (before, after) = (before.as_ref().map(Content::size), after.size());
             let size = match before {
                 None => format!("new, {after} bytes"),
                 Some(before) => format!("{before} → {after} bytes"),
             };
-            parts.push(DetailPart::Fact("file", act.shown.clone()));
-            parts.extend(foreign(&act.shown));
-            if act.diff.is_empty() || after.max(before.unwrap_or(0)) > USUAL_FILE {
+            parts.push(DetailPart::Fact("file", shown.clone()));
+            parts.extend(foreign(shown));
+            if diff.is_empty() || after.max(before.unwrap_or(0)) > USUAL_FILE {
                 parts.push(DetailPart::Fact("size", size));
             }
-            if act.diff.is_empty() {
+            if diff.is_empty() {
                 parts.push(DetailPart::Note("the change cannot be shown as text".to_owned()));
             } else {
-                parts.push(DetailPart::Diff(act.diff.clone()));
+                parts.push(DetailPart::Diff(diff.clone()));
             }
         }
-        Act::Fetch(act) => exact(&act.url, parts),
-        Act::Search(act) => {
-            parts.push(DetailPart::Exact(act.query.clone()));
-            parts.push(DetailPart::Fact("goes to", act.services.join(", ")));
+        // Both tools get the address.
+        Act::Fetch(FetchAct { tool: _, url }) => exact(url, parts),
+        Act::Search(SearchAct { query, services }) => {
+            parts.push(DetailPart::Exact(query.clone()));
+            parts.push(DetailPart::Fact("goes to", services.join(", ")));
         }
-        Act::Clone(act) => {
-            exact(&act.url, parts);
-            parts.push(DetailPart::Fact("into", act.into.to_string_lossy().into_owned()));
+        Act::Clone(CloneAct { url, into }) => {
+            exact(url, parts);
+            parts.push(DetailPart::Fact("into", into.to_string_lossy().into_owned()));
         }
-        Act::Use(act) => {
-            parts.push(DetailPart::Fact("tool", act.tool.clone().into_owned()));
-            exact(&act.shown, parts);
+        Act::Use(UseAct { tool, path: _, shown }) => {
+            parts.push(DetailPart::Fact("tool", tool.clone().into_owned()));
+            exact(shown, parts);
         }
-        Act::Input(act) => {
-            parts.push(DetailPart::Fact("job", act.job.to_string()));
-            parts.push(DetailPart::Fact("command", act.command.clone()));
-            exact(&act.text, parts);
+        Act::Input(InputAct { job, command, text }) => {
+            parts.push(DetailPart::Fact("job", job.to_string()));
+            parts.push(DetailPart::Fact("command", command.clone()));
+            exact(text, parts);
         }
-        Act::Custom(act) => {
-            parts.push(DetailPart::Fact("tool", act.tool.clone()));
-            parts.push(DetailPart::Fact("does", act.action.clone()));
-            exact(&act.detail, parts);
+        Act::Custom(CustomAct { tool, action, detail, sends }) => {
+            parts.push(DetailPart::Fact("tool", tool.clone()));
+            parts.push(DetailPart::Fact("does", action.clone()));
+            exact(detail, parts);
+            parts.extend(keeps_here(*sends));
         }
-        Act::ServerTool(act) => {
-            parts.push(DetailPart::Fact("server", act.server.clone()));
-            parts.push(DetailPart::Fact("reached by", act.reached.clone()));
-            parts.push(DetailPart::Fact("tool", act.tool.clone()));
-            parts.extend(foreign(&act.tool));
-            exact(&act.arguments, parts);
-            if !act.hints.is_empty() {
-                let said = format!("{} (nobody has checked that)", act.hints.join(", "));
+        Act::ServerTool(ServerToolAct { server, reached, tool, arguments, hints, sends }) => {
+            parts.push(DetailPart::Fact("server", server.clone()));
+            parts.push(DetailPart::Fact("reached by", reached.clone()));
+            parts.push(DetailPart::Fact("tool", tool.clone()));
+            parts.extend(foreign(tool));
+            exact(arguments, parts);
+            if !hints.is_empty() {
+                let said = format!("{} (nobody has checked that)", hints.join(", "));
                 parts.push(DetailPart::Fact("says it", said));
             }
+            parts.extend(keeps_here(*sends));
         }
     }
+}
+
+/// Says of an act for which that is configured that it sends nothing.
+fn keeps_here(sends: bool) -> Option<DetailPart> {
+    (!sends).then(|| DetailPart::Fact("sends", "nothing out of this machine, as it is configured".to_owned()))
 }
 
 /// Tells a text whole, with its size before it when that is unusual, and its letters that are none of ASCII behind it.

@@ -67,9 +67,9 @@ async fn the_question_shows_command_variables_and_address_exactly_and_a_change_o
     assert!(!is_trusted);
     for part in [
         "trust what this project brings (2 MCP servers)?",
-        "an MCP server 'build'\n  it is started, outside of the sandbox, as:\n    | \"./tools/server\" \"--root\" \"a b\" \"x\\u{202e}y\"\n  in tools\n",
+        "an MCP server 'build'\n  it is started, outside of the sandbox, as:\n    | \"./tools/server\" \"--root\" \"a b\" \"x\\u{202e}y\"\n  in: tools\n",
         "  variable: DEBUG = \"1\"\n  variable: KEY = \"${HOME_KEY}\"\n  it gets these variables of your environment: HOME_KEY\n",
-        "an MCP server 'web'\n  it is asked at https://example.org/${TENANT:-none}\n  header: Authorization = \"Bearer ${WEB_TOKEN}\"\n",
+        "an MCP server 'web'\n  it is asked at: https://example.org/${TENANT:-none}\n  header: Authorization = \"Bearer ${WEB_TOKEN}\"\n",
         "  it gets these variables of your environment: TENANT, WEB_TOKEN\n",
     ] {
         assert!(asked[0].contains(part), "{part} is missing in\n{}", asked[0]);
