@@ -9,7 +9,6 @@ mod lines;
 mod mcp;
 mod outside;
 mod skills;
-mod snapshot;
 mod steering;
 
 use std::time::Duration;
@@ -23,7 +22,6 @@ pub use lines::*;
 pub use mcp::*;
 pub use outside::*;
 pub use skills::*;
-pub use snapshot::*;
 pub use steering::*;
 
 /// Longest message a user can send, bytes.

@@ -1,8 +1,7 @@
 //! The agent and its commands in the background: at a boundary and before a turn it gets what it asked to know.
 //!
 //! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
-//! not the user; it never stands between a call and its result, and no note starts a turn. Before each note protected
-//! files are compared while jobs run, and what differs is decided about first.
+//! not the user; it never stands between a call and its result, and no note starts a turn.
 
 use crate::agent::Agent;
 use crate::agent::frame::job_note;
@@ -17,12 +16,7 @@ impl Agent {
     }
 
     /// Puts what the agent asked to know of its jobs into the conversation.
-    pub(super) async fn deliver_job_notes(&mut self) {
-        let over = self.handles.cancellable.clone().unwrap_or_default();
-        let found = self.tree.jobs.check(&self.tree.approvals, &over).await;
-        for note in found {
-            self.history.push_user_about(note, Vec::new(), UserAbout::Job(JobReport { job: None }));
-        }
+    pub(super) fn deliver_job_notes(&mut self) {
         for note in self.tree.jobs.take_notes(&self.id) {
             let job = Some(note.end.id.clone());
             self.history.push_user_about(job_note(&note), Vec::new(), UserAbout::Job(JobReport { job }));

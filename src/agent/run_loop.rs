@@ -161,7 +161,7 @@ impl Agent {
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
         #[cfg(feature = "tools")]
-        self.deliver_job_notes().await;
+        self.deliver_job_notes();
         self.deliver_agent_notes();
         self.deliver_hook_context();
         let goes_on = self.is_task_open();
@@ -320,7 +320,7 @@ impl Agent {
         self.show_result_images();
         self.take_boundary_notes().await;
         #[cfg(feature = "tools")]
-        self.deliver_job_notes().await;
+        self.deliver_job_notes();
         self.deliver_agent_notes();
         self.deliver_hook_context();
         // Without budget no further request is made: pending messages stay pending.

@@ -66,7 +66,7 @@ impl<A: Proposal> Approved<A> {
 impl Proposal for CommandAct {
     fn add_fields<'a>(&'a self, fields: &mut Fields<'a>) {
         let cwd = self.cwd.as_os_str().as_encoded_bytes();
-        fields.add("command").add(&self.command).add(cwd).number(self.timeout.as_millis());
+        fields.add("command").add(&self.command).add(cwd).number(self.timeout.as_millis()).number(self.outside.into());
     }
 }
 
@@ -139,7 +139,12 @@ mod tests {
     use crate::protocol::Content;
 
     fn act() -> CommandAct {
-        CommandAct { command: "ls".to_owned(), cwd: PathBuf::from("/work"), timeout: Duration::from_mins(1) }
+        CommandAct {
+            command: "ls".to_owned(),
+            cwd: PathBuf::from("/work"),
+            timeout: Duration::from_mins(1),
+            outside: false,
+        }
     }
 
     // X7: only this module can make the case.
@@ -149,6 +154,7 @@ mod tests {
             CommandAct { command: "ls ".to_owned(), ..act() },
             CommandAct { cwd: PathBuf::from("/work/"), ..act() },
             CommandAct { timeout: Duration::from_mins(2), ..act() },
+            CommandAct { outside: true, ..act() },
         ];
         for (number, changed) in other.into_iter().enumerate() {
             // To `Path` a slash at the end means nothing; here it does.

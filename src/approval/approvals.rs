@@ -469,8 +469,12 @@ mod tests {
     async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {
         let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: AgentId::main(), call: "c1".into() };
-        let act =
-            CommandAct { command: "cargo test".to_owned(), cwd: "/work".into(), timeout: std::time::Duration::ZERO };
+        let act = CommandAct {
+            command: "cargo test".to_owned(),
+            cwd: "/work".into(),
+            timeout: std::time::Duration::ZERO,
+            outside: false,
+        };
         let Ok(Some(question)) = approvals.ask(&asker, act.into()).await else { panic!("it is asked about") };
         assert!(question.request.session.is_some(), "the session can be offered");
         // The call goes; the question is not taken away yet.

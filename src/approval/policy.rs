@@ -103,6 +103,8 @@ pub struct Policy {
     pub answerer: Answerer,
     /// Whether commands are confined.
     pub sandboxed: Option<Sandboxed>,
+    /// Whether a sandbox leaves open what git and other programs run later: the system cannot close it by name.
+    pub names_are_open: bool,
     /// Whether commands reach the network.
     pub network: Network,
     /// Whether the main agent's own requests to the web are asked about each time.
@@ -111,10 +113,8 @@ pub struct Policy {
     pub rules: Rules,
     /// The workspace; real and absolute. Without one no file is within it.
     pub root: Option<PathBuf>,
-    /// The directory of the user's configuration of this program; real and absolute.
-    pub config: Option<PathBuf>,
-    /// The user's home directory; real and absolute.
-    pub home: Option<PathBuf>,
+    /// The user's directories in which a change is always asked about.
+    pub protected: ProtectedPlaces,
 }
 
 /// What there is to know about who acts, and when.
@@ -324,13 +324,20 @@ impl Policy {
 
     /// Returns the places that a change is always asked about.
     fn places(&self) -> ProtectedPlaces {
-        let known = [
-            (DirectoryRole::Writable, &self.root),
-            (DirectoryRole::Own, &self.config),
-            (DirectoryRole::Home, &self.home),
-        ];
-        let known = known.into_iter().filter_map(|(role, path)| Some((role, path.as_deref()?)));
-        known.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, path))
+        let protected = self.protected.clone();
+        match &self.root {
+            Some(root) => protected.with(DirectoryRole::Writable, root),
+            None => protected,
+        }
+    }
+
+    /// Returns why a command that may write is asked about where the sandbox does not keep protected names closed.
+    fn leaves_open(&self, may_write: bool) -> Option<String> {
+        let is_open = may_write && self.names_are_open && self.sandboxed == Some(Sandboxed::Yes);
+        is_open.then(|| {
+            "on this system the sandbox cannot keep a command from writing what git and other programs run later"
+                .to_owned()
+        })
     }
 
     /// Returns why an act concerns a protected place.
@@ -343,8 +350,15 @@ impl Policy {
                     .what_with(&act.path, planned)
                     .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
             }
-            Act::Command(act) => study.touched(&act.command, &act.cwd, &places),
-            Act::Input(act) => study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places),
+            Act::Command(act) if act.outside => Some("it runs outside of the sandbox".to_owned()),
+            Act::Command(act) => {
+                let touched = study.touched(&act.command, &act.cwd, &places);
+                touched.or_else(|| self.leaves_open(!study.keeps_all(&act.command)))
+            }
+            Act::Input(act) => {
+                let touched = study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places);
+                touched.or_else(|| self.leaves_open(true))
+            }
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
@@ -405,11 +419,14 @@ impl Study {
         }
     }
 
+    /// Tells whether a command leaves all files as they are. Without a shape it is an input, of which nothing is known.
+    fn keeps_all(&self, command: &str) -> bool {
+        self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()))
+    }
+
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
     fn touched(&self, command: &str, cwd: &Path, places: &ProtectedPlaces) -> Option<String> {
-        // Without a shape it is an input, of which nothing is known.
-        let keeps = self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()));
-        if keeps {
+        if self.keeps_all(command) {
             return None;
         }
         // Few words can be such a name at all.

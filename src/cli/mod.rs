@@ -47,7 +47,6 @@ mod personas;
 pub mod places;
 pub mod project;
 mod questions;
-mod recovery;
 mod running;
 mod screen;
 mod sessions;

@@ -10,7 +10,7 @@ use crate::cli::load::{Start, writable};
 use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
-use crate::cli::{keys, mcp, recovery};
+use crate::cli::{keys, mcp};
 use crate::config::{Config, ModelSource, RuleLists, Server};
 use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
@@ -43,12 +43,6 @@ pub async fn setup(
     let mut skills = user_library(&start.places);
     // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
-    let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
-    notes.extend(left.notes);
-    if left.open > 0 {
-        let sentence = format!("{}: start again, or run steersman doctor", recovery::UNDECIDED);
-        return Err(StartError::Failed(sentence));
-    }
     if let Some(offer) = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await {
         start.adopt(&offer);
         adopted(&offer, &mut roster, &mut skills);
@@ -114,8 +108,7 @@ pub async fn setup(
         policy: Policy {
             answerer: start.answerer,
             rules: rules(&config.rules)?,
-            config: start.places.config.clone(),
-            home: start.places.home.clone(),
+            protected: start.places.protected(),
             ..Policy::default()
         },
         mode: config.mode,

@@ -13,7 +13,6 @@ use crate::host::{StartError, WebPool, Workbench};
 use crate::provider::ApiKey;
 use crate::web;
 use crate::workspace::sandbox::{SandboxChoice, Surroundings};
-use crate::workspace::snapshot::Protection;
 use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner, denied_programs};
 
 /// Finds the sandbox of this machine, and makes the spawner.
@@ -33,6 +32,12 @@ pub async fn workbench(
     if let (SandboxKind::Auto, Some(why)) = (settings.kind, sandbox.why_none()) {
         notes.push(format!("commands are not sandboxed ({why})"));
     }
+    notes.extend(places.within(&around.writable));
+    if let (Some(_), Some(why)) = (sandbox.name(), sandbox.why_names_are_open()) {
+        notes.push(format!(
+            "each command that may write is asked about: the sandbox cannot keep it from what git and others run later ({why})"
+        ));
+    }
     let environment = ChildEnvironment::new(std::env::vars_os(), &settings.pass_env, &settings.key_variables);
     let rules = config.rules.parse().map_err(|error| StartError::Configuration(error.to_string()))?;
     let denied = if rules.is_empty() {
@@ -40,13 +45,8 @@ pub async fn workbench(
     } else {
         denied_programs::find(|path| rules.denies_program(path), &around.path, &around.writable)
     };
-    let protection = Protection::new(places.state.clone(), places.home.clone());
     Ok(Workbench {
-        spawner: Arc::new(
-            Spawner::new(around.program, sandbox, environment)
-                .with_writable(around.writable)
-                .with_protection(protection),
-        ),
+        spawner: Arc::new(Spawner::new(around.program, sandbox, environment).with_writable(around.writable)),
         confinement: Confinement {
             readable: settings.readable.clone(),
             writable: settings.writable.clone(),
@@ -75,6 +75,7 @@ pub fn wanted_sandbox(
         home: places.home.clone(),
         path,
         writable: writable(cwd, config),
+        protected: places.protected(),
         hidden: places.sockets.clone(),
     };
     let wanted = match config.sandbox.kind {

@@ -51,7 +51,7 @@ pub struct JobEnd {
     pub output: String,
     /// How long it ran, milliseconds.
     pub elapsed_ms: u64,
-    /// What was found out at its end about protected files.
+    /// What was found out at its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -246,6 +246,7 @@ fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
     let is_sandboxed = workbench.spawner.sandbox().name().is_some();
     Policy {
         sandboxed: Some(if is_sandboxed { Sandboxed::Yes } else { Sandboxed::No }),
+        names_are_open: is_sandboxed && !workbench.spawner.sandbox().closes_names(),
         network: match workbench.confinement.network {
             workspace::Network::Off if is_sandboxed => Network::Off,
             workspace::Network::Off | workspace::Network::On => Network::On,

@@ -57,3 +57,7 @@ pub const BACKGROUND_INPUT_BYTES: usize = 64 * 1024;
 pub const BACKGROUND_INPUT_TIME: Duration = Duration::from_secs(5);
 /// Background jobs: time in which all of a session must have ended when it does.
 pub const BACKGROUND_END_TIME: Duration = Duration::from_secs(3);
+/// Files of settings of git that are read, bytes of each.
+pub const GIT_SETTINGS_BYTES: u64 = 1024 * 1024;
+/// Files of settings of git that include each other.
+pub const GIT_INCLUDES: usize = 10;

@@ -39,7 +39,7 @@ pub struct AgentReport {
 /// What a message tells of a command in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobReport {
-    /// The command that has ended; `None` where protected files were changed while some ran.
+    /// The command that has ended; `None` in older sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
 }

@@ -26,6 +26,8 @@ use std::path::{Component, Path, PathBuf};
 use self::names::{DEEP, DEPENDENCIES, GIT_DATA, GIT_HOOKS, PAIRS, PATTERNS, listed};
 use crate::text::is_invisible;
 
+pub use names::table;
+
 /// The role of a directory that the places are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectoryRole {
@@ -127,6 +129,11 @@ impl ProtectedPlaces {
     /// Returns all of it as arguments, for the hidden sub-command.
     pub fn arguments(&self) -> impl Iterator<Item = OsString> + '_ {
         self.directories.iter().flat_map(|known| [known.role.flag().into(), known.path.clone().into()])
+    }
+
+    /// Returns the directories of a role.
+    pub fn of(&self, role: DirectoryRole) -> impl Iterator<Item = &Path> {
+        self.directories.iter().filter(move |known| known.role == role).map(|known| &*known.path)
     }
 
     /// Returns the role of a directory that follows this flag among the arguments.
@@ -279,9 +286,10 @@ impl ProtectedPlaces {
                     };
                     what.filter(|_| !is_above_work)
                 }
-                // A dot-file of the user's home is some program's configuration, unless the workspace itself is in it.
+                // A dot-file of the user's home is some program's configuration, unless the workspace itself is in it; a
+                // repository there has a list of its own.
                 DirectoryRole::Home => match inside {
-                    Some([name, ..]) if name.starts_with('.') => {
+                    Some([name, ..]) if name.starts_with('.') && name != ".git" => {
                         let deeper = names.get(..=known.names.len()).unwrap_or(names);
                         (!is_worked_in(deeper)).then_some("a configuration in the home directory")
                     }

@@ -247,3 +247,23 @@ static LISTED: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 pub(super) fn listed(name: &str) -> Option<&'static str> {
     LISTED.get(name).copied()
 }
+
+/// Returns what the table protects, each with its names, as the manual lists them.
+pub fn table() -> Vec<(&'static str, Vec<String>)> {
+    let deep = DEEP.iter().map(|(name, what)| (*what, (*name).to_owned()));
+    let listed = NAMES.iter().flat_map(|(what, lists)| {
+        lists.iter().flat_map(|list| list.split_ascii_whitespace()).map(|name| (*what, name.to_owned()))
+    });
+    let paired = PAIRS.iter().map(|(directory, name, what)| {
+        (*what, format!("{directory}/{name}{}", if name.ends_with('.') { "*" } else { "" }))
+    });
+    let patterned = PATTERNS.iter().map(|(start, end, what)| (*what, format!("{start}*{end}")));
+    let mut table: Vec<(&str, Vec<String>)> = Vec::new();
+    for (what, name) in deep.chain(listed).chain(paired).chain(patterned) {
+        match table.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(name),
+            None => table.push((what, vec![name])),
+        }
+    }
+    table
+}

@@ -3,8 +3,8 @@
 //!
 //! Source: gitrepository-layout(5), git-worktree(1), gitsubmodules(7); what git 2.47 writes, as traced. Closed are by
 //! that, among others, `config`, `config.worktree`, `commondir`, `gitdir`, `hooks`, `info/attributes`, `info/exclude`,
-//! `branches`, `remotes`, `description`, `objects/info/alternates`, whole new worktrees and modules, and the strategy of a
-//! rebase, which is a program. A todo list of a rebase is open, since git cannot be told from others who write it.
+//! `branches`, `remotes`, `description`, `objects/info/alternates`, and new worktrees and modules. How a stopped operation
+//! goes on is open, since git cannot be told from others who write it.
 
 use super::names::DEEP;
 
@@ -45,11 +45,10 @@ fn git(inside: &[&str]) -> bool {
         ["worktrees" | "modules", ..] => false,
         ["objects", "info", name, ..] => !name.contains("alternates"),
         ["objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree", ..] => true,
+        ["rebase-merge" | "rebase-apply" | "sequencer", ..] => true,
         ["info"] => true,
-        ["info", name] => *name == "sparse-checkout" || *name == "sparse-checkout.lock" || name.starts_with("refs"),
-        ["rebase-merge" | "rebase-apply", name, ..] => !name.starts_with("strategy"),
-        ["sequencer", name, ..] => !name.starts_with("opts"),
-        ["rebase-merge" | "rebase-apply" | "sequencer"] => true,
+        ["info", "sparse-checkout" | "sparse-checkout.lock" | "rev-cache"] => true,
+        ["info", name] => name.starts_with("refs"),
         // What git-lfs keeps; its hooks are with the others.
         ["lfs"] | ["lfs", "objects" | "tmp" | "incomplete" | "cache" | "logs", ..] => true,
         [name] => is_state(name),

@@ -49,6 +49,9 @@ pub struct CommandAct {
     /// How long it may run, milliseconds on the wire.
     #[serde(rename = "timeout_ms", serialize_with = "millis", deserialize_with = "from_millis")]
     pub timeout: Duration,
+    /// Whether nothing confines it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
 }
 
 /// A file with its new content.
@@ -191,6 +194,7 @@ impl Act {
     /// Returns the question about it, in one line; nothing in it comes from a tool or a model.
     pub fn title(&self) -> &'static str {
         match self {
+            Self::Command(act) if act.outside => "Run this command outside of the sandbox, as you?",
             Self::Command(act) if act.is_in_background() => "Run this command in the background?",
             Self::Command(_) => "Run this command?",
             Self::Write(WriteAct { before: None, .. }) => "Create this file?",
@@ -208,6 +212,9 @@ impl Act {
     /// Returns the question for a reader of events, who sees one line and what exactly would happen (untrusted).
     pub fn summary(self) -> (String, String) {
         match self {
+            Self::Command(act) if act.outside => {
+                ("run this command outside of the sandbox, as you?".to_owned(), act.command)
+            }
             Self::Command(act) if act.is_in_background() => {
                 ("run this command in the background?".to_owned(), act.command)
             }

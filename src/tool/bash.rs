@@ -2,7 +2,8 @@
 //!
 //! It asks first, runs exactly what was approved through the spawner, and ends within two seconds of a time-out or a
 //! cancel with everything dead that the command started. However much is printed, what it holds is bounded. A command
-//! that is to go on in the background becomes a job (`tool::jobs`), under the same approval, sandbox and protection.
+//! that is to go on in the background becomes a job (`tool::jobs`), under the same approval and sandbox. One that must
+//! write what the sandbox keeps closed runs outside of it, and only the user says yes to that.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::FutureExt;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use crate::approval::{Approvals, Asker, CommandAct, only_reads};
@@ -21,13 +22,13 @@ use crate::id::JobId;
 use crate::limits;
 use crate::message::Arguments;
 use crate::text::is_blank;
-use crate::tool::command_run::{Aftermath, Asking, CommandRun, End, OutputSink, command_end, failure_words};
+use crate::tool::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_words};
 use crate::tool::jobs::{JobScope, NewJob, Notify};
 use crate::tool::outputs::Outputs;
 use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
-use crate::workspace::snapshot::{Ask, Command};
 use crate::workspace::{
-    ChangeMark, Confinement, Ended, Failure, Job, JobInput, Network, Running, Sandbox, Spawner, Workspace, signal_name,
+    ChangeMark, Confinement, Ended, Failure, GitOperations, Job, JobInput, Network, Running, Spawner, Workspace,
+    signal_name,
 };
 
 /// Runs commands in a workspace.
@@ -48,6 +49,7 @@ impl BashTool {
         outputs: Arc<Outputs>,
         confinement: Confinement,
     ) -> Self {
+        let is_confined = spawner.sandbox().name().is_some();
         let parameters = Parameters::build(|p| {
             p.required_string("command", "What bash runs. May have several lines.");
             p.optional_integer("timeout", "How long it may take, seconds, from 1 to 600. Default 120.");
@@ -57,9 +59,16 @@ impl BashTool {
                 "Whether it needs nothing of the other calls of your reply, so that it may run beside them. Default false.",
             );
             p.optional_boolean("notify", "Whether you are told when a command in the background ends. Default true.");
+            if is_confined {
+                p.optional_boolean(
+                    "outside",
+                    "Whether it runs outside of the sandbox, for what git must write and the sandbox keeps closed, such as git \
+                     init, clone, config, submodule add and worktree add. The user is asked each time. Default false.",
+                );
+            }
         });
         let network = match confinement.network {
-            Network::Off if spawner.sandbox().name().is_some() => " There is no network.",
+            Network::Off if is_confined => " There is no network.",
             Network::Off | Network::On => "",
         };
         let description = format!(
@@ -73,7 +82,7 @@ impl BashTool {
             limits::COMMAND_BYTES / 1024,
         );
         // A command that nothing confines can send whatever the setting says.
-        let is_open = spawner.sandbox().name().is_none();
+        let is_open = !is_confined;
         let network = confinement.network == Network::On;
         let traits = Traits { private: true, untrusted: network, egress: network || is_open };
         let spec = ToolSpec::new("bash", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
@@ -90,7 +99,11 @@ impl BashTool {
             }
         };
         let command = command(args.str("command"))?.to_owned();
-        Ok(CommandAct { command, cwd: self.workspace.root().to_owned(), timeout })
+        let outside = args.bool("outside");
+        if outside && args.bool("background") {
+            return Err(ToolError::failed("a command outside of the sandbox is waited for: leave background out"));
+        }
+        Ok(CommandAct { command, cwd: self.workspace.root().to_owned(), timeout, outside })
     }
 
     fn job(&self, act: &CommandAct) -> Job {
@@ -111,24 +124,23 @@ impl BashTool {
         if act.is_in_background() {
             jobs.check_room().map_err(ToolError::failed)?;
         }
-        let mut job = self.job(act);
-        let asking = Asking { approvals: &context.approvals, over: &context.cancellable };
-        let ask = |question| asking.ask(question).boxed();
-        let (entered, notes) = context.cancellable.unless_cancelled(self.enter(&job, &ask)).await??;
-        if let Some((name, mark)) = entered.as_ref().and_then(Command::variable) {
-            job.environment.push((name.into(), mark.into()));
-        }
-        // The sandbox looks through the workspace first.
-        let (spawner, is_in_background) = (Arc::clone(&self.spawner), act.is_in_background());
+        let job = self.job(act);
+        let (spawner, is_in_background, outside) = (Arc::clone(&self.spawner), act.is_in_background(), act.outside);
         let start = tokio::task::spawn_blocking(move || {
+            let stopped = GitOperations::of(&job.confinement.writable);
             let mark = ChangeMark::now();
-            (start(&spawner, &job, is_in_background), job, mark, Instant::now())
+            let started = if outside {
+                spawner.start_unconfined(&job).map(|running| (running, None))
+            } else {
+                start(&spawner, &job, is_in_background)
+            };
+            (started, job, stopped, mark, Instant::now())
         });
-        let (started, job, began, since) = start.await.map_err(|error| failed(io::Error::other(error)))?;
+        let (started, job, stopped, began, since) = start.await.map_err(|error| failed(io::Error::other(error)))?;
         let (running, input) = started.map_err(failed)?;
         let run = CommandRun::new(running, Some(Arc::clone(&self.outputs)));
         let (spawner, workspace) = (Arc::clone(&self.spawner), Arc::clone(&self.workspace));
-        let aftermath = Aftermath { job, spawner, workspace, began, entered };
+        let aftermath = Aftermath { job, spawner, workspace, began, stopped };
         let command = StartedCommand { run, input, aftermath, since };
         if is_in_background {
             let id = to_background(act, command, notify, context);
@@ -137,72 +149,9 @@ impl BashTool {
                 Notify::Never => "",
             };
             let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
-            return Ok(with_notes(result, &notes));
+            return Ok(result);
         }
-        self.wait_for(act, command, notes, &asking, context).await
-    }
-
-    /// Waits for a command, unless the user sends it to the background meanwhile.
-    async fn wait_for(
-        &self,
-        act: &CommandAct,
-        mut command: StartedCommand,
-        mut notes: Vec<String>,
-        asking: &Asking<'_>,
-        context: &ToolContext,
-    ) -> Result<String, ToolError> {
-        let foreground = context.jobs.all().foreground(&context.asker.agent, &context.asker.call);
-        let stop = async {
-            tokio::select! {
-                biased;
-                () = tokio::time::sleep(act.timeout) => End::TimedOut,
-                () = context.cancellable.cancelled() => End::Cancelled,
-            }
-        };
-        let mut sink = Shown(context);
-        let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
-            drop(foreground);
-            let id = to_background(act, command, Notify::AtEnd, context);
-            let result = format!(
-                "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
-                 you are told when it ends]\n"
-            );
-            return Ok(with_notes(result, &notes));
-        };
-        drop(foreground);
-        let captured = command.run.finish(&mut sink).await;
-        let (more, touched) = command.aftermath.conclude(&ended, &captured.text, asking).await;
-        notes.extend(more);
-        context.details(Details::Command(command_end(end, &ended, &captured, touched)));
-        let output = with_notes(captured.text, &notes);
-        match (end, &ended.failure) {
-            (End::Cancelled, _) => Err(Cancelled.into()),
-            (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
-            (
-                _,
-                Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory)),
-            ) => Err(broken(&failure_words(failure), &output)),
-            (End::TimedOut, _) => Err(broken(
-                &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
-                &output,
-            )),
-            (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
-                Err(broken(&failure_words(failure), &output))
-            }
-            (End::Itself, None) => Ok(observation(output, &ended)),
-        }
-    }
-
-    /// Prepares for a command that could change protected files; nothing where nobody could keep it from anything.
-    async fn enter(&self, job: &Job, ask: &Ask<'_>) -> Result<(Option<Command>, Vec<String>), ToolError> {
-        let Some(cover) = self.spawner.sandbox().cover() else { return Ok((None, Vec::new())) };
-        let mut roots = job.confinement.writable.clone();
-        // It holds nothing of the user's.
-        roots.retain(|path| !(self.workspace.is_temporary() && path == self.workspace.root()));
-        let repositories = Sandbox::repositories(&job.confinement.writable);
-        let entered = self.spawner.protection().enter(&roots, &repositories, cover, ask).await;
-        let (command, notes) = entered.map_err(ToolError::failed)?;
-        Ok((Some(command), notes))
+        wait_for(act, command, context).await
     }
 }
 
@@ -240,6 +189,48 @@ impl Tool for BashTool {
     }
 }
 
+/// Waits for a command, unless the user sends it to the background meanwhile.
+async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolContext) -> Result<String, ToolError> {
+    let foreground = context.jobs.all().foreground(&context.asker.agent, &context.asker.call);
+    let stop = async {
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep(act.timeout) => End::TimedOut,
+            () = context.cancellable.cancelled() => End::Cancelled,
+        }
+    };
+    let mut sink = Shown(context);
+    let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
+        drop(foreground);
+        let id = to_background(act, command, Notify::AtEnd, context);
+        let result = format!(
+            "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
+             you are told when it ends]\n"
+        );
+        return Ok(result);
+    };
+    drop(foreground);
+    let captured = command.run.finish(&mut sink).await;
+    let (notes, touched) = command.aftermath.conclude(&ended, &captured.text, &context.cancellable).await;
+    context.details(Details::Command(command_end(end, &ended, &captured, touched)));
+    let output = with_notes(captured.text, &notes);
+    match (end, &ended.failure) {
+        (End::Cancelled, _) => Err(Cancelled.into()),
+        (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
+        (_, Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory))) => {
+            Err(broken(&failure_words(failure), &output))
+        }
+        (End::TimedOut, _) => Err(broken(
+            &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
+            &output,
+        )),
+        (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
+            Err(broken(&failure_words(failure), &output))
+        }
+        (End::Itself, None) => Ok(observation(output, &ended)),
+    }
+}
+
 /// A command that has just been started.
 struct StartedCommand {
     run: CommandRun,
@@ -261,7 +252,6 @@ fn to_background(act: &CommandAct, command: StartedCommand, notify: Notify, cont
         run,
         input,
         aftermath: Some(aftermath),
-        approvals: Arc::clone(&context.approvals),
         notify,
         began: since,
     })

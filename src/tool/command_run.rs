@@ -6,18 +6,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::approval::{Approvals, PlainAnswer};
 use crate::control::Cancellable;
 use crate::details::{CommandEnd, TouchedFiles};
 use crate::limits;
 use crate::tool::capture::{Capture, Captured};
 use crate::tool::live::{LIVE_STEP, Live};
 use crate::tool::outputs::Outputs;
-use crate::workspace::snapshot::{Command, Decision, Question};
-use crate::workspace::{ChangeMark, Ended, Failure, Job, Running, Spawner, Workspace, signal_name};
+use crate::workspace::{ChangeMark, Ended, Failure, GitOperations, Job, Running, Spawner, Workspace, signal_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -148,55 +145,26 @@ pub(super) struct Aftermath {
     pub(super) spawner: Arc<Spawner>,
     pub(super) workspace: Arc<Workspace>,
     pub(super) began: ChangeMark,
-    pub(super) entered: Option<Command>,
+    /// What of git was stopped then.
+    pub(super) stopped: GitOperations,
 }
 
 impl Aftermath {
-    /// Has changed protected files decided, and finds the files that changed; returns what there is to say.
-    pub(super) async fn conclude(
-        self,
-        ended: &Ended,
-        output: &str,
-        asking: &Asking<'_>,
-    ) -> (Vec<String>, TouchedFiles) {
-        let mut notes = Vec::new();
-        if let Some(entered) = self.entered {
-            notes = entered.leave(&|question| asking.ask(question).boxed()).await;
-        }
-        if ended.code != Some(0) {
-            notes.extend(self.spawner.sandbox().explain(&self.job, output));
-        }
-        let (workspace, began, over) = (self.workspace, self.began, asking.over.clone());
+    /// Finds the files that changed; returns what there is to say. `over` is set once nobody waits.
+    pub(super) async fn conclude(self, ended: &Ended, output: &str, over: &Cancellable) -> (Vec<String>, TouchedFiles) {
+        let Self { job, spawner, workspace, began, stopped } = self;
+        let explained = if ended.code == Some(0) { None } else { spawner.sandbox().explain(&job, output) };
+        let over = over.clone();
         let search = move || {
+            let stopped = GitOperations::of(&job.confinement.writable).new_since(&stopped);
             let touched = began.touched(&workspace, || over.check().is_err());
             let paths = touched.paths.iter().map(|path| workspace.display(path)).collect();
-            TouchedFiles { paths, partial: touched.is_partial }
+            (stopped, TouchedFiles { paths, partial: touched.is_partial })
         };
         // A search that breaks down has found nothing for certain.
-        let nothing = |_| TouchedFiles { paths: Vec::new(), partial: true };
-        (notes, tokio::task::spawn_blocking(search).await.unwrap_or_else(nothing))
-    }
-}
-
-/// Asks the user about protected files, until nobody waits for the answer any more.
-pub(super) struct Asking<'a> {
-    pub(super) approvals: &'a Approvals,
-    /// Set once nobody waits.
-    pub(super) over: &'a Cancellable,
-}
-
-impl Asking<'_> {
-    /// Asks what becomes of changed protected files; where nobody waits any more the question is left for later.
-    pub(super) async fn ask(&self, question: Question) -> Decision {
-        tokio::select! {
-            biased;
-            () = self.over.cancelled() => Decision::Postpone,
-            answer = self.approvals.ask_plain(question.title, question.detail) => match answer {
-                PlainAnswer::Yes => Decision::Keep,
-                PlainAnswer::No => Decision::Restore,
-                PlainAnswer::Nobody => Decision::Nobody,
-            },
-        }
+        let nothing = |_| (None, TouchedFiles { paths: Vec::new(), partial: true });
+        let (stopped, touched) = tokio::task::spawn_blocking(search).await.unwrap_or_else(nothing);
+        (explained.into_iter().chain(stopped).collect(), touched)
     }
 }
 

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::regular_file::{self, Links};
@@ -104,11 +104,6 @@ impl Beneath {
         self.place(relative)?.directory()
     }
 
-    /// Returns the number of the root's inode.
-    pub(super) fn inode(&self) -> io::Result<u64> {
-        Ok(rustix::fs::fstat(&self.root)?.st_ino)
-    }
-
     /// Opens a regular file for reading; anything else is refused, and nothing can block the opening.
     pub(super) fn open_file(&self, relative: &Path) -> io::Result<(File, Metadata)> {
         self.place(relative)?.open_file()
@@ -119,11 +114,6 @@ impl NameInDirectory {
     /// Opens the directory of this name to be listed.
     pub(super) fn directory(&self) -> io::Result<OwnedFd> {
         Ok(rustix::fs::openat(&self.dir, &*self.name, LIST, Mode::empty())?)
-    }
-
-    /// Returns the metadata of the name itself, without following a link.
-    pub(super) fn stat(&self) -> io::Result<Stat> {
-        Ok(rustix::fs::statat(&self.dir, &*self.name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// As [`Beneath::open_file`].

@@ -20,6 +20,8 @@
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
+//! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
+//!   `git_settings.rs`; stories: `sandbox/protected.rs`
 //! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
 
 mod atomic;
@@ -32,6 +34,8 @@ mod diff;
 mod environment;
 mod files;
 pub mod foreground;
+mod git_operation;
+mod git_settings;
 pub mod guard;
 mod hidden;
 mod ignore_rules;
@@ -44,7 +48,6 @@ mod project;
 mod rewind;
 pub mod sandbox;
 mod seen;
-pub mod snapshot;
 mod spawner;
 mod touched;
 mod walk;
@@ -65,6 +68,7 @@ pub use atomic::FileSnapshot;
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
+pub use git_operation::GitOperations;
 pub use hidden::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};

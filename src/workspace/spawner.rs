@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -27,7 +26,6 @@ use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
 use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
 use crate::workspace::sandbox::Sandbox;
-use crate::workspace::snapshot::Protection;
 use crate::workspace::{processes, programs};
 
 /// The name of the hidden sub-command under which this program is a guard.
@@ -44,13 +42,12 @@ pub struct Spawner {
     environment: ChildEnvironment,
     /// The directories in which jobs write.
     writable: Vec<PathBuf>,
-    protection: Arc<Protection>,
 }
 
 impl Spawner {
     /// Makes a spawner. `program` is the executable of this program, for its hidden sub-commands.
     pub fn new(program: PathBuf, sandbox: Sandbox, environment: ChildEnvironment) -> Self {
-        Self { program, sandbox, environment, writable: Vec::new(), protection: Arc::default() }
+        Self { program, sandbox, environment, writable: Vec::new() }
     }
 
     /// Sets where jobs write: nothing that [`Self::start_own`] starts is taken from there.
@@ -80,21 +77,9 @@ impl Spawner {
         self.start_within(&job, memory)
     }
 
-    /// Sets the protection of files, shared by all clones.
-    #[must_use]
-    pub fn with_protection(mut self, protection: Protection) -> Self {
-        self.protection = Arc::new(protection);
-        self
-    }
-
     /// Returns the environment of jobs.
     pub fn environment(&self) -> &ChildEnvironment {
         &self.environment
-    }
-
-    /// Returns the protection of files.
-    pub fn protection(&self) -> &Arc<Protection> {
-        &self.protection
     }
 
     /// Returns the sandbox of jobs.

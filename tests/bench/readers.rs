@@ -196,7 +196,8 @@ fn patterns(text: &str) {
 
 fn decide(rules: Rules, text: &str) {
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
-    let act = CommandAct { command: text.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(1) };
+    let act =
+        CommandAct { command: text.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(1), outside: false };
     black_box(policy.decide(&Act::Command(act), &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE }));
 }
 

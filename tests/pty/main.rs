@@ -22,7 +22,6 @@ mod lines;
 mod looks;
 mod markdown;
 mod multiplexers;
-mod next_start;
 mod outside;
 mod pause;
 mod pending;

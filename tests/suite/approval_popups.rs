@@ -61,7 +61,12 @@ fn stage(width: u16, height: u16) -> Stage {
 }
 
 fn command(command: &str) -> CommandAct {
-    CommandAct { command: command.to_owned(), cwd: PathBuf::from("/work/repo"), timeout: Duration::from_mins(2) }
+    CommandAct {
+        command: command.to_owned(),
+        cwd: PathBuf::from("/work/repo"),
+        timeout: Duration::from_mins(2),
+        outside: false,
+    }
 }
 
 fn write(diff: &str) -> WriteAct {

@@ -34,7 +34,12 @@ fn desk(answerer: Answerer) -> Arc<Approvals> {
 }
 
 fn command(command: &str) -> CommandAct {
-    CommandAct { command: command.to_owned(), cwd: PathBuf::from(ROOT), timeout: Duration::from_mins(1) }
+    CommandAct {
+        command: command.to_owned(),
+        cwd: PathBuf::from(ROOT),
+        timeout: Duration::from_mins(1),
+        outside: false,
+    }
 }
 
 fn change(path: &str) -> WriteAct {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
+use steersman::protected::ProtectedPlaces;
 use steersman::workspace::Sandbox;
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 
-use crate::support::cut_off::{CHANGED, cut_off};
 use crate::support::program::{Program, exit_code, stdout};
 use crate::support::server::{Reply, Server};
 
@@ -63,6 +63,7 @@ async fn the_sandbox_that_works_here_is_named_with_the_reason_why_none_is_better
         home: Some(home.to_owned()),
         path: path.clone(),
         writable: vec![work],
+        protected: ProtectedPlaces::default(),
         hidden: Vec::new(),
     };
     let found = Sandbox::detect(SandboxChoice::Auto, &around(program.home(), program.work())).await.unwrap();
@@ -182,15 +183,4 @@ fn ctrl_c_ends_it_at_once() {
     assert_eq!(run.end().code, Some(130));
     // Without the signal it would wait for an answer.
     assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
-}
-
-#[test]
-fn what_a_command_left_when_the_program_was_killed_is_put_back() {
-    let Some(home) = cut_off() else { return };
-    let server = server([Reply::text("ready"), Reply::calls(CALL)]);
-    let program = Program::within(home).args(["--base-url", &server.url(), "--model", "m", "doctor"]);
-    let (output, home) = program.output_with_home();
-    let said = stdout(&output);
-    assert!(said.contains("protected files") && said.contains("config.worktree"), "{said}");
-    assert!(!home.path().join(CHANGED).exists(), "{said}");
 }

@@ -147,7 +147,12 @@ async fn a_child_ends_with_the_turn_that_it_belongs_to() {
 async fn a_question_is_taken_away_with_its_call() {
     let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
     let asks = FnTool::new("asks", "Asks.", Parameters::default(), |_, context: ToolContext| async move {
-        let act = CommandAct { command: "cargo test".to_owned(), cwd: "/work".into(), timeout: Duration::ZERO };
+        let act = CommandAct {
+            command: "cargo test".to_owned(),
+            cwd: "/work".into(),
+            timeout: Duration::ZERO,
+            outside: false,
+        };
         context.approve(act).await.map(|_| String::new())
     });
     let rig = Rig::new([calls(&[("c1", "asks")])]);

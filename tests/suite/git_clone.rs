@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::details::{CommandEnd, Details};
 use steersman::message::Arguments;
+use steersman::protected::ProtectedPlaces;
 use steersman::tool::{CloneBounds, GitCloneTool, Tool, ToolContext, ToolError, ToolReport};
 use steersman::web::{Client, Resolve, WebOptions};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
@@ -54,6 +55,7 @@ impl Bench {
             home: Some(home.clone()),
             path: PATH.into(),
             writable: vec![work.clone()],
+            protected: ProtectedPlaces::default(),
             hidden: Vec::new(),
         };
         let sandbox = match Sandbox::detect(kind, &around).await {

@@ -111,7 +111,7 @@ fn write(shown: &str, diff: &str) -> WriteAct {
 }
 
 fn command(command: &str, cwd: &str) -> CommandAct {
-    CommandAct { command: command.to_owned(), cwd: PathBuf::from(cwd), timeout: Duration::from_secs(9) }
+    CommandAct { command: command.to_owned(), cwd: PathBuf::from(cwd), timeout: Duration::from_secs(9), outside: false }
 }
 
 #[test]

@@ -62,7 +62,12 @@ impl Site {
     }
 
     fn command(&self, command: &str) -> CommandAct {
-        CommandAct { command: command.to_owned(), cwd: self.root.clone(), timeout: Duration::from_mins(1) }
+        CommandAct {
+            command: command.to_owned(),
+            cwd: self.root.clone(),
+            timeout: Duration::from_mins(1),
+            outside: false,
+        }
     }
 
     /// Returns the rule that is offered with an act; the question is answered with no.

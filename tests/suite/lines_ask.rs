@@ -27,7 +27,12 @@ impl Call {
         let root = Some("/work".into());
         desk.configure(Policy { answerer: Answerer::User, root, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: "".into(), call: "c1".into() };
-        let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_mins(2) };
+        let act = CommandAct {
+            command: command.to_owned(),
+            cwd: "/work".into(),
+            timeout: Duration::from_mins(2),
+            outside: false,
+        };
         let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.refresh();

@@ -106,7 +106,6 @@ mod models;
 mod modes;
 mod mouse;
 mod mutations;
-mod next_start;
 mod next_turn;
 mod notes;
 mod odd_files;

@@ -43,6 +43,14 @@ fn commands() -> String {
     format!("| command | does | key |\n|---|---|---|\n{}", rows.collect::<String>())
 }
 
+fn protected_names() -> String {
+    let rows = steersman::protected::table().into_iter().map(|(what, names)| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{}`", cell(name))).collect();
+        format!("| {what} | {} |\n", names.join(" "))
+    });
+    format!("| what it is | names |\n|---|---|\n{}", rows.collect::<String>())
+}
+
 /// Compares the table of a page with the program's, or writes it.
 #[track_caller]
 fn compare(topic: &str, table: &str) {
@@ -59,7 +67,8 @@ fn compare(topic: &str, table: &str) {
 }
 
 #[test]
-fn the_tables_of_keys_and_commands_are_the_programs() {
+fn the_tables_of_keys_commands_and_protected_names_are_the_programs() {
+    compare("sandbox", &protected_names());
     compare("keys", &keys());
     compare("commands", &commands());
 }

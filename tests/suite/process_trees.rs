@@ -15,6 +15,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::message::Arguments;
+use steersman::protected::ProtectedPlaces;
 use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
@@ -229,6 +230,7 @@ async fn nothing_survives_a_cancel_in_a_sandbox() {
             home: None,
             path: std::env::var_os("PATH").unwrap(),
             writable: Vec::new(),
+            protected: ProtectedPlaces::default(),
             hidden: Vec::new(),
         };
         match Sandbox::detect(kind, &around).await {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use steersman::approval::{
     Act, Answerer, Circumstances, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Taint, Verdict, WriteAct,
 };
+use steersman::protected::{DirectoryRole, ProtectedPlaces};
 
 const ROOT: &str = "/home/me/work/project";
 
@@ -20,8 +21,9 @@ fn generous(answerer: Answerer) -> Policy {
         network: Network::Off,
         rules: Rules::parse(&["write: **", "edit: **", "bash: cp *", "bash: echo *", "bash: cat *"], &[], &[]).unwrap(),
         root: Some(PathBuf::from(ROOT)),
-        config: Some(PathBuf::from("/home/me/.config/steersman")),
-        home: Some(PathBuf::from("/home/me")),
+        protected: ProtectedPlaces::default()
+            .with(DirectoryRole::Own, Path::new("/home/me/.config/steersman"))
+            .with(DirectoryRole::Home, Path::new("/home/me")),
         ..Policy::default()
     }
 }
@@ -232,7 +234,7 @@ fn the_file_that_makes_a_directory_a_repository_is_asked_about_and_every_later_o
         }
         let command = |text: &str| {
             let cwd = root.path().to_path_buf();
-            Act::Command(CommandAct { command: text.to_owned(), cwd, timeout: Duration::from_mins(1) })
+            Act::Command(CommandAct { command: text.to_owned(), cwd, timeout: Duration::from_mins(1), outside: false })
         };
         assert!(matches!(decide(&policy, &command("echo x > docs/config"), Mode::Auto), Verdict::Ask { .. }));
         assert!(matches!(decide(&policy, &command("cp x docs/readme"), Mode::Auto), Verdict::Allow));
@@ -254,13 +256,13 @@ fn with_a_commondir_the_head_alone_makes_a_repository_and_one_command_makes_a_wh
     assert!(matches!(verdict, Verdict::Ask { .. }), "{verdict:?}");
     let cwd = root.path().to_path_buf();
     let text = "mkdir -p x/objects x/refs; echo x > x/config; echo ref: refs/heads/m > x/HEAD".to_owned();
-    let act = Act::Command(CommandAct { command: text, cwd, timeout: Duration::from_mins(1) });
+    let act = Act::Command(CommandAct { command: text, cwd, timeout: Duration::from_mins(1), outside: false });
     assert!(matches!(decide(&policy, &act, Mode::Auto), Verdict::Ask { grant: None, .. }));
 }
 
 fn command(command: &str) -> Act {
     let (command, cwd) = (command.to_owned(), PathBuf::from(ROOT));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1) })
+    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1), outside: false })
 }
 
 // Best effort, as far as the words say it; the sandbox confines what a command really does.

@@ -67,7 +67,7 @@ fn clone(url: &str) -> Act {
 
 fn command(command: &str) -> Act {
     let (command, cwd) = (command.to_owned(), PathBuf::from(ROOT));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1) })
+    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1), outside: false })
 }
 
 fn decide(policy: &Policy, mode: Mode, act: &Act) -> Verdict {

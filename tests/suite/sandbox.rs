@@ -3,20 +3,18 @@
 //! Everything runs under each kind that this machine has, through the spawner as the program does.
 
 mod denied;
+mod ends;
 mod grounds;
 mod jobs;
-mod kills;
 mod links;
 mod names;
 mod namespaces;
+mod promises;
 mod protected;
-mod record;
 mod redirections;
 mod relied_on;
-mod repositories;
-mod session;
 mod tool;
-mod users_work;
+mod users;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,10 +22,9 @@ use std::path::Path;
 use std::process::Command;
 
 use grounds::{CANARY, Grounds, PATH, program};
-use session::Session;
 use steersman::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
+use steersman::protected::ProtectedPlaces;
 use steersman::workspace::sandbox::{SUBCOMMAND, SandboxChoice, Surroundings, inner};
-use steersman::workspace::snapshot::Decision;
 use steersman::workspace::{Network, Sandbox};
 
 use crate::support::processes::{alive, unique};
@@ -82,7 +79,8 @@ async fn ordinary_work_does_not_notice_the_sandbox() {
             .await;
         assert_eq!(works("./a").await, "built\n");
         let git = "git -c user.name=A -c user.email=a@example.com";
-        works("git init -q . && git add a.c && git status --short").await;
+        users::user(&grounds.work, &grounds.home, "git init -q .");
+        works("git add a.c && git status --short").await;
         works(&format!("{git} commit -q -m first && echo more >> a.c && git diff --stat && {git} commit -qam second"))
             .await;
         works(&format!("git checkout -q -b topic && git stash list && {git} log --oneline | wc -l | grep -qx 2")).await;
@@ -292,7 +290,8 @@ async fn commits_are_the_users_and_nothing_else_of_the_settings_is_seen() {
         );
         fs::write(grounds.home.join(".gitconfig"), config).unwrap();
         let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let log = "git init -q . && git commit -q --allow-empty -m one && git log --format='%an <%ae>'";
+        users::user(&grounds.work, &grounds.home, "git init -q .");
+        let log = "git commit -q --allow-empty -m one && git log --format='%an <%ae>'";
         assert_eq!(grounds.works(&sandbox, log).await, "A \"B\" C <a@example.com>\n");
         let seen = grounds.works(&sandbox, "git config --list; cat ~/.gitconfig 2>&1 || :").await;
         assert!(!seen.contains(CANARY) && !seen.contains("pager=x"), "{seen}");
@@ -315,9 +314,8 @@ async fn a_worktree_works_with_the_repository_that_it_belongs_to() {
         assert!(grounds.works(&sandbox, commit).await.contains("two"));
         let before = fs::read(main.join(".git/config")).unwrap();
         for command in ["git config core.fsmonitor evil", "echo evil > ../main/.git/hooks/pre-commit"] {
-            let session = Session::new(&grounds, &sandbox);
-            let (ended, notes) = session.run(command, Decision::Nobody).await;
-            assert!(!notes.is_empty() || ended.code != Some(0), "{command}");
+            let (ended, output) = grounds.run(&sandbox, &grounds.shell(command)).await;
+            assert_ne!(ended.code, Some(0), "{command}: {output}");
         }
         assert_eq!(fs::read(main.join(".git/config")).unwrap(), before);
         assert!(!main.join(".git/hooks/pre-commit").exists());
@@ -352,8 +350,14 @@ fn without<T: Send + 'static>(calls: &[libc::c_long], work: impl FnOnce() -> T +
 }
 
 fn detect(wanted: SandboxChoice, path: &str) -> Result<Sandbox, String> {
-    let around =
-        Surroundings { program: program(), home: None, path: path.into(), writable: Vec::new(), hidden: Vec::new() };
+    let around = Surroundings {
+        program: program(),
+        home: None,
+        path: path.into(),
+        writable: Vec::new(),
+        hidden: Vec::new(),
+        protected: ProtectedPlaces::default(),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Sandbox::detect(wanted, &around)).map_err(|missing| missing.to_string())
 }

@@ -24,7 +24,7 @@ const ALLOWED: &str = "\
 
 fn command(command: &str) -> Act {
     let (command, cwd) = (command.to_owned(), PathBuf::from("/work/project"));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(2) })
+    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(2), outside: false })
 }
 
 fn policy<A: AsRef<str>, D: AsRef<str>>(allow: &[A], deny: &[D]) -> Policy {

@@ -41,6 +41,7 @@ fn sending() -> Vec<Act> {
             command: "curl x".to_owned(),
             cwd: PathBuf::from("/work/project"),
             timeout: Duration::from_mins(1),
+            outside: false,
         }),
     ]
 }

@@ -6,7 +6,6 @@ pub mod authorization;
 pub mod bench;
 pub mod contents;
 pub mod cpu_time;
-pub mod cut_off;
 pub mod doubles;
 pub mod family;
 pub mod figures;

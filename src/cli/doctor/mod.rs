@@ -19,12 +19,11 @@ use crate::cli::load::{Start, load};
 use crate::cli::project::{FrontEnd, KeptRules};
 use crate::cli::sources::registry;
 use crate::cli::workbench::wanted_sandbox;
-use crate::cli::{keys, recovery, signals, with_runtime};
+use crate::cli::{keys, signals, with_runtime};
 use crate::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
 use crate::provider::ApiKey;
 use crate::text::visible_line;
 use crate::workspace::Sandbox;
-use crate::workspace::snapshot::Recovery;
 
 pub fn run(flags: &Flags) -> Exit {
     let checked = with_runtime(async {
@@ -49,7 +48,6 @@ async fn check(flags: &Flags, report: &mut Report) {
         }
     };
     configuration(&start, flags, report);
-    earlier_commands(&start, report).await;
     sandbox(&start, report).await;
     match &start.config.model {
         ModelSource::Embedded { .. } => {
@@ -100,27 +98,6 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     }
 }
 
-/// Recovers what commands of a killed program left.
-async fn earlier_commands(start: &Start, report: &mut Report) {
-    let recovery = recovery::by_doctor(&start.places, &start.cwd).await;
-    for note in &recovery.notes {
-        report.note("protected files", note);
-    }
-    match recovery {
-        Recovery { open: 0, found: 0, .. } => {
-            report.ok("protected files", "no command of an earlier start was interrupted here");
-        }
-        Recovery { open: 0, .. } => report.ok("protected files", "the changes of an interrupted command were checked"),
-        Recovery { .. } => {
-            report.problem(
-                "protected files",
-                recovery::UNDECIDED,
-                "run steersman doctor again and answer its question",
-            );
-        }
-    }
-}
-
 /// Reports the sandbox of commands, and why no better one works.
 async fn sandbox(start: &Start, report: &mut Report) {
     let (wanted, around) = match wanted_sandbox(&start.config, &start.places, &start.cwd) {
@@ -134,6 +111,12 @@ async fn sandbox(start: &Start, report: &mut Report) {
             return report.problem("sandbox", &missing.to_string(), todo);
         }
     };
+    if let (Some(_), Some(why)) = (sandbox.name(), sandbox.why_names_are_open()) {
+        report.note(
+            "sandbox",
+            &format!("commands that may write are asked about: protected names are not closed ({why})"),
+        );
+    }
     match (sandbox.name(), sandbox.why_not_better(), sandbox.why_none()) {
         (Some(name), Some(why), _) => report.ok("sandbox", &format!("{name} confines commands ({why})")),
         (Some(name), None, _) => report.ok("sandbox", &format!("{name} confines commands")),

@@ -86,9 +86,12 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
 
 fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
     match act {
-        Act::Command(act @ CommandAct { command, cwd, timeout }) => {
+        Act::Command(act @ CommandAct { command, cwd, timeout, outside }) => {
             exact(command, parts);
             parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
+            if *outside {
+                parts.push(DetailPart::Fact("sandbox", "none: it can do all that you can".to_owned()));
+            }
             if act.is_in_background() {
                 parts.push(DetailPart::Fact("runs", "in the background, until it ends or is stopped".to_owned()));
             } else if *timeout != USUAL_TIME {

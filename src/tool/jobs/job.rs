@@ -11,13 +11,12 @@ use tokio::sync::watch;
 
 use super::kept::{KeptOutput, LinePattern, Unread};
 use super::{JobScope, Jobs};
-use crate::approval::Approvals;
 use crate::details::TouchedFiles;
 use crate::event::{Event, JobEnd, JobEnding, JobOwner};
 use crate::id::JobId;
 use crate::limits;
 use crate::sync::lock;
-use crate::tool::command_run::{Aftermath, Asking, CommandRun, End, OutputSink, command_end, failure_words};
+use crate::tool::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_words};
 use crate::workspace::JobInput;
 
 /// Whether the agent is told of the end of its job.
@@ -39,8 +38,6 @@ pub(in crate::tool) struct NewJob {
     pub(in crate::tool) input: Option<JobInput>,
     /// What is to be looked at when it has ended.
     pub(in crate::tool) aftermath: Option<Aftermath>,
-    /// Decides about changed protected files.
-    pub(in crate::tool) approvals: Arc<Approvals>,
     /// Whether its agent is told of its end.
     pub(in crate::tool) notify: Notify,
     pub(in crate::tool) began: Instant,
@@ -223,7 +220,7 @@ impl OutputSink for JobSink<'_> {
 
 /// Takes the output of a job until it has ended, and says how it did.
 pub(super) async fn accompany(job: Arc<BackgroundJob>, jobs: Arc<Jobs>, new: NewJob) {
-    let NewJob { mut run, aftermath, approvals, .. } = new;
+    let NewJob { mut run, aftermath, .. } = new;
     let mut sink = JobSink { job: &job, jobs: &jobs };
     let stop = async {
         let mut wish = job.stop.subscribe();
@@ -245,9 +242,8 @@ pub(super) async fn accompany(job: Arc<BackgroundJob>, jobs: Arc<Jobs>, new: New
     let (end, ended) = followed.await;
     let captured = run.finish(&mut sink).await;
     job.close_input().await;
-    let asking = Asking { approvals: &approvals, over: jobs.closing() };
     let (notes, touched) = match aftermath {
-        Some(aftermath) => aftermath.conclude(&ended, &captured.text, &asking).await,
+        Some(aftermath) => aftermath.conclude(&ended, &captured.text, jobs.closing()).await,
         None => (Vec::new(), TouchedFiles::default()),
     };
     let (ending, message) = match (end, &ended.failure) {

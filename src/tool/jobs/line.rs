@@ -40,7 +40,6 @@ impl Jobs {
             run: CommandRun::new(running, outputs),
             input: None,
             aftermath: None,
-            approvals: Arc::default(),
             notify: Notify::Never,
             began: Instant::now(),
         });

@@ -4,10 +4,8 @@
 //! the host's worker, or the agent at its boundary, emits it, so that all events keep one order. Nothing that a job prints
 //! steers by itself: an agent reads it with `job_output`, and hears of an end at a boundary where it asked for that.
 //!
-//! A job runs under the guard and in the sandbox of every command. Protected files are compared at each boundary of an
-//! agent while a job runs, before and behind every other command, and when the job has ended; what is found is decided
-//! about as for any command, and no command starts before that. A job of a sub-agent ends with it, and every job with the
-//! session.
+//! A job runs under the guard and in the sandbox of every command, which keeps protected names closed however it ends. A
+//! job of a sub-agent ends with it, and every job with the session.
 //!
 //! # Where things are
 //!
@@ -24,17 +22,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use futures_util::FutureExt as _;
 use tokio::sync::Notify as Wake;
 
-use crate::approval::Approvals;
 use crate::control::Cancellable;
 use crate::event::{Event, JobEnd, JobEnding, JobOwner, JobStart};
 use crate::id::{AgentId, CallId, JobId};
 use crate::limits;
 use crate::sync::lock;
-use crate::tool::command_run::Asking;
-use crate::workspace::snapshot::Protection;
 
 pub(in crate::tool) use job::{BackgroundJob, NewJob, Notify};
 pub use line::UserLine;
@@ -58,7 +52,6 @@ struct Inner {
     foreground: HashMap<(AgentId, CallId), Arc<Wake>>,
     outbox: Vec<JobNews>,
     notes: Vec<(AgentId, JobNote)>,
-    protection: Option<Arc<Protection>>,
 }
 
 /// What happened to a job, to be emitted in the name of its agent.
@@ -155,14 +148,11 @@ impl Jobs {
     /// # Panics
     /// Outside of a runtime.
     pub(in crate::tool) fn start(self: &Arc<Self>, mut new: NewJob) -> JobId {
-        let entered = new.aftermath.as_ref().and_then(|aftermath| aftermath.entered.as_ref());
-        let protection = entered.map(|entered| Arc::clone(entered.protection()));
         let job = {
             let mut inner = self.inner();
             inner.started += 1;
             let job = Arc::new(BackgroundJob::new(JobId::of_number(inner.started), &mut new));
             inner.jobs.push(Arc::clone(&job));
-            inner.protection = protection.or_else(|| inner.protection.take());
             let ended = inner.jobs.iter().filter(|job| job.end().is_some()).count();
             if ended > limits::BACKGROUND_ENDED
                 && let Some(oldest) = inner.jobs.iter().position(|job| job.end().is_some())
@@ -301,15 +291,6 @@ impl Jobs {
     /// Forgets what an agent is to be told of a job: it knows.
     pub(in crate::tool) fn forget_note(&self, id: &JobId) {
         self.inner().notes.retain(|(_, note)| note.end.id != *id);
-    }
-
-    /// Has changed protected files decided while jobs run; returns what there is to say. `over` ends a question.
-    pub async fn check(&self, approvals: &Approvals, over: &Cancellable) -> Vec<String> {
-        let is_running = self.inner().jobs.iter().any(|job| job.owner == JobOwner::Agent && job.end().is_none());
-        let protection = self.inner().protection.clone().filter(|_| is_running);
-        let Some(protection) = protection else { return Vec::new() };
-        let asking = Asking { approvals, over };
-        protection.check(&|question| asking.ask(question).boxed()).await
     }
 
     fn job_ended(&self, job: &BackgroundJob, end: &Arc<JobEnd>) {

@@ -53,9 +53,11 @@ pub(super) fn explain(name: &str, confinement: &Confinement, home: Option<&Path>
         Network::On => "there is a network",
     };
     Some(format!(
-        "[the command ran in a sandbox ({name}): it can write in {} and in $TMPDIR, but not change .git/hooks, \
-         .git/config or .steersman there; of the home directory it sees only toolchains; {network}; it cannot trace \
-         or signal other processes, nor mount anything]",
+        "[the command ran in a sandbox ({name}): it can write in {} and in $TMPDIR, but make or change nothing there that \
+         git or other programs run or obey later, such as .git/config, .git/hooks, a new .git, .github/workflows, .vscode, AGENTS.md or \
+         .steersman: for those use write, or for git init, clone, config, submodule add and worktree add outside = true, \
+         which the user is asked about; of the home directory it sees only toolchains; {network}; it cannot trace or signal \
+         other processes, nor mount anything]",
         visible_line(&writable.join(", ")),
     ))
 }

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::protected::DirectoryRole;
 use crate::workspace::Job;
 use crate::workspace::programs::passes_through;
 use crate::workspace::sandbox::places::{self, System};
@@ -21,8 +22,13 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
     let around = &own.around;
     let (temp, git_config) = (own.temp(), own.git_config());
     let home = around.home.as_deref();
-    let mut reached = may.readable.iter().chain(&may.writable);
-    if home.is_some_and(|home| reached.any(|path| home.starts_with(path))) {
+    let is_reached = |place: &Path| may.readable.iter().chain(&may.writable).any(|path| place.starts_with(path));
+    if around.protected.of(DirectoryRole::Own).any(is_reached) {
+        let sentence = "the workspace holds this program's own files, and Landlock cannot keep them closed: start in a \
+                        project's directory, or let namespaces or bubblewrap work here";
+        return Err(sentence.to_owned());
+    }
+    if home.is_some_and(is_reached) {
         let sentence = "the workspace holds the home directory, and Landlock cannot keep its secrets closed: start in a \
                         project's directory, or let namespaces or bubblewrap work here";
         return Err(sentence.to_owned());

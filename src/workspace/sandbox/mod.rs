@@ -53,8 +53,7 @@ use std::{fs, io};
 
 use crate::protected::{DirectoryRole, ProtectedPlaces};
 use crate::temporary::TemporaryDirectory;
-use crate::workspace::snapshot::Cover;
-use crate::workspace::{Job, programs};
+use crate::workspace::{Job, git_settings, programs};
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";
@@ -89,6 +88,8 @@ pub struct Surroundings {
     pub path: OsString,
     /// The directories in which jobs write: no program that is relied on is taken from there.
     pub writable: Vec<PathBuf>,
+    /// The user's directories that no job changes, and those that none sees.
+    pub protected: ProtectedPlaces,
     /// Directories that no job may see, wherever they lie.
     pub hidden: Vec<PathBuf>,
 }
@@ -228,20 +229,6 @@ impl Sandbox {
         }
     }
 
-    /// Returns how the sandbox protects files from a job; `None` when nothing is confined.
-    pub fn cover(&self) -> Option<Cover> {
-        match self.0 {
-            SandboxState::Confined(Mechanism::Namespaces | Mechanism::Bubblewrap(_), _) => Some(Cover::ReadOnly),
-            SandboxState::Confined(Mechanism::Landlock, _) => Some(Cover::Nothing),
-            SandboxState::None { .. } => None,
-        }
-    }
-
-    /// Returns the repositories outside that a job may write in: those of its worktrees.
-    pub fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
-        places::repositories(writable)
-    }
-
     /// Explains the failure of a job whose output looks as if the sandbox refused something; for the model.
     pub fn explain(&self, job: &Job, output: &str) -> Option<String> {
         let SandboxState::Confined(kind, own) = &self.0 else { return None };
@@ -273,8 +260,11 @@ impl SandboxResources {
 
     /// Returns the places that no job may change, where `temp` is its temporary directory.
     fn protected(&self, job: &Job, temp: &Path) -> ProtectedPlaces {
-        let mut protected = ProtectedPlaces::default().with(DirectoryRole::Free, temp);
+        let mut protected = self.around.protected.clone().with(DirectoryRole::Free, temp);
         for root in job.confinement.writable.iter().filter_map(|root| root.canonicalize().ok()) {
+            for named in git_settings::named(&root, self.around.home.as_deref()) {
+                protected.add(DirectoryRole::Named, &named);
+            }
             protected.add(DirectoryRole::Writable, &root);
         }
         for repository in places::repositories(&job.confinement.writable) {

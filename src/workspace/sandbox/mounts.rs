@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::protected::DirectoryRole;
 use crate::workspace::Job;
 use crate::workspace::programs::passes_through;
 use crate::workspace::sandbox::places::{self, System};
@@ -137,21 +138,18 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
         plan.name(named, &root);
     }
     if let Some(home) = shown {
-        for path in tools.iter().chain(&places::starters(home)) {
+        for path in &tools {
             plan.protect(path);
         }
         for path in places::secrets(home) {
             plan.hide(&path);
         }
     }
-    for root in plan.roots.clone() {
-        // As a mount of its own it cannot be moved aside and replaced by another.
-        let git = root.join(".git");
-        if git.is_dir() && is_real(&git) {
-            plan.mounts.push(Mount::Writable(git.clone(), git));
-        }
-        for path in places::sealed(&root, &may.writable) {
-            plan.protect(&path);
+    for own_place in own.around.protected.of(DirectoryRole::Own) {
+        plan.hide(own_place);
+        // Scripts of skills and the outputs of commands may lie there.
+        for path in may.readable.iter().filter(|path| path.starts_with(own_place)) {
+            plan.follow(path);
         }
     }
     for path in own.around.hidden.iter().chain(&may.denied) {

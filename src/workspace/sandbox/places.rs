@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::limits;
-use crate::workspace::{Network, read_head, snapshot};
+use crate::workspace::{Network, read_head};
 
 /// Where systems keep their programs. A link among them stays a link.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
@@ -143,27 +143,6 @@ const SECRETS: [&str; 37] = [
     ".zsh_history",
 ];
 
-/// Places in a home directory that start programs later; read-only when the workspace holds it.
-const STARTERS: [&str; 17] = [
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/autostart",
-    ".config/fish",
-    ".config/git",
-    ".config/systemd",
-    ".gitconfig",
-    ".inputrc",
-    ".local/share/systemd",
-    ".profile",
-    ".tmux.conf",
-    ".vimrc",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-];
-
 /// What a command finds in `/dev` when the directory itself is the host's.
 #[cfg(target_os = "linux")]
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -210,11 +189,6 @@ pub(super) fn secrets(home: &Path) -> Vec<PathBuf> {
     existing(home, &SECRETS)
 }
 
-/// Returns what starts programs later out of a home directory within a workspace.
-pub(super) fn starters(home: &Path) -> Vec<PathBuf> {
-    existing(home, &STARTERS)
-}
-
 /// Returns the directories of a search path that lie outside the system, the home directory itself and above it
 /// left out.
 pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBuf> {
@@ -223,12 +197,6 @@ pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBu
         .filter(|path| !SYSTEM.iter().any(|system| path.starts_with(system)))
         .filter(|path| home.is_none_or(|home| !home.starts_with(path)) && path.parent().is_some())
         .collect()
-}
-
-/// Returns the places of a writable directory that no command may change, as far as they are there. Blocks: it looks
-/// through the directory.
-pub(super) fn sealed(root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
-    snapshot::read_only(root, &[writable, &repositories(writable)].concat())
 }
 
 /// Returns the repositories that writable worktrees belong to; they are written too.
@@ -260,7 +228,7 @@ impl Worktree {
 
 /// Reads a file of one line.
 fn line(path: &Path) -> Option<String> {
-    let head = read_head(path, limits::SNAPSHOT_FILE_BYTES).ok()?;
+    let head = read_head(path, limits::GIT_SETTINGS_BYTES).ok()?;
     String::from_utf8(head.bytes).ok().map(|text| text.trim_end_matches('\n').to_owned())
 }
 

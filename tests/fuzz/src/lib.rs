@@ -175,7 +175,8 @@ pub fn shell(text: &str, budget: std::time::Duration) {
     // What repeats is what takes long.
     let texts = [text.to_owned(), text.repeat(96 * 1024 / text.len().max(1))];
     for command in texts {
-        let act = Act::Command(CommandAct { command, cwd: "/work".into(), timeout: Duration::from_secs(1) });
+        let act =
+            Act::Command(CommandAct { command, cwd: "/work".into(), timeout: Duration::from_secs(1), outside: false });
         let started = processor_time();
         policy.decide(&act, &Circumstances { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
         let taken = processor_time().saturating_sub(started);

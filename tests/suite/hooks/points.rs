@@ -363,6 +363,7 @@ async fn an_allow_answers_only_what_a_rule_of_the_user_could_and_an_ask_always_h
         command: text.to_owned(),
         cwd: root.clone(),
         timeout: std::time::Duration::from_secs(1),
+        outside: false,
     };
     let asker = Asker { agent: AgentId::main(), call: "c1".into() };
     let decide = async |mode, answerer, rules: &Rules, said: Option<CallPermission>, act: Act| {

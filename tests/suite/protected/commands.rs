@@ -43,15 +43,14 @@ fn in_a_repository_only_what_plain_work_writes_is_open_at_any_depth() {
         ORIG_HEAD FETCH_HEAD MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR AUTO_MERGE CHERRY_PICK_HEAD REVERT_HEAD COMMIT_EDITMSG \
         SQUASH_MSG TAG_EDITMSG BISECT_LOG BISECT_START objects/ab/cd objects/pack/x.pack objects/info/packs \
         objects/info/commit-graphs/chain refs/heads/a/b refs/stash logs/HEAD logs/refs/heads/a rebase-merge \
-        rebase-merge/git-rebase-todo rebase-merge/done rebase-apply/0001 sequencer/todo info/sparse-checkout \
+        rebase-merge/git-rebase-todo rebase-merge/done rebase-apply/0001 sequencer/todo sequencer/opts rebase-merge/strategy info/sparse-checkout \
         gc.pid gc.log shallow shallow.lock worktrees/x/HEAD worktrees/x/index.lock worktrees/x/logs/HEAD \
         worktrees/x/rebase-merge/done modules/x/HEAD modules/x/objects/ab/cd modules/a/b/refs/heads/c modules/x/modules/y/index";
     let closed = "config config.lock config.worktree commondir gitdir hooks hooks/pre-commit hooks/any info/attributes \
         info/exclude info/grafts description branches/x remotes/x objects/info/alternates objects/info/http-alternates \
         modules modules/x modules/x/config modules/x/hooks/post-checkout modules/a/objects/config modules/x/config.worktree \
         modules/x/commondir modules/x/modules/y/config worktrees worktrees/x worktrees/x/commondir worktrees/x/gitdir \
-        worktrees/x/config.worktree worktrees/x/objects/x rebase-merge/strategy rebase-merge/strategy_opts rebase-apply/strategy \
-        sequencer/opts lazygit.yml what/git/invents/next newfile";
+        worktrees/x/config.worktree worktrees/x/objects/x lazygit.yml what/git/invents/next newfile";
     for git in [".git", ".GIT", "sub/.git", "a/b/.git", "mirror.git", "node_modules/x/.git"] {
         for name in open.split_whitespace() {
             assert_eq!(places.refuses(&at(git).join(name)), None, "{git}/{name}");

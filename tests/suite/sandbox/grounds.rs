@@ -9,6 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use steersman::protected::ProtectedPlaces;
 use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Sandbox, Spawner};
 use tempfile::TempDir;
@@ -90,6 +91,7 @@ impl Grounds {
             home: Some(self.home.clone()),
             path: PATH.into(),
             writable: vec![self.work.clone()],
+            protected: ProtectedPlaces::default(),
             hidden: vec![self.outside.join("hidden")],
         }
     }

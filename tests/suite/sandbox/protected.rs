@@ -1,30 +1,44 @@
-//! What no command may leave behind: decided about when it ends, kept whole, and never at the cost of a healthy repository.
+//! What no command may write, there or not: refused by name, under each kind of sandbox, while ordinary work with git goes on.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
 
-use steersman::workspace::sandbox::SandboxChoice;
-use steersman::workspace::snapshot::{Decision, recover};
+use serde_json::json;
+use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman::message::Arguments;
+use steersman::tool::{BashTool, Outputs, Tool, ToolContext};
+use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman::workspace::{Confinement, Sandbox, Workspace};
 
 use super::KINDS;
 use super::grounds::Grounds;
-use super::session::{Session, recovered, state, tree, user};
-use crate::support::processes::wait_until;
+use super::users::{tree, user};
+use crate::protected::PROTECTED;
+use crate::support::skip::{Need, skip};
+
+/// Returns the sandbox of a kind where it closes names; `None`, said at the end of the run, elsewhere.
+pub async fn closing(grounds: &Grounds, kind: SandboxChoice) -> Option<Sandbox> {
+    let sandbox = grounds.sandbox(kind).await?;
+    if !sandbox.closes_names() {
+        skip(Need::of_sandbox(kind), "the kernel lets nobody answer the system calls of a command");
+        return None;
+    }
+    Some(sandbox)
+}
 
 #[tokio::test]
-async fn what_plants_code_for_later_is_put_back() {
+async fn what_plants_code_for_later_is_refused() {
     for kind in KINDS {
         let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
         let work = &grounds.work;
         user(work, &grounds.home, "git init -q && rm -r .git/hooks && mkdir .git/hooks .steersman");
         fs::write(work.join(".git/hooks/pre-commit"), "#!/bin/sh\n").unwrap();
         fs::set_permissions(work.join(".git/hooks/pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(work.join(".steersman/config.toml"), "mode = 'ask'\n").unwrap();
         let before = tree(work);
-        let session = Session::new(&grounds, &sandbox);
         for command in [
             "echo evil > .git/hooks/post-checkout",
             "echo evil >> .git/hooks/pre-commit",
@@ -34,285 +48,225 @@ async fn what_plants_code_for_later_is_put_back() {
             "rm -rf .git/hooks && ln -s .. .git/hooks",
             "git config core.fsmonitor evil",
             "git config core.hooksPath evil",
-            "printf '[core]\\nfsmonitor = evil\\n' > .git/other && mv .git/other .git/config",
+            "ln .git/config alias && echo evil >> alias",
             "rm .git/config && truncate -s 1T .git/config",
-            "rm .git/config && mkfifo .git/config",
+            "mkfifo .git/COMMIT_EDITMSG",
+            "ln -s ../../home/.bashrc .git/COMMIT_EDITMSG",
             "echo ../evil > .git/commondir",
             "printf '[core]\\nfsmonitor = evil\\n' > .git/config.worktree",
-            "mkdir -p .git/modules/sub && echo evil > .git/modules/sub/config",
+            "mkdir -p .git/modules/sub",
             "echo \"mode = 'auto'\" > .steersman/config.toml",
             "echo evil > .steersman/personas.md",
-            "mkdir -p .hg && printf '[hooks]\\nupdate = evil\\n' > .hg/hgrc",
-            "echo evil > .git/lazygit.yml",
-            "mkdir -p .git/remotes && echo URL: evil > .git/remotes/origin",
-            "mv .steersman away && mkdir .steersman && echo evil > .steersman/config.toml",
+            "mkdir .hg",
+            "mkdir .git/remotes",
+            "mv .steersman away",
+            "mv .git away",
+            "mkdir sub && mv sub .git/what-comes-next",
+            "git init -q nested",
+            "git init -q --bare bare.git",
         ] {
-            let (ended, notes) = session.run(command, Decision::Nobody).await;
-            let name = sandbox.name();
-            assert!(!notes.is_empty() || ended.code != Some(0), "{name:?}: {command}: {ended:?}");
-            // What is too large to keep has another name beside its own.
-            user(work, &grounds.home, "rm -f .git/.config.changed-*");
-            let mut after = tree(work);
-            let leftovers = [".git/old", "away", ".git/other", ".git/config.lock"];
-            after.retain(|(path, _)| !leftovers.iter().any(|left| path.starts_with(left)));
-            assert_eq!(after, before, "{name:?}: {command}: {notes:?}");
+            let (ended, output) = grounds.run(&sandbox, &grounds.shell(command)).await;
+            assert_ne!(ended.code, Some(0), "{:?}: {command}: {output}", sandbox.name());
+            user(work, &grounds.home, "rm -rf sub nested bare.git");
+            assert_eq!(tree(work), before, "{:?}: {command}: {output}", sandbox.name());
+        }
+    }
+}
+
+// A directory that cannot be listed was not looked through.
+#[tokio::test]
+async fn every_name_that_write_asks_about_is_closed_to_commands_there_or_not_and_listed_or_not() {
+    for kind in KINDS {
+        for rights in ["755", "311"] {
+            let grounds = Grounds::new();
+            let Some(sandbox) = closing(&grounds, kind).await else { break };
+            user(&grounds.work, &grounds.home, "mkdir -p .vscode .github/workflows; echo mine > .vscode/tasks.json");
+            let before = tree(&grounds.work);
+            // Git itself writes it.
+            let names = PROTECTED.split_whitespace().filter(|name| *name != ".git/HEAD");
+            let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+            let script = format!(
+                "chmod {rights} . ; for name in {}; do mkdir -p \"$(dirname \"$name\")\"; echo evil > \"$name\"; ln -s /x \
+                 \"$name\"; echo evil > plain; mv plain \"$name\"; done 2> /dev/null; rm -f plain; chmod 755 .",
+                names.join(" ")
+            );
+            let (ended, output) = grounds.run(&sandbox, &grounds.shell(&script)).await;
+            assert_eq!(ended.code, Some(0), "{output}");
+            assert_eq!(tree(&grounds.work), before, "{:?}, {rights}", sandbox.name());
         }
     }
 }
 
 #[tokio::test]
-async fn a_change_is_asked_about_with_both_versions_and_the_changed_one_is_kept() {
+async fn plain_work_with_git_goes_on() {
     for kind in KINDS {
         let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let session = Session::new(&grounds, &sandbox);
-        let command = "mkdir .steersman && echo evil > .steersman/config.toml && echo x > AGENTS.md";
-        let (ended, notes) = session.run(command, Decision::Restore).await;
-        assert_eq!(ended.code, Some(0));
-        let asked = session.asked();
-        assert_eq!(asked.len(), 1);
-        assert!(asked[0].title.contains(".steersman/config.toml"), "{asked:?}");
-        assert!(asked[0].detail.contains("it was nothing") && asked[0].detail.contains("+evil"), "{asked:?}");
-        assert!(notes.iter().any(|note| note.contains("changed") && note.contains("AGENTS.md")), "{notes:?}");
-        let kept = notes.iter().find_map(|note| note.split_once("the changed version is ")).unwrap().1;
-        let kept = Path::new(kept.trim_end_matches(']'));
-        assert!(kept.starts_with(state(&grounds)));
-        assert_eq!(fs::read_to_string(kept).unwrap(), "evil\n");
-        assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(!grounds.work.join(".steersman").exists());
-        assert!(grounds.work.join("AGENTS.md").exists());
-        // What the user keeps is what stands from then on.
-        let (_, notes) = session.run("mkdir .steersman; echo fine > .steersman/config.toml", Decision::Keep).await;
-        assert!(notes.iter().any(|note| note.contains("the user keeps it")), "{notes:?}");
-        session.asked();
-        let (_, notes) = session.run("true", Decision::Restore).await;
-        assert_eq!((notes, session.asked().len()), (Vec::new(), 0));
-        assert_eq!(fs::read_to_string(grounds.work.join(".steersman/config.toml")).unwrap(), "fine\n");
-        assert_eq!(fs::read_dir(state(&grounds).join("commands")).unwrap().count(), 0);
-    }
-}
-
-#[tokio::test]
-async fn a_fresh_repository_needs_no_question() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let session = Session::new(&grounds, &sandbox);
-        let git = "git -c user.name=A -c user.email=a@example.com";
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let script = "git init -q -b main . && git config user.name A && git config user.email a@example.com
+            git init -q --bare origin.git && git remote add origin $PWD/origin.git
+            for n in 1 2 3 4; do echo $n > a; git add a; git commit -qm $n; done && git push -q -u origin main
+            git init -q library && git -C library commit -q --allow-empty -m one
+            git -c protocol.file.allow=always submodule --quiet add \"$PWD/library\" sub && git commit -qm sub
+            git -C sub config user.name A && git -C sub config user.email a@example.com
+            git worktree add -q wt -b wt && printf '*.git\\nlibrary\\nwt\\nlink-out\\n' > .gitignore
+            git add .gitignore && git commit -qm ignore";
+        user(&grounds.work, &grounds.home, script);
         for command in [
-            format!("git init -q new && cd new && {git} commit -q --allow-empty -m one").as_str(),
-            "git init -q . && git status",
-            "git clone -q new copy && git init -q --bare bare.git",
-            // In bubblewrap nobody removes what a mount covers.
-            if kind == SandboxChoice::Landlock { "mv new moved && rm -rf copy" } else { "ls new" },
+            "echo b > b && git add b && git commit -qm b && echo c >> b && git commit -qam c && git commit -q --amend --no-edit",
+            "git branch topic && git switch -q topic && git switch -q -c other && git switch -q main",
+            "echo d > d && git stash -q -u && git stash pop && rm d && git stash list",
+            "git switch -q topic && echo t > t && git add t && git commit -qm t && git switch -q main && git merge -q --no-edit topic",
+            "GIT_SEQUENCE_EDITOR=\"sed -i 1s/pick/reword/\" GIT_EDITOR=true git rebase -q -i HEAD~2",
+            "git rebase -q --exec true HEAD~2 && git rebase -q -f -s ort HEAD~1",
+            "git cherry-pick --allow-empty --keep-redundant-commits HEAD~2 > /dev/null; git cherry-pick --abort; git revert --no-edit HEAD > /dev/null && git revert --no-edit HEAD~1..HEAD > /dev/null",
+            "git bisect start HEAD HEAD~3 > /dev/null 2>&1 && git bisect run true > /dev/null 2>&1 && git bisect reset 2> /dev/null",
+            "git fetch -q && git push -q origin main && git tag v1 && git tag -a v2 -m two && git tag -d v1 && git notes add -m n",
+            "git gc -q && git repack -q -a -d && git pack-refs --all && git reflog expire --expire=now --all && git fsck 2> /dev/null",
+            "cd wt && echo w > w && git add w && git commit -qm w && git switch -q -c wt2 && git stash list",
+            "cd sub && echo s > s && git add s && git commit -qm s && git switch -q -c side",
+            "git format-patch -q -1 -o patches HEAD~1 && git reset -q --hard HEAD~3 && git clean -qfd",
         ] {
-            let (ended, notes) = session.run(command, Decision::Nobody).await;
-            assert_eq!((ended.code, notes), (Some(0), Vec::new()), "{:?}: {command}", sandbox.name());
-            assert_eq!(session.asked(), []);
+            grounds.works(&sandbox, command).await;
         }
+        let found = user(&grounds.work, &grounds.home, "git status --short --ignore-submodules; git fsck 2> /dev/null");
+        assert!(!found.contains("error"), "{found}");
     }
 }
 
 #[tokio::test]
-async fn healthy_repositories_are_the_same_byte_for_byte_after_ls() {
+async fn what_the_settings_of_git_name_is_closed_too() {
     for kind in KINDS {
         let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let work = &grounds.work;
-        let script = "git init -q . && git commit -q --allow-empty -m one && git worktree add -q wt && mkdir .steersman
-            git init -q nested && git -C nested config filter.x.clean 'sed s/a/b/' && git init -q --bare bare.git
-            for n in $(seq 1 1001); do echo $n > .steersman/file-$n; done
-            for n in lfs logs objects deep/er $(seq 1 36); do
-                mkdir -p .git/modules/$n sub-$n && cp -r nested/.git/. .git/modules/$n
-                echo gitdir: $PWD/.git/modules/$n > sub-$n/.git; head -c 2000000 /dev/zero > .git/modules/$n/index
-            done";
-        user(work, &grounds.home, &script.replace('\n', "; ").replace("do;", "do").replace("; ;", ";"));
-        let before = tree(work);
-        assert!(before.len() > 1_500);
-        let session = Session::new(&grounds, &sandbox);
-        let (ended, notes) = session.run("ls", Decision::Nobody).await;
-        assert_eq!((ended.code, notes), (Some(0), Vec::new()), "{:?}", sandbox.name());
-        assert_eq!(session.asked(), []);
-        assert!(tree(work) == before, "{:?}", sandbox.name());
-    }
-}
-
-#[tokio::test]
-async fn the_users_own_change_during_a_command_is_never_lost() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let (work, home) = (&grounds.work, &grounds.home);
-        user(work, home, "git init -q");
-        let session = Session::new(&grounds, &sandbox);
-        for (name, decision) in [("first", Decision::Keep), ("second", Decision::Nobody)] {
-            let (command, _) = session.enter(decision).await.unwrap();
-            user(work, home, &format!("git remote add {name} https://example.com; echo hi > .git/hooks/{name}"));
-            let notes = session.leave(command, decision).await;
-            let config = fs::read_to_string(work.join(".git/config")).unwrap();
-            if kind == SandboxChoice::Landlock {
-                assert!(notes.join("\n").contains("a command or another program changed"), "{notes:?}");
-                assert_eq!(session.asked().len(), 1);
-                // Where nobody can be asked both versions are there.
-                assert_eq!(config.contains(name), decision == Decision::Keep, "{config}");
-                let kept = user(&state(&grounds), home, "grep -rl example.com changed | wc -l || :");
-                assert_eq!(kept.trim() == "1", decision == Decision::Nobody, "{kept}");
-            } else {
-                assert_eq!((notes, session.asked()), (Vec::new(), Vec::new()), "{:?}", sandbox.name());
-                assert!(config.contains(name), "{config}");
-            }
-        }
-    }
-}
-
-// The user's git replaces the file, and with it the mount that covered it goes.
-#[tokio::test]
-async fn what_a_command_adds_to_a_change_of_the_users_is_not_taken_for_the_users() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let (work, home) = (&grounds.work, &grounds.home);
-        user(work, home, "git init -q");
-        let session = Session::new(&grounds, &sandbox);
-        let command = "touch ready; until grep -q remote .git/config; do sleep 0.01; done; \
-                       git config core.fsmonitor evil; touch done";
-        let running = session.run(command, Decision::Nobody);
-        let users = async {
-            wait_until("the command", Duration::from_mins(1), || work.join("ready").exists()).await;
-            user(work, home, "git config remote.mine.url https://example.com");
-        };
-        let ((_, notes), ()) = tokio::join!(running, users);
-        let config = fs::read_to_string(work.join(".git/config")).unwrap();
-        assert!(!config.contains("evil"), "{:?}: {notes:?}\n{config}", sandbox.name());
-        assert_eq!(
-            config.contains("mine"),
-            kind != SandboxChoice::Landlock,
-            "{:?}: {notes:?}\n{config}",
-            sandbox.name()
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_second_command_does_not_make_the_change_of_the_first_the_truth() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        user(&grounds.work, &grounds.home, "git init -q");
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let script = "git init -q && mkdir scripts && echo x > tool.sh && git config core.hooksPath scripts/checks \
+                      && git config include.path ../shared && git config core.fsmonitor ./tool.sh";
+        user(&grounds.work, &grounds.home, script);
         let before = tree(&grounds.work);
-        let session = Session::new(&grounds, &sandbox);
-        // What is not there yet can be made under each kind.
-        let first = "printf '[core]\\nfsmonitor = evil\\n' > .git/config.worktree; touch changed; \
-                     until test -e go; do sleep 0.01; done";
-        let first = session.run(first, Decision::Nobody);
-        let second = async {
-            wait_until("the first changes", Duration::from_mins(1), || grounds.work.join("changed").exists()).await;
-            let second = session.run("true", Decision::Nobody).await;
-            fs::write(grounds.work.join("go"), "").unwrap();
-            second
-        };
-        let ((_, first), (_, second)) = tokio::join!(first, second);
-        assert!([first, second].concat().join("\n").contains(".git/config.worktree"));
-        let mut after = tree(&grounds.work);
-        after.retain(|(path, _)| path != "go" && path != "changed");
+        for command in
+            ["mkdir scripts/checks", "echo x > shared", "echo evil >> tool.sh", "mv scripts other", "mv tool.sh other"]
+        {
+            let (ended, output) = grounds.run(&sandbox, &grounds.shell(command)).await;
+            assert_ne!(ended.code, Some(0), "{:?}: {command}: {output}", sandbox.name());
+        }
+        assert_eq!(tree(&grounds.work), before, "{:?}", sandbox.name());
+        grounds.works(&sandbox, "echo fine > scripts/build.sh").await;
+    }
+}
+
+#[tokio::test]
+async fn a_home_and_our_own_files_in_the_workspace_stay_as_they_are_and_the_latter_are_not_seen() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let (work, own) = (&grounds.home, grounds.home.join("settings/steersman"));
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("hooks.toml"), "").unwrap();
+        let protected = steersman::protected::ProtectedPlaces::default()
+            .with(steersman::protected::DirectoryRole::Own, &own)
+            .with(steersman::protected::DirectoryRole::Settings, &grounds.home.join("settings"));
+        let around = Surroundings { writable: vec![work.clone()], protected, ..grounds.surroundings() };
+        let Ok(sandbox) = Sandbox::detect(kind, &around).await else { continue };
+        let mut job = grounds.shell(
+            "for name in .bash_profile .ssh/authorized_keys .config/autostart/x.desktop .what-comes-next settings/x \
+             settings/steersman/hooks.toml; do mkdir -p \"$(dirname $name)\"; echo evil >> $name; done 2> /dev/null; \
+             mv settings aside 2> /dev/null; ls settings/steersman; echo fine > notes.txt",
+        );
+        job.cwd.clone_from(work);
+        job.confinement.writable = vec![work.clone()];
+        if kind == SandboxChoice::Landlock {
+            // It cannot hide anything.
+            assert!(sandbox.wrap(&job).unwrap_err().to_string().contains("Landlock cannot keep"));
+            continue;
+        }
+        if !sandbox.closes_names() {
+            skip(Need::of_sandbox(kind), "the kernel lets nobody answer the system calls of a command");
+            continue;
+        }
+        let mut before = tree(work);
+        let (ended, output) = grounds.run(&sandbox, &job).await;
+        assert_eq!(ended.code, Some(0), "{:?}: {output}", sandbox.name());
+        assert!(!output.contains("hooks.toml"), "{:?}: {output}", sandbox.name());
+        assert_eq!(fs::read_to_string(work.join("notes.txt")).unwrap(), "fine\n");
+        fs::remove_file(work.join("notes.txt")).unwrap();
+        let mut after = tree(work);
+        before.sort();
+        after.sort();
         assert_eq!(after, before, "{:?}", sandbox.name());
     }
 }
 
-#[tokio::test]
-async fn nothing_is_written_outside_while_a_directory_is_swapped_for_a_link() {
-    for kind in KINDS {
-        let mut grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        user(&grounds.work, &grounds.home, "git init -q && for n in $(seq 1 100); do echo $n > .git/hooks/h-$n; done");
-        {
-            let session = Session::new(&grounds, &sandbox);
-            let swap = "touch swapping; while ! test -e stop; do mv .git/hooks .git/x; ln -s \"$OUTSIDE\" .git/hooks; \
-                        rm .git/hooks; mv .git/x .git/hooks; done 2> /dev/null";
-            let swapping = session.run(swap, Decision::Nobody);
-            let others = async {
-                wait_until("swaps", Duration::from_mins(1), || grounds.work.join("swapping").exists()).await;
-                for _ in 0..3 {
-                    // While the other one goes on changing files it may be refused.
-                    let evil = "for n in $(seq 1 100); do echo evil > .git/hooks/h-$n; done";
-                    let _ = session.try_run(evil, Decision::Nobody).await;
-                }
-                fs::write(grounds.work.join("stop"), "").unwrap();
-            };
-            tokio::join!(swapping, others);
-        }
-        grounds.assert_untouched();
+/// Runs commands through the tool.
+struct Tooled {
+    bash: BashTool,
+    context: ToolContext,
+    approvals: Arc<Approvals>,
+}
+
+impl Tooled {
+    fn new(grounds: &Grounds, sandbox: &Sandbox, answerer: Answerer) -> Self {
+        let workspace = Arc::new(Workspace::new(&grounds.work).unwrap());
+        let outputs = Arc::new(Outputs::new(&grounds.outside).unwrap());
+        let bash = BashTool::new(workspace, Arc::new(grounds.spawner(sandbox)), outputs, Confinement::default());
+        let policy = Policy { answerer, sandboxed: Some(Sandboxed::Yes), ..Policy::default() };
+        let approvals = Arc::new(Approvals::new(policy, Mode::Auto));
+        let context = ToolContext::with_approvals(Arc::clone(&approvals));
+        Self { bash, context, approvals }
+    }
+
+    async fn run(&self, arguments: serde_json::Value) -> Result<String, String> {
+        let args = self.bash.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
+        self.bash.execute(args, &self.context).await.map_err(|error| error.to_string())
     }
 }
 
+// Git itself writes what it goes on with.
 #[tokio::test]
-async fn no_command_starts_before_the_answer() {
-    let grounds = Grounds::new();
-    let mut found = None;
-    for kind in KINDS {
-        found = found.or(grounds.sandbox(kind).await);
-    }
-    let Some(sandbox) = found else { return };
-    let session = Session::new(&grounds, &sandbox);
-    let (command, _) = session.enter(Decision::Keep).await.unwrap();
-    fs::create_dir(grounds.work.join(".steersman")).unwrap();
-    fs::write(grounds.work.join(".steersman/config.toml"), "x").unwrap();
-    let (answer, answered) = tokio::sync::oneshot::channel();
-    let answered = std::sync::Mutex::new(Some(answered));
-    let ask = |_| {
-        let answered = answered.lock().unwrap().take();
-        futures_util::FutureExt::boxed(async move { answered.unwrap().await.unwrap() })
-    };
-    let mut leaving = Box::pin(command.leave(&ask));
-    tokio::select! {
-        biased;
-        _ = &mut leaving => panic!("nobody has answered"),
-        () = wait_until("the question", Duration::from_mins(1), || answered.lock().unwrap().is_none()) => {}
-    }
-    let mut entering = Box::pin(session.enter(Decision::Nobody));
-    tokio::select! {
-        biased;
-        _ = &mut entering => panic!("it does not wait"),
-        () = tokio::task::yield_now() => {}
-    }
-    answer.send(Decision::Keep).unwrap();
-    assert!(leaving.await.join("").contains("keeps"));
-    drop(entering.await.unwrap());
-}
-
-#[tokio::test]
-async fn a_question_that_went_away_comes_back_before_the_next_command_and_at_the_next_start() {
+async fn an_operation_of_git_that_was_stopped_is_said() {
     for kind in KINDS {
         let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let evil = "mkdir -p .steersman && echo evil > .steersman/config.toml";
-        {
-            let session = Session::new(&grounds, &sandbox);
-            session.run(evil, Decision::Postpone).await;
-            let refused = session.enter(Decision::Postpone).await.unwrap_err();
-            assert!(refused.contains("not decided"), "{refused}");
-            let alive = recover(&state(&grounds), &grounds.work, &|_| panic!("its owner lives")).await;
-            assert_eq!(alive.found, 0);
-        }
-        let recovery = recovered(&grounds).await;
-        assert_eq!((recovery.found, recovery.open), (1, 0));
-        assert!(recovery.notes.join("\n").contains(".steersman/config.toml"), "{recovery:?}");
-        assert!(!grounds.work.join(".steersman/config.toml").exists());
-        let nothing = recover(&state(&grounds), &grounds.work, &|_| panic!("it is decided")).await;
-        assert_eq!(nothing.found, 0);
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let script = "git init -q -b main . && git config user.name A && git config user.email a@example.com
+            for n in 1 2; do echo $n > a; git add a; git commit -qm $n; done
+            git checkout -q -b side HEAD~1; echo 5 > a; git commit -qam 5";
+        user(&grounds.work, &grounds.home, script);
+        let tooled = Tooled::new(&grounds, &sandbox, Answerer::Nobody);
+        let said = tooled.run(json!({"command": "git rebase -q main"})).await.unwrap();
+        assert!(said.contains("[an operation of git was stopped here: --continue does what "), "{said}");
+        let said = tooled.run(json!({"command": "git status > /dev/null"})).await.unwrap();
+        assert!(!said.contains("was stopped here"), "it was said before: {said}");
+        let plant = "echo 'exec touch ran' >> .git/rebase-merge/git-rebase-todo";
+        let said = tooled.run(json!({ "command": plant })).await;
+        let said = said.unwrap_or_else(|refused| refused);
+        assert!(said.contains("was stopped here") || said.contains("protected"), "{said}");
     }
 }
 
 #[tokio::test]
-async fn a_git_directory_that_was_replaced_by_a_link_comes_back() {
-    let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(SandboxChoice::Landlock).await else { return };
-    user(&grounds.work, &grounds.home, "git init -q && git commit -q --allow-empty -m one");
-    fs::create_dir(grounds.outside.join("config")).unwrap();
-    let before = tree(&grounds.work);
-    let session = Session::new(&grounds, &sandbox);
-    let (_, notes) = session.run("mv .git away && ln -s \"$OUTSIDE\" .git", Decision::Nobody).await;
-    assert!(notes.join("\n").contains(".git"), "{notes:?}");
-    assert_eq!(tree(&grounds.work), before, "{notes:?}");
-    assert!(grounds.outside.join("config").is_dir());
+async fn what_git_must_write_runs_outside_after_a_yes_only() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let init = json!({"command": "git init -q .", "outside": true});
+        let tooled = Tooled::new(&grounds, &sandbox, Answerer::Nobody);
+        let refused = tooled.run(init.clone()).await.unwrap_err();
+        assert!(refused.contains("it runs outside of the sandbox: this needs the user's approval"), "{refused}");
+        let tooled = Tooled::new(&grounds, &sandbox, Answerer::Yes);
+        let refused = tooled.run(init.clone()).await.unwrap_err();
+        assert!(refused.contains("a general yes is not enough"), "{refused}");
+        let refused = tooled.run(json!({"command": "git init -q ."})).await.unwrap();
+        assert!(refused.contains("outside = true"), "the way out is said: {refused}");
+        assert!(!grounds.work.join(".git").exists());
+        let tooled = Tooled::new(&grounds, &sandbox, Answerer::User);
+        let answering = async {
+            let open = loop {
+                if let Some(open) = tooled.approvals.open().first().cloned() {
+                    break open;
+                }
+                tokio::task::yield_now().await;
+            };
+            tooled.approvals.answer(open.id, Answer::Once);
+        };
+        let (result, ()) = tokio::join!(tooled.run(init), answering);
+        assert_eq!(result.unwrap(), "[no output]\n");
+        assert!(Path::exists(&grounds.work.join(".git/config")), "{:?}", sandbox.name());
+    }
 }

@@ -9,6 +9,7 @@ use steersman::workspace::{ChildEnvironment, Sandbox, Spawner};
 
 use super::KINDS;
 use super::grounds::{Grounds, PATH, program};
+use super::users::user;
 
 /// Puts programs into a directory that say they ran.
 fn plant(directory: &Path, names: &[&str], ran: &Path) {
@@ -78,7 +79,7 @@ async fn a_command_cannot_configure_git_for_the_next() {
             let grounds = Grounds::new();
             fs::write(grounds.home.join(".gitconfig"), settings).unwrap();
             let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-            grounds.works(&sandbox, "git init -q .").await;
+            user(&grounds.work, &grounds.home, "git init -q .");
             for attempt in [
                 "git config --global alias.planted '!echo ran'",
                 "printf '[alias]\\n\\tplanted = !echo ran\\n' > $TMPDIR/.gitconfig",

@@ -13,7 +13,7 @@ use super::KINDS;
 use super::grounds::{CANARY, Grounds};
 
 #[tokio::test]
-async fn the_tool_explains_a_refusal_and_puts_back_what_was_planted() {
+async fn the_tool_explains_a_refusal_and_what_is_planted() {
     for kind in KINDS {
         let grounds = Grounds::new();
         let Some(sandbox) = grounds.sandbox(kind).await else { continue };
@@ -36,7 +36,7 @@ async fn the_tool_explains_a_refusal_and_puts_back_what_was_planted() {
         assert!(text.ends_with("[exit code 1]\n") && !text.contains(CANARY), "{text}");
         assert_eq!(run("echo plain; false").await, "plain\n[exit code 1]\n");
         let text = run("n=sman; mkdir .steer$n && echo evil > .steer$n/config.toml").await;
-        assert!(text.contains("/.steersman/config.toml, which git or another tool runs"), "{text}");
+        assert!(text.contains("[exit code 1]") && text.contains("outside = true"), "{text}");
         assert!(!grounds.work.join(".steersman/config.toml").exists());
 
         // The whole of a long output can be read by the next command, and not changed.

@@ -214,6 +214,7 @@ fn an_act_keeps_what_a_question_shows_behind_json_and_not_the_contents_of_a_file
         command: "ls".to_owned(),
         cwd: "/work".into(),
         timeout: std::time::Duration::from_millis(1_500),
+        outside: false,
     });
     assert_eq!(through_json(&command), command);
     let write = Act::Write(WriteAct {
