@@ -403,12 +403,18 @@ pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
 
 /// Terminal: most that is kept of one bracketed paste, bytes; a message holds far less.
 pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
-/// Terminal: time in which the rest of a key that a read has cut in two comes; then it is the Esc key.
-pub const ESCAPE_PAUSE: Duration = Duration::from_millis(5);
+/// Terminal: time in which the rest of a key that came apart comes; then it is the Esc key.
+pub const ESCAPE_PAUSE: Duration = Duration::from_millis(150);
+/// Terminal: the same over ssh, where a network parts the bytes.
+pub const ESCAPE_PAUSE_SSH: Duration = Duration::from_millis(350);
+/// Terminal: time behind an Esc in which what nobody types is still its rest.
+pub const LATE_REST: Duration = Duration::from_millis(500);
+/// Terminal: time in which a line end with more behind it is one of a paste.
+pub const LINE_END_PAUSE: Duration = Duration::from_millis(8);
 /// Terminal: time in which an answer about the background still changes the theme.
 pub const BACKGROUND_TIME: Duration = Duration::from_secs(2);
-/// Terminal: time in which the rest of what may be such an answer comes, while one is due; then it is the Esc key.
-pub const ANSWER_PAUSE: Duration = Duration::from_millis(100);
+/// Terminal: time in which the rest of an answer comes; then it is forgotten.
+pub const ANSWER_REST: Duration = Duration::from_secs(1);
 /// Terminal: time after the end of a turn in which another may begin before the user is told of the end.
 pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
 /// Terminal: longest title or notice, columns.

@@ -29,6 +29,9 @@ pub struct Programs {
     pictures: Vec<(&'static str, &'static [&'static str])>,
 }
 
+/// The variables of which one is set where the user's terminal is on another machine.
+pub(super) const SSH_VARIABLES: [&str; 3] = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"];
+
 impl Programs {
     /// Finds them from the variables of an environment. Programs in `writable`, where commands write, are not used
     /// unless the user names them.
@@ -36,7 +39,7 @@ impl Programs {
         let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
         // Over ssh the clipboard of this machine is not the user's.
-        let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"].into_iter().any(is_set);
+        let is_remote = SSH_VARIABLES.into_iter().any(is_set);
         let mut clipboards: Vec<(&str, &[&str])> = Vec::new();
         let mut pictures: Vec<(&str, &[&str])> = Vec::new();
         if !is_remote {

@@ -14,7 +14,7 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
-use crate::cli::outside::Programs;
+use crate::cli::outside::{Programs, SSH_VARIABLES};
 use crate::cli::project::{FrontEnd, StateFile};
 use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::setup::setup;
@@ -28,6 +28,7 @@ use crate::session::journal::Journal;
 use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
+use crate::tui::input::TerminalLink;
 use crate::tui::keymap::Keymap;
 use crate::tui::pictures::PictureProtocol;
 use crate::tui::switch::{BranchFiles, Switch};
@@ -283,7 +284,8 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
             (_, NotifyWhen::Away) => AlertWhen::Away,
             (_, NotifyWhen::Always) => AlertWhen::Always,
         },
-        terminal: TerminalKind::of(std::env::var("TERM").ok().as_deref()),
+        terminal: TerminalKind::of(std::env::var("TERM").ok().as_deref(), relay),
+        link: if SSH_VARIABLES.into_iter().any(is_set) { TerminalLink::Ssh } else { TerminalLink::Local },
         pictures: match screen.pictures.unwrap_or_default() {
             ScreenPictures::Auto => PictureProtocol::detect(|name| std::env::var(name).ok()),
             ScreenPictures::Off => None,

@@ -1,10 +1,11 @@
 //! The input reader: a thread of its own that sleeps until the terminal sends something and hands on what it means.
 //!
-//! Nothing is held back to guess at pastes: bracketed paste tells. What came in together is handed on together, so that
-//! many characters at once, as a terminal without bracketed paste sends them, are told apart from keys. While somebody else has
+//! What came in together is handed on together, so that many characters at once, as a terminal without bracketed paste
+//! sends them, are told apart from keys; what is held back for a moment, and why, is in `incoming.rs`. While somebody else has
 //! the terminal (an editor, a shell) the reader takes nothing. With nothing to read it does not wake up at all.
 
 mod decode;
+mod incoming;
 mod mouse;
 mod sequence;
 
@@ -27,14 +28,12 @@ use crate::tui::keymap::{self, Chord};
 use crate::tui::msg::Attention;
 use crate::tui::pictures::PictureProtocol;
 use crate::{clock, limits};
-use decode::{Decoded, Decoder};
+use decode::Decoded;
+use incoming::Incoming;
+pub use incoming::TerminalLink;
 
 /// Plain characters that are typed as one when they came in together.
 const LONG_RUN: usize = 8;
-/// Most that is handed on together.
-const BATCH: usize = 4_096;
-/// Characters at once that belong to a paste which was going on a moment ago.
-const REST: usize = 2;
 /// Bytes of one read.
 const CHUNK: usize = 64 * 1024;
 /// Longest wait for the reader to let go of the terminal; it sleeps, so this takes no time.
@@ -91,7 +90,7 @@ impl Reader {
     ///
     /// # Errors
     /// When no thread or pipe can be made.
-    pub fn start(terminal: OwnedFd, unheard: fn()) -> io::Result<Self> {
+    pub fn start(terminal: OwnedFd, link: TerminalLink, unheard: fn()) -> io::Result<Self> {
         let (sender, inputs) = unbounded_channel();
         let (orders, control) = io::pipe()?;
         let (pausing, paused) = channel();
@@ -104,8 +103,7 @@ impl Reader {
             handover: Arc::clone(&handover),
             interrupted: None,
             unheard,
-            decoder: Decoder::default(),
-            burst: None,
+            incoming: Incoming::new(link),
             asked: None,
         };
         thread::Builder::new().name("input".to_owned()).spawn(move || source.run())?;
@@ -134,7 +132,7 @@ impl Reader {
         }
     }
 
-    /// Has the reader wait longer for the rest of what may be an answer: the terminal is asked something now.
+    /// Lets an answer count: the terminal is asked something now.
     pub fn expect_answer(&mut self) {
         let _ = self.control.write_all(&[EXPECT]);
     }
@@ -182,9 +180,7 @@ struct Source {
     /// The number of the batch with the last Ctrl+C.
     interrupted: Option<u64>,
     unheard: fn(),
-    decoder: Decoder,
-    /// When characters without end came last, as of a paste in a terminal that does not tell of pastes.
-    burst: Option<Instant>,
+    incoming: Incoming,
     /// When the terminal was asked something that it has not answered.
     asked: Option<Instant>,
 }
@@ -199,13 +195,12 @@ enum Woken {
 impl Source {
     fn run(mut self) {
         loop {
-            let pause = self.decoder.is_undecided().then(|| self.patience());
-            let goes_on = match self.wait(pause) {
+            let patience = self.incoming.due().map(|due| due.saturating_duration_since(Instant::now()));
+            let goes_on = match self.wait(patience) {
                 Ok(Woken::Terminal) => self.take(),
                 Ok(Woken::Orders) => self.obey(),
                 Ok(Woken::Nothing) => {
-                    let mut decoded = Vec::new();
-                    self.decoder.decide(&mut decoded);
+                    let decoded = self.incoming.take_due(Instant::now());
                     self.hand_on(decoded)
                 }
                 Err(_) => self.lose(),
@@ -214,12 +209,6 @@ impl Source {
                 return;
             }
         }
-    }
-
-    /// Returns how long to wait for the rest of a key, or of an answer that is due.
-    fn patience(&self) -> Duration {
-        let is_due = self.asked.is_some_and(|asked| asked.elapsed() < limits::BACKGROUND_TIME);
-        if is_due && self.decoder.may_be_answer() { limits::ANSWER_PAUSE } else { limits::ESCAPE_PAUSE }
     }
 
     /// Sleeps until there is something to read; orders go first.
@@ -239,48 +228,25 @@ impl Source {
         })
     }
 
-    /// Reads everything that is there; false when the reader is to end.
+    /// Reads what is there; false when the reader is to end.
     fn take(&mut self) -> bool {
         let mut buffer = vec![0; CHUNK];
-        let mut decoded = Vec::new();
-        let mut text = String::new();
-        loop {
-            match rustix::io::read(&self.terminal, buffer.as_mut_slice()) {
-                Ok(0) => return self.hand_on(decoded) && self.lose(),
-                Ok(count) => self.decoder.feed(buffer.get(..count).unwrap_or_default(), &mut decoded),
-                // A program that had the terminal may have left it like that.
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(_) => return self.hand_on(decoded) && self.lose(),
-            }
-            let patience = self.absorb(&mut decoded, &mut text);
-            let is_full = decoded.len() >= BATCH || text.len() >= limits::PASTE_READ_BYTES;
-            if is_full || !matches!(self.wait(Some(patience)), Ok(Woken::Terminal)) {
-                if !text.is_empty() {
-                    decoded.insert(0, Decoded::Paste(text));
+        match rustix::io::read(&self.terminal, buffer.as_mut_slice()) {
+            Ok(count) if count > 0 => {
+                self.incoming.feed(buffer.get(..count).unwrap_or_default(), Instant::now());
+                if !self.incoming.is_full() {
+                    return true;
                 }
-                return self.hand_on(decoded);
+                let decoded = self.incoming.take();
+                self.hand_on(decoded)
+            }
+            // A program that had the terminal may have left it like that.
+            Err(Errno::INTR | Errno::AGAIN) => true,
+            Ok(_) | Err(_) => {
+                let decoded = self.incoming.end();
+                self.hand_on(decoded) && self.lose()
             }
         }
-    }
-
-    /// Takes characters that came in such numbers that they can only be a paste for one: with their line ends, so that it
-    /// does not send itself. Returns how long to wait for more of them.
-    fn absorb(&mut self, decoded: &mut Vec<Decoded>, text: &mut String) -> Duration {
-        let is_going_on = self.burst.is_some_and(|last| last.elapsed() < limits::BURST_REST);
-        let least = if !text.is_empty() {
-            1
-        } else if is_going_on {
-            REST
-        } else {
-            limits::BURST_CHARS
-        };
-        let plain = decoded.iter().map_while(character).count();
-        if plain < least {
-            return Duration::ZERO;
-        }
-        text.extend(decoded.drain(..plain).filter_map(|one| character(&one)));
-        self.burst = Some(Instant::now());
-        if decoded.is_empty() { limits::BURST_PAUSE } else { Duration::ZERO }
     }
 
     /// Does as it is asked; sleeps as long as it is to pause.
@@ -297,9 +263,7 @@ impl Source {
                 }
                 Ok(1) if order == [PAUSE] => {
                     is_paused = true;
-                    let mut decoded = Vec::new();
-                    self.decoder.decide(&mut decoded);
-                    self.decoder.reset();
+                    let decoded = self.incoming.end();
                     if !self.hand_on(decoded) || self.pausing.send(()).is_err() {
                         return false;
                     }
@@ -359,20 +323,6 @@ impl Source {
         // Nobody is left to read it.
         let _ = self.send(vec![Input::Lost]);
         false
-    }
-}
-
-/// Returns the character that a key stands for where text is pasted without being told apart from keys.
-fn character(one: &Decoded) -> Option<char> {
-    let Decoded::Key(key) = one else { return None };
-    let chord = Chord::of(key);
-    let plain = chord.modifiers.is_empty();
-    match chord.code {
-        _ if !keymap::pressed(key) => None,
-        KeyCode::Enter if plain => Some('\n'),
-        KeyCode::Tab if plain => Some('\t'),
-        KeyCode::Char('j') if chord.modifiers == KeyModifiers::CONTROL => Some('\n'),
-        _ => chord.typed(),
     }
 }
 

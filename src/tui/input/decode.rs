@@ -3,6 +3,8 @@
 //! What a read cut in two is put together again. Nothing that a terminal sends makes it panic, stand still or grow:
 //! what means nothing here is passed over, a sequence has a longest length, and so has a paste.
 
+mod pasted;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 use memchr::memmem;
 
@@ -23,6 +25,10 @@ const BACKGROUND: &[u8] = b"\x1b]11;rgb";
 const COLOUR_BYTES: usize = 32;
 /// Longest rest of an answer about pictures; what is longer is none.
 const ANSWER_BYTES: usize = 128;
+/// Longest answer of any other kind, as of a clipboard; what is longer is none.
+const STRING_BYTES: usize = 4 * 1024;
+/// Most digits of the number of an operating system command.
+const COMMAND_DIGITS: usize = 4;
 const ESC: u8 = 0x1B;
 const KITTY: Decoded = Decoded::Pictures(PictureProtocol::Kitty);
 const SIXELS: Decoded = Decoded::Pictures(PictureProtocol::Sixel);
@@ -48,8 +54,19 @@ pub enum Decoded {
 pub struct Decoder {
     pending: Vec<u8>,
     paste: Option<Vec<u8>>,
-    /// What was taken for keys last because nothing followed: the beginning of an answer that was cut in two, perhaps.
+    /// What was taken for keys last because nothing followed: the beginning of a key or an answer that came apart, perhaps.
     decided: &'static [u8],
+    /// Bytes at the start of what is pending that were taken for keys already.
+    taken: usize,
+}
+
+/// What the bytes that are pending wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaits {
+    /// The rest of a key: without it they are keys by themselves, as a lone Esc is.
+    Key,
+    /// The rest of an answer of the terminal: without it they are nothing.
+    Answer,
 }
 
 /// What the first bytes are.
@@ -66,9 +83,10 @@ impl Decoder {
     /// Takes bytes; what they complete goes to `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
         let cut = std::mem::take(&mut self.decided);
-        if !cut.is_empty() && is_answer(&[cut, bytes].concat()) {
-            // Nobody types that: the rest of an answer is none of the user's keys.
+        if !cut.is_empty() && is_rest(cut, &[cut, bytes].concat()) {
+            // Nobody types that: what was taken for a key was the beginning of this.
             self.pending = cut.to_vec();
+            self.taken = cut.len();
         }
         let mut rest = bytes;
         let joined;
@@ -83,11 +101,17 @@ impl Decoder {
                 continue;
             }
             match first(rest) {
+                // It is no sequence after all: only what came behind the key is left.
+                Step::Done(..=2, _) if self.taken > 0 => {
+                    rest = rest.get(std::mem::take(&mut self.taken)..).unwrap_or_default();
+                }
                 Step::Done(used, decoded) => {
+                    self.taken = 0;
                     out.extend(decoded);
                     rest = rest.get(used.max(1)..).unwrap_or_default();
                 }
                 Step::Paste(used) => {
+                    self.taken = 0;
                     self.paste = Some(Vec::new());
                     rest = rest.get(used..).unwrap_or_default();
                 }
@@ -99,44 +123,58 @@ impl Decoder {
         }
     }
 
-    /// Tells whether the last bytes are keys by themselves unless more follows at once: a lone Esc, Alt+[ or Alt+O.
-    pub fn is_undecided(&self) -> bool {
-        self.paste.is_none()
-            && matches!(
-                self.pending.as_slice(),
-                [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_'] | [ESC, ESC, b'[' | b'O']
-            )
+    /// Returns what the last bytes wait for; `None` where nothing is to be decided without more of them.
+    pub fn awaits(&self) -> Option<Awaits> {
+        match self.pending.as_slice() {
+            [] => None,
+            _ if self.paste.is_some() => None,
+            _ if self.taken > 0 => Some(Awaits::Key),
+            [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_' | b'P'] | [ESC, ESC, b'[' | b'O'] => Some(Awaits::Key),
+            [ESC, b'P', _] => Some(Awaits::Key),
+            [ESC, b']', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => Some(Awaits::Key),
+            [ESC, b']' | b'P' | b'_', ..] => Some(Awaits::Answer),
+            _ => None,
+        }
     }
 
-    /// Tells whether the last bytes may be the beginning of an answer of the terminal.
-    pub fn may_be_answer(&self) -> bool {
-        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b'[' | b']' | b'_'])
-    }
-
-    /// Takes what is undecided for keys: nothing followed.
+    /// Takes what waits for more as it is: nothing followed.
     pub fn decide(&mut self, out: &mut Vec<Decoded>) {
-        if !self.is_undecided() {
+        let Some(awaits) = self.awaits() else { return };
+        let pending = std::mem::take(&mut self.pending);
+        let taken = std::mem::take(&mut self.taken);
+        if awaits == Awaits::Answer {
             return;
         }
-        self.decided = match self.pending.as_slice() {
-            [ESC] => b"\x1b",
-            [ESC, b'['] => b"\x1b[",
-            [ESC, b']'] => b"\x1b]",
-            [ESC, b'_'] => b"\x1b_",
-            _ => b"",
+        if taken > 0 {
+            return self.feed(pending.get(taken..).unwrap_or_default(), out);
+        }
+        let (keys, behind) = match pending.as_slice() {
+            [ESC] => (vec![None], &[][..]),
+            [ESC, ESC] => (vec![None, None], &[][..]),
+            [ESC, ESC, byte, behind @ ..] => (vec![None, Some(*byte)], behind),
+            [ESC, byte, behind @ ..] => (vec![Some(*byte)], behind),
+            _ => (Vec::new(), &[][..]),
         };
-        for byte in match std::mem::take(&mut self.pending).as_slice() {
-            [ESC] => vec![None],
-            [ESC, ESC] => vec![None, None],
-            [ESC, byte] => vec![Some(*byte)],
-            [ESC, ESC, byte] => vec![None, Some(*byte)],
-            _ => Vec::new(),
-        } {
+        for byte in keys {
             out.push(Decoded::Key(match byte {
                 Some(byte) => KeyEvent::new(KeyCode::Char(byte.into()), KeyModifiers::ALT),
                 None => KeyCode::Esc.into(),
             }));
         }
+        self.feed(behind, out);
+        self.decided = match pending.as_slice() {
+            [ESC] | [ESC, ESC] => b"\x1b",
+            [ESC, b'['] => b"\x1b[",
+            [ESC, b']'] => b"\x1b]",
+            [ESC, b'_'] => b"\x1b_",
+            [ESC, b'P'] => b"\x1bP",
+            _ => b"",
+        };
+    }
+
+    /// Makes a key of what was taken for one: what comes now is too late to be its rest.
+    pub fn keep_decided(&mut self) {
+        self.decided = b"";
     }
 
     /// Forgets what has not come in full.
@@ -161,25 +199,52 @@ impl Decoder {
         text.extend_from_slice(inside.get(..room).unwrap_or(inside));
         let Some(behind) = behind else { return &[] };
         let text = self.paste.take().unwrap_or_default();
-        out.push(Decoded::Paste(String::from_utf8_lossy(&text).into_owned()));
+        out.push(Decoded::Paste(pasted::text(&text)));
         behind
+    }
+}
+
+/// Tells whether what follows a key is the rest of it: `bytes` hold both.
+fn is_rest(key: &[u8], bytes: &[u8]) -> bool {
+    let [_, second @ (b'[' | b'O' | b']' | b'P' | b'_'), ..] = bytes else { return false };
+    match first(bytes) {
+        Step::Paste(_) => true,
+        // A bracket behind Esc may be the first byte of its rest; by itself it is typed a moment later.
+        Step::More => key == [ESC] && matches!(second, b'[' | b']') || is_answer(bytes),
+        Step::Done(..=2, _) => false,
+        Step::Done(used, _) => used == bytes.len() || key == [ESC] && *second == b'[' || is_answer(bytes),
     }
 }
 
 /// Tells whether bytes begin with an answer of the terminal that nobody types.
 fn is_answer(bytes: &[u8]) -> bool {
-    // What follows the parameters says what is answered: the attributes, the number of colours, the size of a cell.
+    // What follows the parameters says what is answered: the attributes, the number of colours, the size of a cell, the
+    // place of the cursor, a mode.
     let report = || {
         let body = bytes.strip_prefix(b"\x1b[")?;
-        let end = body.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b'?'))?;
+        let end = body.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b'?' | b'>' | b'$'))?;
         let (parameters, last) = (body.get(..end)?, *body.get(end)?);
         Some(match last {
-            b'c' | b'S' => parameters.starts_with(b"?"),
+            b'c' | b'S' | b'n' | b'u' => parameters.starts_with(b"?") || parameters.starts_with(b">"),
+            b'y' => parameters.ends_with(b"$"),
+            b'R' => parameters.contains(&b';'),
             b't' => parameters.starts_with(b"6;"),
             _ => false,
         })
     };
-    bytes.starts_with(BACKGROUND) || bytes.starts_with(KITTY_ANSWER) || report() == Some(true)
+    is_string(bytes) || report() == Some(true)
+}
+
+/// Tells whether bytes begin with an answer that is a string: a colour, the version of the terminal, pictures.
+fn is_string(bytes: &[u8]) -> bool {
+    match bytes {
+        [ESC, b']', body @ ..] => {
+            let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            (1..=COMMAND_DIGITS).contains(&digits) && body.get(digits) == Some(&b';')
+        }
+        [ESC, b'P', b'>' | b'!', b'|', ..] | [ESC, b'P', b'0' | b'1', b'$' | b'+', ..] => true,
+        _ => bytes.starts_with(KITTY_ANSWER),
+    }
 }
 
 /// Reads what stands first.
@@ -228,7 +293,8 @@ fn character(bytes: &[u8]) -> Step {
 fn escape(bytes: &[u8]) -> Step {
     match bytes {
         [_, b'[', ..] => bracket(bytes),
-        [_, b']', ..] => background(bytes),
+        [_, b']', ..] => command(bytes),
+        [_, b'P', ..] => control_string(bytes),
         [_, b'_', ..] => pictures(bytes),
         [_, b'O', key, ..] => match sequence::application(*key) {
             Some(key) => Step::Done(3, Some(Decoded::Key(key))),
@@ -290,6 +356,8 @@ fn bracket(bytes: &[u8]) -> Step {
     match (text, last) {
         ("", b'I') => Step::Done(used, Some(Decoded::Attention(Attention::Here))),
         ("", b'O') => Step::Done(used, Some(Decoded::Attention(Attention::Away))),
+        // The place of the cursor; F3 with no modifier has no parameters.
+        ("1;1", b'R') => Step::Done(used, None),
         (_, b'M' | b'm') => {
             let report = text.strip_prefix('<').and_then(|text| mouse::report(text, last));
             Step::Done(used, report.map(Decoded::Mouse))
@@ -312,12 +380,47 @@ fn cell_pixels(text: &str) -> Option<(u16, u16)> {
     sides.next().is_none().then_some((width, height))
 }
 
+/// Reads an operating system command: the colour of the background, or an answer that means nothing here.
+fn command(bytes: &[u8]) -> Step {
+    let known = bytes.len().min(BACKGROUND.len());
+    if bytes.get(..known) == BACKGROUND.get(..known) {
+        return background(bytes);
+    }
+    let digits = bytes.iter().skip(2).take_while(|byte| byte.is_ascii_digit()).count();
+    if is_string(bytes) {
+        string(bytes)
+    } else if digits > 0 && digits <= COMMAND_DIGITS && bytes.len() == 2 + digits {
+        Step::More
+    } else {
+        Step::Done(2, Some(alt(KeyCode::Char(']').into())))
+    }
+}
+
+/// Reads a device control string: the version of the terminal, what it can do, a setting.
+fn control_string(bytes: &[u8]) -> Step {
+    match bytes {
+        _ if is_string(bytes) => string(bytes),
+        [_, _] | [_, _, b'>' | b'!' | b'0' | b'1'] => Step::More,
+        _ => Step::Done(2, Some(alt(KeyCode::Char('P').into()))),
+    }
+}
+
+/// Reads a string up to its end: a bell or `ESC \`.
+fn string(bytes: &[u8]) -> Step {
+    let end = bytes.iter().skip(2).position(|byte| *byte < 0x20 || *byte == 0x7F).map_or(bytes.len(), |end| end + 2);
+    match bytes.get(end..).unwrap_or_default() {
+        _ if end > STRING_BYTES => Step::Done(end, None),
+        [] | [ESC] => Step::More,
+        [0x07, ..] => Step::Done(end + 1, None),
+        [ESC, b'\\', ..] => Step::Done(end + 2, None),
+        // It broke off; what follows is read for itself.
+        _ => Step::Done(end, None),
+    }
+}
+
 /// Reads what a terminal says of its background: `ESC ] 11 ; rgb : RRRR / GGGG / BBBB`, then a bell or `ESC \`.
 fn background(bytes: &[u8]) -> Step {
     let known = bytes.len().min(BACKGROUND.len());
-    if bytes.get(..known) != BACKGROUND.get(..known) {
-        return Step::Done(2, Some(alt(KeyCode::Char(']').into())));
-    }
     let body = bytes.get(known..).unwrap_or_default();
     let is_colour = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'/');
     let end = body.iter().position(|byte| !is_colour(byte)).unwrap_or(body.len());

@@ -69,7 +69,7 @@ impl<'a> Surface<'a> for Lines<'a> {
 
     fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self> {
         let output = Output::open(written)?;
-        let input = LineReader::start(output.kind())?;
+        let input = LineReader::start(output.kind(), options.link)?;
         let app = new_app(&options, Size { width: output.columns(), height: 24 }, Medium::Lines);
         Ok(Self {
             printer: Printer::new(&app, if output.kind() == OutputKind::Keys { Typing::Echoed } else { Typing::Whole }),

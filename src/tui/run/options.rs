@@ -7,6 +7,7 @@ use crate::event::Envelope;
 use crate::id::ClientId;
 use crate::price::Prices;
 use crate::tui::alerts::AlertWhen;
+use crate::tui::input::TerminalLink;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
 use crate::tui::pictures::PictureProtocol;
@@ -49,6 +50,8 @@ pub struct ScreenOptions {
     pub relay: Relay,
     /// What the screen is shown on.
     pub terminal: TerminalKind,
+    /// What its keys come over.
+    pub link: TerminalLink,
     /// How the terminal is given pictures; `None` where it is given none.
     pub pictures: Option<PictureProtocol>,
     pub when: AlertWhen,

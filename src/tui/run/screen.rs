@@ -72,7 +72,7 @@ impl<'a> Surface<'a> for Screen<'a> {
 
     fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self> {
         let terminal = Terminal::open(written, options.terminal, options.mouse, options.titled)?;
-        let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
+        let reader = Reader::start(terminal::keyboard()?, options.link, watchdog::end_interrupted)?;
         let mut app = new_app(&options, terminal.size(), Medium::Screen);
         if let Some(end) = &options.session_end {
             app.begin_opening(end);
@@ -123,7 +123,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             None => {}
         }
         // The Linux console does not know the question and prints it.
-        if self.kind == TerminalKind::Emulator && self.core.app.facts.themes.wants_ground() {
+        if self.kind.is_emulator() && self.core.app.facts.themes.wants_ground() {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
         }

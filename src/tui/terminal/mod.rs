@@ -31,6 +31,7 @@ use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::limits;
+use crate::sync::{Mutex, lock};
 use crate::tui::pictures::protocol::forget_kitty;
 use crate::tui::pictures::{NewPicture, PictureProtocol};
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
@@ -49,8 +50,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 
 /// True while the modes are set; whoever clears it restores them.
 static RAISED: AtomicBool = AtomicBool::new(false);
-/// True when the modes are those of the Linux console.
-static ON_CONSOLE: AtomicBool = AtomicBool::new(false);
+/// The terminal whose modes they are.
+static KIND: Mutex<TerminalKind> = Mutex::new(TerminalKind::Emulator);
 /// True while the line output reads keys and marked pastes; whoever clears it restores the modes.
 static LINE_MODES: AtomicBool = AtomicBool::new(false);
 /// True while the title is the program's; whoever clears it puts the old one back.
@@ -91,7 +92,7 @@ impl Terminal {
         let writer = Writer::start(device()?, written)?;
         restore_on_panic();
         enable_raw_mode()?;
-        ON_CONSOLE.store(kind == TerminalKind::LinuxConsole, Ordering::SeqCst);
+        *lock(&KIND) = kind;
         RAISED.store(true, Ordering::SeqCst);
         let inner = ratatui::Terminal::new(painter)?;
         Ok(Self {
@@ -170,7 +171,7 @@ impl Terminal {
 
     /// Sets the title, if it is the program's and not so already.
     pub fn set_title(&mut self, words: &str) {
-        let has_title = self.titled == Titled::Yes && self.kind == TerminalKind::Emulator;
+        let has_title = self.titled == Titled::Yes && self.kind.is_emulator();
         if !has_title || self.lent || self.title.as_deref() == Some(words) {
             return;
         }
@@ -316,8 +317,7 @@ fn farewell() -> Vec<u8> {
     let pictures = if PICTURED.load(Ordering::SeqCst) { forget_kitty() } else { Vec::new() };
     let drawn_over: &[u8] = if DRAWN_OVER.load(Ordering::SeqCst) { END_SIXELS } else { b"" };
     let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
-    let is_console = ON_CONSOLE.load(Ordering::SeqCst);
-    let kind = if is_console { TerminalKind::LinuxConsole } else { TerminalKind::Emulator };
+    let kind = *lock(&KIND);
     [&pictures, drawn_over, kind.leave(), title].concat()
 }
 

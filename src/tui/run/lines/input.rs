@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::output::OutputKind;
-use crate::tui::input::{Input, Reader};
+use crate::tui::input::{Input, Reader, TerminalLink};
 use crate::tui::terminal::{self, watchdog};
 use crate::{clock, limits};
 
@@ -39,9 +39,9 @@ impl LineReader {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(kind: OutputKind) -> io::Result<Self> {
+    pub fn start(kind: OutputKind, link: TerminalLink) -> io::Result<Self> {
         Ok(match kind {
-            OutputKind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?),
+            OutputKind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, link, watchdog::end_interrupted)?),
             OutputKind::Lines => {
                 let (sender, receiver) = channel(WAITING);
                 thread::Builder::new().name("lines".to_owned()).spawn(move || read(&sender))?;

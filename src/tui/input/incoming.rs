@@ -1,0 +1,234 @@
+//! What has come from the terminal and is not handed on yet: what a slow line or a read has cut in two is joined, and what
+//! can only be a paste is one. The time is an argument.
+//!
+//! - The bytes of one key come apart on a slow line. An escape character waits for the rest of its key, so that what the
+//!   Esc key does is not done when half an arrow came. What follows an Esc that was decided moments ago is joined with it
+//!   where nobody types that; then nothing of it is text.
+//! - Lines that come at once, or within a few milliseconds of each other, with one begun behind them, are a paste of a
+//!   terminal that does not mark pastes: their line ends send nothing. Whole lines, each with its end, may have been typed
+//!   fast, or come from a program: each is sent.
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyModifiers};
+
+use super::decode::{Awaits, Decoded, Decoder};
+use crate::limits;
+use crate::tui::keymap::{self, Chord};
+
+/// Most that is handed on together.
+const BATCH: usize = 4_096;
+/// Characters at once that belong to a paste which was going on a moment ago.
+const REST: usize = 2;
+
+/// What the keys come over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TerminalLink {
+    #[default]
+    Local,
+    /// A network, which parts the bytes of a key.
+    Ssh,
+}
+
+impl TerminalLink {
+    /// Returns how long an escape character waits for the rest of its key.
+    fn escape_pause(self) -> Duration {
+        match self {
+            Self::Local => limits::ESCAPE_PAUSE,
+            Self::Ssh => limits::ESCAPE_PAUSE_SSH,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Incoming {
+    link: TerminalLink,
+    decoder: Decoder,
+    items: Vec<Decoded>,
+    /// True while the last item is a paste without marks, which may go on.
+    is_pasting: bool,
+    /// When bytes came last.
+    last: Option<Instant>,
+    /// When a paste without marks went on last.
+    pasted: Option<Instant>,
+    /// When something was taken for a key because nothing followed.
+    decided: Option<Instant>,
+}
+
+impl Incoming {
+    pub fn new(link: TerminalLink) -> Self {
+        Self {
+            link,
+            decoder: Decoder::default(),
+            items: Vec::new(),
+            is_pasting: false,
+            last: None,
+            pasted: None,
+            decided: None,
+        }
+    }
+
+    /// Takes bytes that were read at this moment.
+    pub fn feed(&mut self, bytes: &[u8], at: Instant) {
+        if !is_within(self.decided, limits::LATE_REST, at) {
+            self.decoder.keep_decided();
+        }
+        self.last = Some(at);
+        let mut decoded = Vec::new();
+        self.decoder.feed(bytes, &mut decoded);
+        self.add(decoded, at);
+    }
+
+    /// Returns when something is to be taken out, if nothing comes before; `None` while there is nothing.
+    pub fn due(&self) -> Option<Instant> {
+        let last = self.last?;
+        let held = (!self.items.is_empty()).then(|| last + self.hold());
+        let undecided = self.decoder.awaits().map(|awaits| last + self.patience(awaits));
+        held.into_iter().chain(undecided).min()
+    }
+
+    /// Takes out what is due at this moment.
+    pub fn take_due(&mut self, at: Instant) -> Vec<Decoded> {
+        let Some(last) = self.last else { return Vec::new() };
+        if self.decoder.awaits().is_some_and(|awaits| last + self.patience(awaits) <= at) {
+            self.decide(at);
+        }
+        if last + self.hold() > at {
+            return Vec::new();
+        }
+        let mut run = self.take_run();
+        self.end_run(&mut run, RunEnd::Known, at);
+        self.take()
+    }
+
+    /// Takes out all, also what may go on.
+    pub fn take(&mut self) -> Vec<Decoded> {
+        self.is_pasting = false;
+        std::mem::take(&mut self.items)
+    }
+
+    /// Takes out all at the end of the input; what has not come in full is decided or forgotten.
+    pub fn end(&mut self) -> Vec<Decoded> {
+        if let Some(last) = self.last {
+            self.decide(last);
+        }
+        self.decoder.reset();
+        self.take()
+    }
+
+    /// Tells whether so much has come that it is to be handed on at once.
+    pub fn is_full(&self) -> bool {
+        let is_long = |one: &Decoded| matches!(one, Decoded::Paste(text) if text.len() >= limits::PASTE_READ_BYTES);
+        self.items.len() >= BATCH || self.items.last().is_some_and(is_long)
+    }
+
+    fn decide(&mut self, at: Instant) {
+        let mut decoded = Vec::new();
+        self.decoder.decide(&mut decoded);
+        self.decided = Some(at);
+        self.add(decoded, at);
+    }
+
+    /// Returns how long to wait for more of a paste, or for what makes one of a line end.
+    fn hold(&self) -> Duration {
+        let has_line_end = || {
+            let mut run = self.items.iter().rev().take_while(|one| character(one).is_some());
+            self.decoder.awaits().is_none() && run.any(is_enter)
+        };
+        match self.is_pasting {
+            true => limits::BURST_PAUSE,
+            false if has_line_end() => limits::LINE_END_PAUSE,
+            false => Duration::ZERO,
+        }
+    }
+
+    fn patience(&self, awaits: Awaits) -> Duration {
+        match awaits {
+            Awaits::Key => self.link.escape_pause(),
+            Awaits::Answer => limits::ANSWER_REST,
+        }
+    }
+
+    /// Adds what was decoded; plain characters that can only be a paste are one.
+    fn add(&mut self, decoded: Vec<Decoded>, at: Instant) {
+        let mut run = self.take_run();
+        for one in decoded {
+            if character(&one).is_some() {
+                run.push(one);
+            } else {
+                self.end_run(&mut run, RunEnd::Known, at);
+                self.items.push(one);
+                self.is_pasting = false;
+            }
+        }
+        self.end_run(&mut run, RunEnd::Open, at);
+    }
+
+    /// Takes the plain characters at the end, which more may follow.
+    fn take_run(&mut self) -> Vec<Decoded> {
+        let length = self.items.iter().rev().take_while(|one| character(one).is_some()).count();
+        self.items.split_off(self.items.len() - length)
+    }
+
+    fn end_run(&mut self, run: &mut Vec<Decoded>, end: RunEnd, at: Instant) {
+        if run.is_empty() {
+            return;
+        }
+        let goes_on = is_within(self.pasted, limits::BURST_REST, at) && run.len() >= REST;
+        let has_lines = end == RunEnd::Known && is_begun_line_behind_others(run);
+        if !self.is_pasting && !goes_on && run.len() < limits::BURST_CHARS && !has_lines {
+            self.items.append(run);
+            return;
+        }
+        let characters = run.drain(..).filter_map(|one| character(&one));
+        match self.items.last_mut() {
+            Some(Decoded::Paste(text)) if self.is_pasting => text.extend(characters),
+            Some(_) | None => self.items.push(Decoded::Paste(characters.collect())),
+        }
+        self.is_pasting = true;
+        self.pasted = Some(at);
+    }
+}
+
+/// Whether it is known what follows plain characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunEnd {
+    /// No more of them: another key came, or nothing for a while.
+    Known,
+    Open,
+}
+
+fn is_within(since: Option<Instant>, time: Duration, at: Instant) -> bool {
+    since.is_some_and(|since| at.saturating_duration_since(since) < time)
+}
+
+/// Tells whether a line was begun behind a line end: whole lines, each with its end, may have been typed.
+fn is_begun_line_behind_others(run: &[Decoded]) -> bool {
+    let last = run.iter().rev().find(|one| !is_line_feed(one));
+    run.iter().any(is_enter) && !last.is_some_and(is_enter)
+}
+
+fn is_enter(one: &Decoded) -> bool {
+    character(one) == Some('\r')
+}
+
+fn is_line_feed(one: &Decoded) -> bool {
+    character(one) == Some('\n')
+}
+
+/// Returns the character that a key stands for where text is pasted without being told apart from keys.
+fn character(one: &Decoded) -> Option<char> {
+    let Decoded::Key(key) = one else { return None };
+    let chord = Chord::of(key);
+    let plain = chord.modifiers.is_empty();
+    match chord.code {
+        _ if !keymap::pressed(key) => None,
+        KeyCode::Enter if plain => Some('\r'),
+        KeyCode::Tab if plain => Some('\t'),
+        KeyCode::Char('j') if chord.modifiers == KeyModifiers::CONTROL => Some('\n'),
+        _ => chord.typed(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! What comes apart on its way, at every byte and with every pause, by a clock of its own.
+
+use crossterm::event::KeyEvent;
+
+use super::*;
+
+/// Plays bytes, each part so many milliseconds behind the one before; returns what was handed on, and when.
+fn played(link: TerminalLink, parts: &[(u64, &[u8])]) -> Vec<(u64, Decoded)> {
+    let start = Instant::now();
+    let mut incoming = Incoming::new(link);
+    let mut out = Vec::new();
+    let millis = |at: Instant| u64::try_from((at - start).as_millis()).unwrap_or(u64::MAX);
+    let mut now = start;
+    for (pause, bytes) in parts {
+        now += Duration::from_millis(*pause);
+        while let Some(due) = incoming.due().filter(|due| *due < now) {
+            out.extend(incoming.take_due(due).into_iter().map(|one| (millis(due), one)));
+        }
+        incoming.feed(bytes, now);
+    }
+    while let Some(due) = incoming.due() {
+        let taken = incoming.take_due(due);
+        out.extend(taken.into_iter().map(|one| (millis(due), one)));
+    }
+    out
+}
+
+fn decoded(link: TerminalLink, parts: &[(u64, &[u8])]) -> Vec<Decoded> {
+    played(link, parts).into_iter().map(|(_, one)| one).collect()
+}
+
+fn key(code: KeyCode, modifiers: KeyModifiers) -> Decoded {
+    Decoded::Key(KeyEvent::new(code, modifiers))
+}
+
+fn plain(code: KeyCode) -> Decoded {
+    key(code, KeyModifiers::NONE)
+}
+
+fn typed(text: &str) -> Vec<Decoded> {
+    let code = |c| if c == '\r' { KeyCode::Enter } else { KeyCode::Char(c) };
+    text.chars().map(|c| plain(code(c))).collect()
+}
+
+/// Keys as terminals send them, in several bytes.
+const KEYS: &[&str] = &[
+    "\x1b[A",
+    "\x1b[D",
+    "\x1bOA",
+    "\x1bOP",
+    "\x1b[Z",
+    "\x1b[3~",
+    "\x1b[15~",
+    "\x1b[1;5D",
+    "\x1b[1;3A",
+    "\x1b\x1b[A",
+    "\x1b\r",
+    "\x1b\x7f",
+    "\x1bx",
+    "\x1bP",
+    "\x1bO",
+    "\x1b[",
+    "\x1b[13;2u",
+    "\x1b[27;2;13~",
+    "\x1b[99;5u",
+    "\x1b[[E",
+    "\x1b\u{e4}",
+    "\x1b[<0;1;1M",
+    "\x1b[I",
+    "\x1b[O",
+    "\x1b[200~a\rb\x1b[201~",
+    "\u{1f980}",
+];
+/// What terminals answer; nothing of it is a key.
+const ANSWERS: &[&str] = &[
+    "\x1b]10;rgb:cdcd/d6d6/f4f4\x1b\\",
+    "\x1b]10;rgb:ff/ff/ff\x07",
+    "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
+    "\x1b]4;1;rgb:ff/00/00\x07",
+    "\x1b]52;c;aGVsbG8=\x1b\\",
+    "\x1b[?62;22c",
+    "\x1b[>0;276;0c",
+    "\x1b[1;1R",
+    "\x1b[24;80R",
+    "\x1b[?2026;2$y",
+    "\x1b[?1u",
+    "\x1b[0n",
+    "\x1b[6;20;10t",
+    "\x1bP>|tmux 3.3a\x1b\\",
+    "\x1bP!|00000000\x1b\\",
+    "\x1bP1+r524742=38\x1b\\",
+    "\x1b_Gi=31;OK\x1b\\",
+    "\x1b[I",
+    "\x1b[O",
+];
+
+fn is_key(one: &Decoded) -> bool {
+    matches!(one, Decoded::Key(_) | Decoded::Paste(_))
+}
+
+#[test]
+fn the_bytes_of_a_key_may_come_apart_anywhere() {
+    for link in [TerminalLink::Local, TerminalLink::Ssh] {
+        for sent in KEYS {
+            let bytes = sent.as_bytes();
+            let whole = decoded(link, &[(0, bytes)]);
+            for pause in [10, 45, 90] {
+                let apart: Vec<(u64, &[u8])> = bytes.chunks(1).map(|byte| (pause, byte)).collect();
+                assert_eq!(decoded(link, &apart), whole, "{sent:?}, every {pause} ms a byte");
+                for cut in 1..bytes.len() {
+                    let parts = [(0, &bytes[..cut]), (pause, &bytes[cut..])];
+                    assert_eq!(decoded(link, &parts), whole, "{sent:?}, cut at {cut} for {pause} ms");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_answer_of_the_terminal_is_typed_whenever_and_however_it_comes() {
+    for answer in ANSWERS {
+        let bytes = answer.as_bytes();
+        for (pause, cut) in [0, 10, 45, 90].into_iter().flat_map(|pause| (1..bytes.len()).map(move |cut| (pause, cut)))
+        {
+            let out =
+                decoded(TerminalLink::Local, &[(0, b"a"), (20, &bytes[..cut]), (pause, &bytes[cut..]), (20, b"b")]);
+            let keys: Vec<_> = out.into_iter().filter(is_key).collect();
+            assert_eq!(keys, typed("ab"), "{answer:?}, cut at {cut} for {pause} ms");
+        }
+        // So late that its beginning was taken for a key.
+        for (pause, cut) in [160, 300, 600].into_iter().flat_map(|pause| (1..=2).map(move |cut| (pause, cut))) {
+            let out = decoded(TerminalLink::Local, &[(0, &bytes[..cut]), (pause, &bytes[cut..])]);
+            let keys: Vec<_> = out.into_iter().filter(is_key).collect();
+            assert!(keys.len() <= 1, "{answer:?}, cut at {cut} for {pause} ms: {keys:?}");
+        }
+        // Right behind the Esc key.
+        let out = decoded(TerminalLink::Local, &[(0, b"\x1b"), (50, bytes)]);
+        assert_eq!(out.into_iter().filter(is_key).collect::<Vec<_>>(), [plain(KeyCode::Esc)], "{answer:?}");
+    }
+}
+
+#[test]
+fn keys_and_answers_that_come_apart_at_random_are_what_they_are_whole() {
+    use proptest::prelude::*;
+    let part = (0..KEYS.len() + ANSWERS.len(), proptest::collection::vec(prop_oneof![Just(0_u64), 10_u64..=90], 40));
+    proptest!(|(parts in proptest::collection::vec(part, 1..6))| {
+        let mut sent: Vec<(u64, &[u8])> = Vec::new();
+        let mut expected = Vec::new();
+        for (which, pauses) in &parts {
+            let bytes = KEYS.iter().chain(ANSWERS).nth(*which).map_or(&b""[..], |sent| sent.as_bytes());
+            expected.extend(decoded(TerminalLink::Local, &[(0, bytes)]));
+            // The next begins when this one is decided.
+            let first = sent.len();
+            sent.extend(bytes.chunks(1).zip(pauses).map(|(byte, pause)| (*pause, byte)));
+            sent[first].0 = 1_100;
+        }
+        prop_assert_eq!(decoded(TerminalLink::Local, &sent), expected);
+    });
+}
+
+#[test]
+fn a_lone_esc_is_decided_soon() {
+    for (link, most) in [(TerminalLink::Local, 200), (TerminalLink::Ssh, 400)] {
+        let out = played(link, &[(0, b"\x1b")]);
+        assert_eq!(out.len(), 1);
+        assert!(out[0].0 <= most && out[0].1 == plain(KeyCode::Esc), "{out:?}");
+    }
+    let twice = decoded(TerminalLink::Local, &[(0, b"\x1b"), (120, b"\x1b")]);
+    assert_eq!(twice, [plain(KeyCode::Esc), plain(KeyCode::Esc)]);
+}
+
+#[test]
+fn what_follows_an_esc_that_was_decided_moments_ago_is_not_typed() {
+    let (esc, left) = (plain(KeyCode::Esc), plain(KeyCode::Left));
+    for pause in [160, 300, 500] {
+        let out = decoded(TerminalLink::Local, &[(0, b"\x1b"), (pause, b"[D")]);
+        assert_eq!(out, [esc.clone(), left.clone()], "{pause} ms");
+        let out = decoded(TerminalLink::Local, &[(0, b"\x1b"), (pause, b"["), (90, b"D")]);
+        assert_eq!(out, [esc.clone(), left.clone()], "{pause} ms, and apart");
+        let out = decoded(TerminalLink::Local, &[(0, b"\x1b"), (pause, b"[200~x"), (5, b"y\x1b[201~")]);
+        assert_eq!(out, [esc.clone(), Decoded::Paste("xy".to_owned())], "{pause} ms, a paste");
+    }
+}
+
+#[test]
+fn what_is_typed_behind_esc_is_text() {
+    for text in ["ok", "[x] done", "]", "Please", "OK", "[[", "[1", "\u{e4}", "x"] {
+        let bytes = text.as_bytes();
+        let parts = [(0, &b"\x1b"[..]), (200, bytes)];
+        let expected = [vec![plain(KeyCode::Esc)], typed(text)].concat();
+        assert_eq!(decoded(TerminalLink::Local, &parts), expected, "{text:?} at once");
+        let mut parts = vec![(0, &b"\x1b"[..])];
+        parts.extend(bytes.chunks(1).map(|byte| (200, byte)));
+        assert_eq!(decoded(TerminalLink::Local, &parts), expected, "{text:?} slowly");
+    }
+    // A sequence of its own, as of the next key.
+    let out = decoded(TerminalLink::Local, &[(0, b"\x1b"), (200, b"\x1b[D")]);
+    assert_eq!(out, [plain(KeyCode::Esc), plain(KeyCode::Left)]);
+}
+
+#[test]
+fn lines_that_come_at_once_are_one_paste_and_send_nothing() {
+    let text = (1..=20).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\r");
+    for size in [text.len(), 7, 2, 1] {
+        let parts: Vec<(u64, &[u8])> = text.as_bytes().chunks(size).map(|part| (3, part)).collect();
+        let out = decoded(TerminalLink::Local, &parts);
+        assert!(!out.contains(&plain(KeyCode::Enter)), "by {size}: {out:?}");
+        assert!(matches!(out.last(), Some(Decoded::Paste(pasted)) if text.ends_with(pasted.as_str())), "by {size}");
+    }
+    assert_eq!(decoded(TerminalLink::Local, &[(0, b"\x1b[Ia\r\nb")])[1..], [Decoded::Paste("a\r\nb".to_owned())]);
+    // What comes a moment later is no part of it.
+    let out = decoded(TerminalLink::Local, &[(0, b"a\rb"), (100, b"\r")]);
+    assert_eq!(out, [Decoded::Paste("a\rb".to_owned()), plain(KeyCode::Enter)]);
+}
+
+#[test]
+fn a_line_end_that_was_typed_sends() {
+    for parts in [
+        &[(0, &b"text\r"[..])][..],
+        &[(0, b"text"), (20, b"\r"), (20, b"text"), (20, b"\r")],
+        &[(0, b"text\r"), (20, b"text\r")],
+        &[(0, b"text\rtext\r")],
+        &[(0, b"text\rte"), (2, b"xt\r"), (2, b"text\r")],
+        &[(0, b"t"), (9, b"\r"), (9, b"t")],
+    ] {
+        let text: Vec<u8> = parts.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
+        let out = decoded(TerminalLink::Local, parts);
+        assert_eq!(out, typed(&String::from_utf8_lossy(&text)));
+    }
+    let last = played(TerminalLink::Local, &[(0, b"text\r")]).pop();
+    assert!(last.as_ref().is_some_and(|(at, last)| *last == plain(KeyCode::Enter) && *at <= 10), "{last:?}");
+    // Other keys behind it make no paste of it.
+    let out = decoded(TerminalLink::Local, &[(0, b"y\r\x1b[A")]);
+    assert_eq!(out, [typed("y\r"), vec![plain(KeyCode::Up)]].concat());
+}
+
+#[test]
+fn keys_within_a_paste_are_its_line_ends_and_tabs_and_nothing_else_of_a_sequence_is_text() {
+    for (sent, text) in [
+        ("one\x1b[13;1utwo\x1b[13utab\x1b[9uend", "one\ntwo\ntab\tend"),
+        ("one\x1b[27;5;106~two\x1b[106;5uthree\x1b[105;5u.", "one\ntwo\nthree\t."),
+        ("\x1b[97;1ub", "ab"),
+        ("\x1b[31mred\x1b[0m \x1b[Aup\x1b[<0;1;1M", "\x1bred\x1b \x1bup\x1b"),
+        ("a\x1b", "a\x1b"),
+        ("a\x1b]x", "a\x1b]x"),
+    ] {
+        let bytes = format!("\x1b[200~{sent}\x1b[201~");
+        for size in [bytes.len(), 1] {
+            let parts: Vec<(u64, &[u8])> = bytes.as_bytes().chunks(size).map(|part| (1, part)).collect();
+            assert_eq!(decoded(TerminalLink::Local, &parts), [Decoded::Paste(text.to_owned())], "{sent:?} by {size}");
+        }
+    }
+}
