@@ -55,6 +55,8 @@ pub enum Cause {
     NoDraft,
     /// An Esc that did nothing else.
     Escape,
+    /// An Esc that stops what runs when it comes again.
+    Stop,
     Turn,
     NoTurn,
     NothingPending,

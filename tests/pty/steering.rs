@@ -131,7 +131,9 @@ fn alt_up_takes_the_newest_pending_text_back_before_the_draft() {
     let mut terminal = Start::against(&server).run();
     terminal.send("start\r");
     gate.wait_reached();
-    terminal.send("older\rnewer\rdraft");
+    terminal.send("older\rnewer\r");
+    terminal.wait_for("m3 ");
+    terminal.send("draft");
     terminal.wait_for("draft");
     terminal.send(keys::ALT_UP);
     terminal.send(keys::ENTER);

@@ -249,7 +249,7 @@ fn while_only_a_continued_agent_runs_the_status_says_so_and_esc_and_x_stop_it() 
     stage.keys("<f3><down>x");
     let cancel = Request::Cancel { agents: vec!["file_miner 0".into()] };
     assert!(stage.effects.contains(&Effect::Request(cancel)), "{:?}", stage.effects);
-    stage.keys("<esc><esc>");
+    stage.keys("<esc>").wait(350).keys("<esc>");
     assert!(stage.effects.contains(&Effect::Request(Request::Stop)), "{:?}", stage.effects);
     assert!(stage.screen().contains("■ stopping · file_miner 0"), "{}", stage.screen());
     stage.turn_ended("file_miner 0", Outcome::Cancelled, None).finished("", "file_miner 0", Outcome::Cancelled);

@@ -173,8 +173,8 @@ impl World {
                     self.message.begin_command("/theme ");
                 }
             }
-            Act::Older => self.message.older(),
-            Act::Newer => self.message.newer(),
+            Act::Older => self.message.older(|_| false),
+            Act::Newer => self.message.newer(|_| false),
             Act::Line => {
                 let word = self.word();
                 self.message.begin_line(&word);

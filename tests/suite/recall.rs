@@ -88,6 +88,7 @@ fn a_changed_text_does_not_change_the_history_and_is_not_lost() {
     stage.keys("<enter>");
     assert_eq!(stage.sent()[0].0, "two!");
     assert_eq!(text(&stage), "draft", "the draft comes back");
+    stage.drain();
     stage.keys("<c-c>").wait(2_000).keys("<up><up>");
     assert_eq!(text(&stage), "two");
 }
@@ -97,7 +98,8 @@ fn what_is_sent_is_remembered_once_and_commands_too_but_nothing_behind_a_blank()
     let mut stage = with(&[]);
     stage.keys("same<enter>other<enter>same<enter>/theme plain<enter> my secret<enter>");
     assert_eq!(stage.remembered, ["same", "other", "same", "/theme plain"]);
-    stage.keys("<up>");
+    stage.drain();
+    stage.refresh().keys("<up>");
     assert_eq!(text(&stage), "/theme plain");
     stage.keys("<up><up><up>");
     assert_eq!(text(&stage), "other", "each text is there once");
@@ -114,12 +116,12 @@ fn a_text_for_all_agents_is_remembered_once_with_the_name() {
 fn a_draft_is_not_lost_when_something_comes_into_the_message_meanwhile() {
     let mut stage = crew(80, 24);
     stage.keys("pending<enter>draft<up>");
-    assert_eq!(text(&stage), "pending");
+    assert_eq!(text(&stage), "start", "what still waits is not copied");
     stage.keys("<a-up>");
     assert_eq!(text(&stage), "pending\n\ndraft");
     // A text that was changed stays, and the draft can be brought back.
     stage.keys("<c-c>").wait(2_000).keys("second<enter>draft<up>!<a-up>");
-    assert_eq!(text(&stage), "second\n\nsecond!");
+    assert_eq!(text(&stage), "second\n\npending!");
     stage.keys("<c-_><c-_>");
     assert!(text(&stage).contains("draft"), "{}", text(&stage));
 }
@@ -309,4 +311,20 @@ fn ten_thousand_texts_are_all_that_is_kept() {
     assert_eq!(stage.app.message.history.newest_first().len(), limits::HISTORY_ENTRIES);
     stage.keys("<c-r>text 10005");
     assert!(stage.screen().contains("▸ text 10005"), "{}", stage.screen());
+}
+
+#[test]
+fn up_in_the_empty_message_takes_the_newest_pending_text_back_and_never_a_copy() {
+    let queued = |stage: &Stage| super::pending_list::queue(stage);
+    let mut stage = super::pending_list::waiting(&["one", "two"]);
+    stage.keys("<up>");
+    assert_eq!((text(&stage).as_str(), queued(&stage).len()), ("two", 1));
+    stage.keys("<c-c>").keys("<up>");
+    assert_eq!((text(&stage).as_str(), queued(&stage).len()), ("one", 0));
+    // Where something is written Up goes to what was sent before, but for what still waits.
+    let mut stage = super::pending_list::waiting(&["one", "two"]);
+    stage.keys("draft<up>");
+    assert_eq!((text(&stage).as_str(), queued(&stage).len()), ("start", 2));
+    stage.keys("<down>");
+    assert_eq!(text(&stage), "draft");
 }

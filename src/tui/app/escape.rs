@@ -4,12 +4,21 @@
 //! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
 //! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, a command that a key began is
 //! left, a shell line of the user is stopped, the run is stopped.
+//!
+//! What it stops cannot be taken back. So it stops nothing in the quiet moment after it closed something or gave
+//! something up: a second press was meant for the same. And where sub-agents would be stopped too it says so first.
+
+use jiff::Timestamp;
 
 use super::App;
 use crate::id::{JobId, MessageId};
+use crate::limits;
+use crate::summary::count;
+use crate::tui::agents::Details;
 use crate::tui::approval::{AnswerChoices, QuestionSubject};
 use crate::tui::message::history::Origin;
-use crate::tui::state::Pane;
+use crate::tui::state::{Cause, Pane};
+use crate::tui::status::later;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +59,12 @@ pub enum Escape {
     ToMessage,
     /// It stops this shell line of the user.
     StopLine(JobId),
+    /// It closes the details of the agent.
+    CloseDetails,
+    /// Nothing yet: the one before closed something a moment ago. The next stops what these words name.
+    TooSoon(String),
+    /// It says that the next stops what these words name: sub-agents are among it.
+    Ask(String),
     /// It stops what runs, which these words name; so many pending texts come back.
     Stop(String, usize),
     /// No turn runs; so many pending texts come back.
@@ -117,6 +132,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.focus.zoom.is_some() && !app.focus.is_on(Pane::Composer) {
         return Escape::Unzoom;
     }
+    if app.tree.details == Details::Open && !app.focus.is_on(Pane::Composer) {
+        return Escape::CloseDetails;
+    }
     if !app.focus.is_on(Pane::Composer) {
         return Escape::ToMessage;
     }
@@ -126,20 +144,93 @@ pub fn next_escape(app: &App) -> Escape {
     if app.disconnected().is_some() {
         return Escape::Nothing;
     }
-    if let Some(line) = app.facts.run.jobs.shell_line() {
-        return Escape::StopLine(line.id.clone());
+    let run = &app.facts.run;
+    let waiting = run.pending.waiting().count();
+    if let Some(line) = run.jobs.shell_line() {
+        return if app.is_escape_quiet() {
+            Escape::TooSoon(format!("your command {}", line.id))
+        } else {
+            Escape::StopLine(line.id.clone())
+        };
     }
-    let waiting = app.facts.run.pending.waiting().count();
-    if let Some(whom) = app.facts.run.stopped_by_all() {
-        Escape::Stop(whom, waiting)
-    } else if app.facts.run.pending.is_empty() {
-        Escape::Nothing
-    } else {
-        Escape::TakeBack(waiting)
+    match stopped(app) {
+        Some((whom, _)) if app.is_escape_quiet() => Escape::TooSoon(whom),
+        Some((whom, Reach::SubAgents)) if !app.is_stop_announced() => Escape::Ask(whom),
+        Some((whom, Reach::SubAgents | Reach::One)) => Escape::Stop(whom, waiting),
+        // What starts no turn by itself waits for the next text, whatever is pressed.
+        None if run.pending.starts_turn() => Escape::TakeBack(waiting),
+        None => Escape::Nothing,
+    }
+}
+
+/// Whether a stop reaches more than one agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    One,
+    SubAgents,
+}
+
+/// Returns what a stop would stop, in words; `None` while nothing runs.
+fn stopped(app: &App) -> Option<(String, Reach)> {
+    let run = &app.facts.run;
+    let whom = run.stopped_by_all()?;
+    let alone = run.run_alone().count();
+    let main = run.agents.main();
+    let beneath = main.totals().running.saturating_sub(usize::from(main.running()));
+    Some(match alone {
+        0 if beneath > 0 => (format!("{whom} and {}", count(beneath, "agent")), Reach::SubAgents),
+        0 | 1 => (whom, Reach::One),
+        _ => (whom, Reach::SubAgents),
+    })
+}
+
+impl App {
+    /// Tells whether an Esc closed something or gave it up so short a time ago that the next may be meant for the same.
+    fn is_escape_quiet(&self) -> bool {
+        self.escape_counts_at().is_some_and(|at| self.facts.now < at)
+    }
+
+    /// Returns when an Esc may stop something again; `None` where none closed anything.
+    pub(super) fn escape_counts_at(&self) -> Option<Timestamp> {
+        self.status.escaped.map(|at| later(at, limits::QUESTION_QUIET))
+    }
+
+    /// Tells whether the screen says that the next Esc stops what runs.
+    fn is_stop_announced(&self) -> bool {
+        self.status.cause() == Some(&Cause::Stop) && self.status.message(self.facts.now).is_some()
     }
 }
 
 impl Escape {
+    /// Tells whether it closes something or gives something up, or came too soon behind one that did: the next stops
+    /// nothing for a moment.
+    pub fn gives_up(&self) -> bool {
+        match self {
+            Self::CloseCompletion
+            | Self::LeaveOverlay(_)
+            | Self::LeaveQuestion
+            | Self::Decline
+            | Self::AnswerNow
+            | Self::Wait
+            | Self::LeaveWords
+            | Self::LeaveEdit(_)
+            | Self::LeaveCall
+            | Self::LeaveStep
+            | Self::LeaveCommand
+            | Self::ClearFilter
+            | Self::Unzoom
+            | Self::CloseSearch
+            | Self::LeaveSearch
+            | Self::EndSelection
+            | Self::EndSearch
+            | Self::ToMessage
+            | Self::CloseDetails
+            | Self::TooSoon(_)
+            | Self::StopLine(_) => true,
+            Self::Ask(_) | Self::Stop(..) | Self::TakeBack(_) | Self::Nothing => false,
+        }
+    }
+
     /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
     pub fn words(&self) -> Vec<String> {
         match self {
@@ -164,6 +255,11 @@ impl Escape {
             Self::EndSearch => vec!["Esc: ends the search".to_owned(), "Esc: ends it".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::StopLine(id) => vec![format!("Esc: stops your command {id}"), "Esc: stops it".to_owned()],
+            Self::CloseDetails => vec!["Esc: closes the details".to_owned(), "Esc: closes".to_owned()],
+            Self::TooSoon(_) => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
+            Self::Ask(whom) => {
+                vec![format!("Esc twice: stops {whom}"), "Esc twice: stops".to_owned(), "Esc: stops".to_owned()]
+            }
             Self::Stop(whom, count) => {
                 let full = match count {
                     0 => format!("Esc: stops {whom}"),

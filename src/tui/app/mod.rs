@@ -265,17 +265,19 @@ impl App {
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
-    /// folds away, the end of a message, or a question whose keys begin to count.
+    /// folds away, the end of a message, or a question or a stop whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
         if let Some(replay) = &self.replay {
             let behind = replay.live.as_ref().and_then(|live| live.changes_at());
             return [behind, replay.timeline.next_due()].into_iter().flatten().min();
         }
         let armed = self.questions.arms_at().filter(|at| *at > self.facts.now);
+        let escape = self.escape_counts_at().filter(|at| *at > self.facts.now);
         let changes = [
             self.facts.run.agents.changes_at(self.facts.now),
             self.status.message_ends(self.facts.now),
             armed,
+            escape,
             self.alerts.due_at(),
         ];
         changes.into_iter().flatten().min()
@@ -305,6 +307,7 @@ impl App {
             Cause::Message(text) => self.message.text() == *text,
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Escape => self.message.is_empty(),
+            Cause::Stop => self.facts.run.stopped_by_all().is_some() || self.facts.run.jobs.shell_line().is_some(),
             Cause::Turn => self.facts.run.is_under_way(),
             Cause::NoTurn => !self.facts.run.is_under_way(),
             Cause::NothingPending => self.facts.run.pending.is_empty(),

@@ -44,23 +44,29 @@ impl Message {
     pub fn begin_history(&mut self, older: Vec<Sent>) {
         self.history.begin(older);
         if self.history.awaited {
-            self.older();
+            self.older(|_| false);
         }
     }
 
-    /// Goes to the next older text.
-    pub fn older(&mut self) {
+    /// Goes to the next older text, but for those that are not over yet.
+    pub fn older(&mut self, is_open: impl Fn(&str) -> bool) {
         self.history.awaited = self.recalled().is_none() && self.history.is_loading();
         if self.history.awaited && self.history.get(0).is_none() {
             return;
         }
         self.history.awaited = false;
-        self.go(self.age().map_or(0, |age| age + 1));
+        let mut age = self.age().map_or(0, |age| age + 1);
+        while self.history.get(age).is_some_and(|sent| is_open(&sent.text)) {
+            age += 1;
+        }
+        self.go(age);
     }
 
     /// Goes to the next newer text, and from the newest to the draft.
-    pub fn newer(&mut self) {
-        match self.age().and_then(|age| age.checked_sub(1)) {
+    pub fn newer(&mut self, is_open: impl Fn(&str) -> bool) {
+        let ages = (0..self.age().unwrap_or(0)).rev();
+        let over = |age: &usize| self.history.get(*age).is_some_and(|sent| !is_open(&sent.text));
+        match ages.into_iter().find(over) {
             Some(newer) => self.go(newer),
             None => {
                 if let Some(recall) = self.take_recall() {

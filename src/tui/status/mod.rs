@@ -60,6 +60,8 @@ pub struct Status {
 }
 
 impl Status {
+    /// When an Esc last closed something, gave something up, or came too soon behind one that did.
+    pub escaped: Option<Timestamp>,
     /// Makes the status of a program that starts.
     pub fn new(label: impl Into<String>, source: ModelSource) -> Self {
         Self { label: label.into(), source, ..Self::default() }

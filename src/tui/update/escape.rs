@@ -3,7 +3,7 @@
 use super::{carry_out, leave_message, plan, sessions, transcript, with_agents};
 use crate::id::AgentId;
 use crate::protocol::Request;
-use crate::tui::agents::clear_filter;
+use crate::tui::agents::{Details, clear_filter};
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::approval;
 use crate::tui::keymap::Answer;
@@ -12,7 +12,11 @@ use crate::tui::state::{App, Cause, Medium, Pane};
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
-    match next_escape(app) {
+    let escape = next_escape(app);
+    if escape.gives_up() {
+        app.status.escaped = Some(app.facts.now);
+    }
+    match escape {
         Escape::CloseCompletion => {
             app.message.paths.close();
             if app.palette.is_about_whole() {
@@ -39,6 +43,18 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         }
         Escape::ClearFilter => return with_agents(app, clear_filter).unwrap_or_default(),
         Escape::Unzoom => app.focus.zoom = None,
+        Escape::CloseDetails => {
+            app.tree.details = Details::Usual;
+            if app.shows_details() {
+                app.tree.details = Details::Folded;
+            }
+            if app.focus.pane == Pane::Details {
+                app.focus.go(Pane::Composer);
+            }
+        }
+        Escape::TooSoon(whom) | Escape::Ask(whom) => {
+            app.status.say_while(Cause::Stop, format!("Esc again stops {whom}"), app.facts.now);
+        }
         Escape::LeaveSearch => return transcript::cancel_search(app),
         Escape::EndSelection => transcript::shown(app).end_selection(),
         Escape::EndSearch => transcript::shown(app).search = None,

@@ -175,8 +175,11 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             let changed = app.message.edit(edit);
             // On the first row, and only there, older texts come; on the last newer ones.
             let recalls = !changed && app.focus.is_on(Pane::Composer);
-            if recalls && edit == Edit::Up {
-                app.message.older();
+            if recalls && edit == Edit::Up && takes_back(app) {
+                return take_back(app);
+            } else if recalls && edit == Edit::Up {
+                let pending = &app.facts.run.pending;
+                app.message.older(|text| pending.waiting().any(|entry| entry.message.text == text));
             } else if recalls && edit == Edit::Down {
                 app.message.newer();
             }
@@ -207,6 +210,15 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 /// Tells whether nothing waits but what the user changed of plans.
 fn shows_plan(app: &App) -> bool {
     let run = &app.facts.run;
+/// Tells whether Up takes the newest pending text back: in an empty message, rather than a copy of what still waits.
+fn takes_back(app: &App) -> bool {
+    let has_written = !app.message.is_empty() || app.message.recalled().is_some();
+    app.facts.medium == Medium::Screen
+        && app.message.is_draft()
+        && !has_written
+        && app.facts.run.pending.waiting().next().is_some()
+}
+
     app.facts.medium == Medium::Screen && run.pending.is_empty() && run.plans.waiting().next().is_some()
 }
 
@@ -288,7 +300,8 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
+    // What waits and starts no turn goes with the next text: nothing is to be stopped.
+    if app.facts.run.runs() || app.facts.run.is_busy() {
         app.status.disarm_quit();
         return escape::stop(app);
     }

@@ -71,7 +71,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.facts.now) {
         return vec![Effect::Quit];
     }
-    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
+    if app.facts.run.runs() || app.facts.run.is_busy() {
         app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }

@@ -132,7 +132,7 @@ fn it_comes_back_with_its_condition_and_esc_leaves_it_where_it_is() {
     assert_eq!(waiting(&stage), []);
     stage.keys("u");
     assert_eq!(waiting(&stage), [pair("look", "bash fails")]);
-    stage.keys("<esc>").keys("a steer<enter>").keys("<esc>");
+    stage.keys("<esc>").keys("a steer<enter>").wait(350).keys("<esc>");
     assert_eq!(waiting(&stage), [pair("look", "bash fails")], "a stop gives back the other one alone");
     assert_eq!(stage.app.message.text(), "a steer");
 }
