@@ -52,8 +52,12 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, fact
         return if selects { Outcome::DONE } else { Outcome::Ignored };
     }
     let moves = match facts.keymap.lookup(Context::Composer, chord) {
-        Some(Action::Edit(Edit::Up)) => questions.select_next(false, facts.now),
-        Some(Action::Edit(Edit::Down)) => questions.select_next(true, facts.now),
+        Some(Action::Edit(edit @ (Edit::Up | Edit::Down))) => {
+            if !questions.select_next(edit == Edit::Down, facts.now) {
+                return not_answered(questions, Unarmed::Typing);
+            }
+            true
+        }
         Some(Action::Edit(Edit::Backspace)) => questions.unselect_answer(),
         Some(Action::Send) => {
             let Some(selected) = questions.selected_answer() else {
@@ -65,6 +69,24 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, fact
         _ => false,
     };
     if moves { Outcome::DONE } else { Outcome::Ignored }
+}
+
+/// Returns the answer to the shown question that a text is, and nothing else: its number, `y`, `yes`, `n` or `no`.
+pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<Answer> {
+    let subject = &questions.current()?.subject;
+    // A line end within it makes a text of it.
+    let text = text.trim_matches(' ');
+    let word = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+    let answer = if word(&["y", "yes"]) {
+        Some(Answer::Once)
+    } else if word(&["n", "no"]) {
+        Some(Answer::No)
+    } else {
+        // Written in lines the answers have no numbers.
+        let number: usize = text.parse().ok().filter(|_| medium == Medium::Screen)?;
+        subject.numbered().nth(number.checked_sub(1)?).map(|(answer, _)| answer)
+    };
+    answer.filter(|answer| subject.takes(*answer))
 }
 
 /// Says why nothing was answered.

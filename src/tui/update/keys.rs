@@ -19,7 +19,7 @@ use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
-use crate::tui::{palette, pause, pending};
+use crate::tui::{approval, palette, pause, pending};
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
@@ -121,7 +121,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     match action {
         Action::Send => return enter(app),
-        Action::FollowUp => return with_message(app, send::follow_up),
+        Action::FollowUp => {
+            return lone_answer(app).unwrap_or_else(|| with_message(app, send::follow_up));
+        }
         Action::Escape if app.facts.medium == Medium::Lines => return leave_message(app),
         Action::Clear if app.facts.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
@@ -181,7 +183,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
                 let pending = &app.facts.run.pending;
                 app.message.older(|text| pending.waiting().any(|entry| entry.message.text == text));
             } else if recalls && edit == Edit::Down {
-                app.message.newer();
+                let pending = &app.facts.run.pending;
+                app.message.newer(|text| pending.waiting().any(|entry| entry.message.text == text));
             }
         }
         Action::Write(key) => return write(app, key),
@@ -207,9 +210,6 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Tells whether nothing waits but what the user changed of plans.
-fn shows_plan(app: &App) -> bool {
-    let run = &app.facts.run;
 /// Tells whether Up takes the newest pending text back: in an empty message, rather than a copy of what still waits.
 fn takes_back(app: &App) -> bool {
     let has_written = !app.message.is_empty() || app.message.recalled().is_some();
@@ -219,11 +219,17 @@ fn takes_back(app: &App) -> bool {
         && app.facts.run.pending.waiting().next().is_some()
 }
 
+/// Tells whether nothing waits but what the user changed of plans.
+fn shows_plan(app: &App) -> bool {
+    let run = &app.facts.run;
     app.facts.medium == Medium::Screen && run.pending.is_empty() && run.plans.waiting().next().is_some()
 }
 
 /// Carries out Enter: in an empty message it lets an agent that waits go one step.
 pub fn enter(app: &mut App) -> Vec<Effect> {
+    if let Some(effects) = lone_answer(app) {
+        return effects;
+    }
     let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
     if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {
         let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);
@@ -235,6 +241,9 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
 
 /// Carries out F5: the message interrupts, or what is pending does.
 fn deliver_now(app: &mut App) -> Vec<Effect> {
+    if let Some(effects) = lone_answer(app) {
+        return effects;
+    }
     let (message, known) = app.for_message();
     let outcome = match send::deliver_now(message, &known) {
         Outcome::Ignored => pending::deliver_now(&app.pending, app.message.edited(), &app.facts),
@@ -367,4 +376,24 @@ fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => Some(carry_out(app, wanted)),
     }
+}
+
+/// Answers the question that stands there with the message, where that holds nothing but an answer to it; `None` where it
+/// holds anything else. Such a text is never sent: one that does not answer yet stays in the message.
+fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
+    if !app.message.is_draft() || app.message.is_in_lines() {
+        return None;
+    }
+    let answer = approval::lone_answer(&app.questions, &app.message.shown(), app.facts.medium)?;
+    let now = app.facts.now;
+    let unarmed = app.questions.unarmed_line(None, now).filter(|_| !app.questions.armed(now));
+    if let Some(unarmed) = unarmed {
+        let outcome = approval::not_answered(&app.questions, unarmed);
+        return Some(carry_out(app, outcome));
+    }
+    if !answer.is_yes() || app.questions.is_read() {
+        app.message.load("");
+    }
+    let outcome = approval::give(&mut app.questions, answer, &app.facts);
+    Some(carry_out(app, outcome))
 }

@@ -16,7 +16,7 @@ use crate::tui::effect::{Outcome, PaneEffect, QuestionText};
 use crate::tui::keymap::{Answer, PauseKey, PendingKey};
 use crate::tui::message::{bring_back, entry, line as typed};
 use crate::tui::msg::Effect;
-use crate::tui::state::{App, QuestionId, Report};
+use crate::tui::state::{App, Medium, QuestionId, Report};
 use crate::tui::transcript::cell::Body;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
@@ -30,6 +30,10 @@ pub fn begins(app: &mut App) {
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
         app.questions.line_begins(app.facts.now);
+    }
+    let is_alone = !app.message.is_line_begun() && !app.message.is_in_lines() && app.message.is_draft();
+    if let Some(lone) = approval::lone_answer(&app.questions, text, Medium::Lines).filter(|_| is_alone) {
+        return answer(app, lone, "");
     }
     with_message(app, |message, known| typed::take(message, text, known))
 }

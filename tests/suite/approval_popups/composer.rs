@@ -68,7 +68,7 @@ fn a_number_selects_an_answer_and_enter_gives_it() {
 
 #[test]
 fn a_number_with_anything_behind_it_is_a_text_and_approves_nothing() {
-    for (keys, text) in [("1 more thing", "1 more thing"), ("11", "11"), ("<down>x", "x"), ("1<bs>y", "y")] {
+    for (keys, text) in [("1 more thing", "1 more thing"), ("11", "11"), ("<down>x", "x"), ("1<bs>z", "z")] {
         let mut stage = stage(80, 24);
         let mut call = Call::asks(&mut stage, "", command("cargo test"));
         arm(&mut stage);
@@ -110,10 +110,83 @@ fn nothing_is_selected_beforehand_and_a_number_that_came_too_early_is_text() {
     assert!(stage.screen().contains("first choose an answer"), "{}", stage.screen());
     let mut stage = self::stage(80, 24);
     let mut call = Call::asks(&mut stage, "", command("cargo test"));
-    stage.keys("1").screen();
-    stage.keys("<enter>");
+    stage.keys("1 ").screen();
+    stage.keys("x<enter>");
     assert!(call.poll().is_none());
-    assert_eq!(stage.sent().last().unwrap().0, "1");
+    assert_eq!(stage.sent().last().unwrap().0, "1 x");
+}
+
+#[test]
+fn a_lone_answer_is_never_a_message_and_answers_as_soon_as_the_question_is_armed() {
+    let yes = ["1", "y", "Y", "yes", " yes "];
+    for (text, is_yes) in
+        yes.map(|text| (text, true)).into_iter().chain(["n", "no", "NO", "3"].map(|text| (text, false)))
+    {
+        for send in ["<enter>", "<tab>", "<f5>"] {
+            let mut stage = stage(80, 24);
+            // Something was being written, and is cleared a moment before.
+            stage.keys("half a draft");
+            let mut call = Call::asks(&mut stage, "", command("cargo test"));
+            arm(&mut stage);
+            stage.keys("<c-u>").wait(100).keys(text).wait(100).keys(send);
+            assert!(call.poll().is_none(), "{text:?} {send}: it came too early");
+            assert!(stage.screen().contains("the question was not answered"), "{}", stage.screen());
+            assert_eq!(stage.app.message.text(), text, "it stays");
+            stage.wait(QUIET).keys(send);
+            let outcome = call.poll().unwrap_or_else(|| panic!("{text:?} {send}: it was answered"));
+            assert_eq!(outcome.is_ok(), is_yes, "{text:?}");
+            assert_eq!((stage.app.message.text().as_str(), stage.sent().len()), ("", 0), "{text:?} {send}");
+        }
+        // Begun when the question was armed it answers at once, however fast it is typed.
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(text).keys("<enter>");
+        assert_eq!(call.poll().unwrap_or_else(|| panic!("{text:?} was an answer")).is_ok(), is_yes, "{text:?}");
+        assert!(stage.sent().is_empty());
+    }
+}
+
+#[test]
+fn a_lone_answer_to_a_question_that_is_hidden_or_not_read_stays_in_the_message() {
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command(&"cargo test\n".repeat(60)));
+    arm(&mut stage);
+    stage.keys("yes<enter>");
+    assert!(call.poll().is_none());
+    assert_eq!((stage.app.message.text().as_str(), stage.sent().len()), ("yes", 0));
+    stage.keys("<c-end>").screen();
+    stage.wait(QUIET).screen();
+    stage.keys("<enter>");
+    assert!(call.poll().is_some_and(|outcome| outcome.is_ok()), "{}", stage.screen());
+}
+
+#[test]
+fn what_is_no_answer_of_the_question_is_a_message() {
+    for text in ["7", "yes please", "no, wait", "y n", "0"] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(text).keys("<enter>");
+        assert!(call.poll().is_none(), "{text:?}");
+        assert_eq!(stage.sent().last().unwrap().0, text);
+    }
+}
+
+#[test]
+fn arrows_that_come_too_early_bring_no_older_text() {
+    let mut stage = stage(80, 24);
+    stage.keys("before<enter>");
+    stage.drain();
+    stage.refresh();
+    let mut call = Call::asks(&mut stage, "", command("cargo test"));
+    stage.screen();
+    stage.keys("<up><enter>");
+    assert_eq!(stage.app.message.text(), "");
+    arm(&mut stage);
+    assert_eq!(stage.app.questions.selected(), None, "nothing is marked at first");
+    stage.keys("<down><enter>");
+    assert!(call.poll().is_some_and(|outcome| outcome.is_ok()));
 }
 
 #[test]
