@@ -139,6 +139,62 @@ fn within_a_multiplexer_keys_and_pastes_arrive() {
 }
 
 #[test]
+fn shift_enter_makes_a_line_within_tmux_that_tells_it_apart() {
+    let (server, dir) = (Server::start([Reply::text("Heard it.")]), tempfile::tempdir().unwrap());
+    let settings = "set -s extended-keys on\nset -as terminal-features 'xterm*:extkeys'";
+    let Some(mut terminal) = Multiplexer::Tmux.start(&server, dir.path(), settings) else { return };
+    terminal.wait_for("› ");
+    terminal.type_text("one");
+    terminal.send("\x1b[13;2u");
+    terminal.type_text("two");
+    terminal.send(keys::ENTER);
+    terminal.wait_for("Heard it.");
+    assert_eq!(server.chats()[0].texts("user"), ["one\ntwo"]);
+    // Other keys with modifiers are what they were.
+    terminal.send("\x1b[1;5D");
+    terminal.type_text("x");
+    terminal.send("\x15");
+    terminal.wait_for("Type a message");
+}
+
+#[test]
+fn nothing_of_a_flag_or_a_syllable_gets_into_a_question() {
+    let clusters = [
+        "\u{1F1F5}\u{1F1EA}",
+        "\u{0E01}\u{0E33}\u{0E2A}\u{0E31}",
+        "\u{0915}\u{094D}\u{0937}\u{093F}",
+        "\u{1F469}\u{200D}\u{1F4BB}",
+    ];
+    let lines: Vec<String> =
+        (0..30).map(|n| format!("{}{}", " ".repeat(n % 7), clusters.join(" ").repeat(4))).collect();
+    for multiplexer in [Multiplexer::Tmux, Multiplexer::Screen] {
+        let replies = [
+            Reply::text(&lines.join("\n\n")),
+            Reply::calls(&[("c1", "bash", r#"{"command":"touch asked"}"#)]),
+            Reply::text("Not done."),
+        ];
+        let (server, dir) = (Server::start(replies), tempfile::tempdir().unwrap());
+        let Some(mut terminal) = multiplexer.start(&server, dir.path(), "") else { continue };
+        terminal.wait_for("› ");
+        terminal.send("flags\r");
+        terminal.wait_for("· idle");
+        terminal.send("ask\r");
+        let screen = terminal.wait_for("touch asked");
+        let of_the_model = |c: &char| clusters.concat().contains(*c) && *c != ' ';
+        let rows = screen.lines().skip_while(|row| !row.contains("asks")).take_while(|row| !row.starts_with("── "));
+        let rows: Vec<&str> = rows.collect();
+        assert!(rows.len() > 3, "{multiplexer:?}: {screen}");
+        let left: String = rows.concat().chars().filter(of_the_model).collect();
+        assert_eq!(left, "", "{multiplexer:?}: {screen}");
+        // And nowhere once it is gone.
+        terminal.send(keys::F1);
+        let screen = terminal.wait_for("Help: type to filter");
+        let title = screen.lines().find(|row| row.contains("Help: type to filter")).unwrap();
+        assert!(!title.chars().any(|c| of_the_model(&c)), "{multiplexer:?}: {screen}");
+    }
+}
+
+#[test]
 fn a_copy_within_tmux_reaches_its_buffer_and_its_terminal() {
     for settings in ["", "set -g allow-passthrough on", "set -s set-clipboard on"] {
         let (server, dir) = (Server::start([Reply::text("the very words")]), tempfile::tempdir().unwrap());

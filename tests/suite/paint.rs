@@ -92,6 +92,153 @@ fn an_unchanged_frame_costs_no_bytes() {
     assert_eq!(painted.frame(&["agents"], &lines), 0);
 }
 
+/// Clusters of several code points, of which terminals differ in how many columns they have.
+const CLUSTERS: [&str; 8] = [
+    "\u{1F1F5}\u{1F1EA}",
+    "\u{0E01}\u{0E33}",
+    "\u{0E2A}\u{0E27}\u{0E31}\u{0E2A}\u{0E14}\u{0E35}",
+    "\u{0915}\u{094D}\u{0937}\u{093F}",
+    "\u{0938}\u{094D}\u{0924}\u{0947}",
+    "\u{1F469}\u{200D}\u{1F4BB}",
+    "\u{2764}\u{FE0F}",
+    "e\u{0301}",
+];
+
+/// Obeys the bytes of frames as a terminal that gives every code point columns of its own, two to each half of a flag.
+struct WideTerminal {
+    width: usize,
+    rows: Vec<Vec<String>>,
+    place: (usize, usize),
+    wraps: bool,
+}
+
+impl WideTerminal {
+    fn new(width: usize, height: usize) -> Self {
+        Self { width, rows: vec![vec![" ".to_owned(); width]; height], place: (0, 0), wraps: true }
+    }
+
+    fn obey(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let mut rest = text.chars();
+        while let Some(c) = rest.next() {
+            if c != '\x1b' {
+                self.print(c);
+                continue;
+            }
+            assert_eq!(rest.next(), Some('['));
+            let mut parameters = String::new();
+            let last = loop {
+                match rest.next().unwrap() {
+                    c @ '@'..='~' => break c,
+                    c => parameters.push(c),
+                }
+            };
+            let mut numbers = parameters.split(';').map(|number| number.parse::<usize>().unwrap_or(1));
+            match (parameters.as_str(), last) {
+                (_, 'H') => self.place = (numbers.next().unwrap() - 1, numbers.next().unwrap_or(1) - 1),
+                ("?7", 'h' | 'l') => self.wraps = last == 'h',
+                (_, 'J') => self.rows = vec![vec![" ".to_owned(); self.width]; self.rows.len()],
+                (_, 'm' | 'h' | 'l') => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn print(&mut self, c: char) {
+        let columns = match c {
+            '\u{200D}' | '\u{FE0F}' => 0,
+            '\u{1F1E6}'..='\u{1F1FF}' => 2,
+            c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0).max(1),
+        };
+        for half in 0..columns {
+            let (mut y, mut x) = self.place;
+            if x >= self.width {
+                (y, x) = if self.wraps { ((y + 1).min(self.rows.len() - 1), 0) } else { (y, self.width - 1) };
+            }
+            self.rows[y][x] = if half == 0 { c.to_string() } else { String::new() };
+            self.place = (y, x + 1);
+        }
+    }
+
+    fn screen(&self) -> Vec<String> {
+        self.rows.iter().map(|row| row.concat().trim_end().to_owned()).collect()
+    }
+}
+
+#[test]
+fn nothing_of_a_cluster_of_several_code_points_stays_when_it_goes() {
+    let draw = |painter: &mut ratatui::Terminal<Painter>, rows: &[String]| {
+        let drawn = painter.draw(|frame| {
+            for (y, row) in (0..).zip(rows) {
+                frame.buffer_mut().set_string(0, y, row, Style::new());
+            }
+        });
+        drawn.unwrap();
+        painter.backend_mut().take()
+    };
+    for cluster in CLUSTERS {
+        for before in [0, 3, 17, 18, 19] {
+            let mut painter = ratatui::Terminal::new(Painter::new(Size { width: 20, height: 4 })).unwrap();
+            let (mut wide, mut usual) = (
+                WideTerminal::new(20, 4),
+                vt100::Parser::new(NonZeroU16::new(4).unwrap(), NonZeroU16::new(20).unwrap(), 0),
+            );
+            let with = format!("{}{cluster}{}", "-".repeat(before), "=".repeat(20));
+            let with: String = with.chars().take(before + cluster.chars().count() + 12).collect();
+            let plain = vec!["What stays?".to_owned(), "plain".to_owned(), "rows".to_owned(), "here".to_owned()];
+            for rows in [
+                vec![plain[0].clone(), with.clone(), with.clone()],
+                plain.clone(),
+                vec![with.clone(); 4],
+                plain.clone(),
+            ] {
+                let bytes = draw(&mut painter, &rows);
+                wide.obey(&bytes);
+                usual.process(&bytes);
+            }
+            assert_eq!(wide.screen(), plain, "{cluster} behind {before}");
+            let cell =
+                |y: u16, x: u16| usual.screen().cell(y, x).map_or_else(String::new, |cell| cell.contents().to_owned());
+            let filled = |text: String| if text.is_empty() { " ".to_owned() } else { text };
+            let row = |y: u16| (0..20).map(|x| filled(cell(y, x))).collect::<String>().trim_end().to_owned();
+            let shown: Vec<String> = (0..4).map(row).collect();
+            assert_eq!(shown, plain, "{cluster} behind {before}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_behind_a_cluster_stands_where_it_belongs() {
+    for cluster in CLUSTERS {
+        let mut painter = ratatui::Terminal::new(Painter::new(Size { width: 40, height: 2 })).unwrap();
+        let mut wide = WideTerminal::new(40, 2);
+        let drawn = painter.draw(|frame| {
+            frame.buffer_mut().set_string(0, 0, cluster, Style::new());
+            frame.buffer_mut().set_string(20, 0, "│ behind", Style::new());
+        });
+        drawn.unwrap();
+        wide.obey(&painter.backend_mut().take());
+        let cells: String = wide.rows[0][20..28].concat();
+        assert_eq!(cells, "│ behind", "{cluster}");
+    }
+}
+
+#[test]
+fn an_area_is_written_whole_whatever_the_terminal_shows_there() {
+    let mut painter = ratatui::Terminal::new(Painter::new(Size { width: 20, height: 4 })).unwrap();
+    let mut wide = WideTerminal::new(20, 4);
+    for is_asked in [false, true] {
+        painter.draw(|frame| frame.buffer_mut().set_string(0, 0, "first", Style::new())).unwrap();
+        if is_asked {
+            // The terminal shows what nobody has drawn.
+            wide.rows[2][4] = "x".to_owned();
+            painter.backend_mut().rewrite(Rect { x: 2, y: 2, width: 10, height: 1 });
+        }
+        wide.obey(&painter.backend_mut().take());
+    }
+    assert_eq!(wide.screen(), ["first", "", "", ""]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

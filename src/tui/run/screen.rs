@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 use std::time::Instant;
 
+use ratatui::layout::{Position, Rect};
+
 use super::edit::{Loan, editor_ended};
 use super::surface::{Core, Surface};
 use super::suspend::{self, Stop};
@@ -20,7 +22,7 @@ use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::pictures::protocol::{ASK_ATTRIBUTES, ASK_CELL, ASK_KITTY, SIXEL_COLOURS};
 use crate::tui::pictures::{NewPicture, PictureProtocol};
-use crate::tui::state::{Medium, Report};
+use crate::tui::state::{Medium, Region, Report};
 use crate::tui::terminal::alert::{AlertMethod, alert};
 use crate::tui::terminal::signals::SignalAction;
 use crate::tui::terminal::writer::Written;
@@ -58,6 +60,8 @@ pub(super) struct Screen<'a> {
     cell: Option<(u16, u16)>,
     /// The question of the frame that was drawn last.
     question: Option<ShownQuestion>,
+    /// Where it stands.
+    question_area: Rect,
 }
 
 /// What the screen reads at once.
@@ -93,6 +97,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             shows_pictures: false,
             cell: None,
             question: None,
+            question_area: Rect::ZERO,
         })
     }
 
@@ -380,10 +385,15 @@ impl Screen<'_> {
             self.dispatch(Msg::Looked(looked));
         }
         let size = self.terminal.size();
-        let scrolling =
-            view::scrolling(&self.core.app, &mut self.cache, (ratatui::layout::Position::ORIGIN, size).into());
+        let scrolling = view::scrolling(&self.core.app, &mut self.cache, (Position::ORIGIN, size).into());
         let mut drawn = None;
-        self.terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.core.app, &mut self.cache, frame)))?;
+        let before = self.question_area;
+        self.terminal.draw(scrolling, |frame| {
+            let drawn = drawn.insert(view::draw(&self.core.app, &mut self.cache, frame));
+            let area = drawn.regions.area_of(&Region::Question).unwrap_or_default();
+            // Where a question comes up nothing stays of what a model wrote there, whatever the terminal made of it.
+            if area == before { Rect::ZERO } else { area }
+        })?;
         self.core.clock.drawn(Instant::now());
         if rest == Rest::More {
             self.core.clock.want_frame();
@@ -391,6 +401,7 @@ impl Screen<'_> {
         self.terminal.set_title(&view::title(&self.core.app));
         if let Some(drawn) = drawn {
             self.question = drawn.question;
+            self.question_area = drawn.regions.area_of(&Region::Question).unwrap_or_default();
             for effect in update(&mut self.core.app, Msg::Drawn(drawn)) {
                 self.carry_out(effect);
             }

@@ -246,13 +246,16 @@ impl Terminal {
         }
     }
 
-    /// Draws a frame and hands it to the writer. `scrolling` is the area whose text moves up as it grows.
+    /// Draws a frame and hands it to the writer. `scrolling` is the area whose text moves up as it grows; what `render`
+    /// returns is an area of which nothing may stay that was there before.
     ///
     /// # Errors
     /// Never in practice: the painter writes to memory.
-    pub fn draw(&mut self, scrolling: Rect, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub fn draw(&mut self, scrolling: Rect, render: impl FnOnce(&mut Frame<'_>) -> Rect) -> io::Result<()> {
         self.inner.backend_mut().set_scrolling(scrolling);
-        self.inner.draw(render)?;
+        let mut rewritten = Rect::ZERO;
+        self.inner.draw(|frame| rewritten = render(frame))?;
+        self.inner.backend_mut().rewrite(rewritten);
         let frame = self.inner.backend_mut().take();
         if !frame.is_empty() {
             self.writing = true;

@@ -2,13 +2,17 @@
 //!
 //! The backend beneath ratatui. It never asks the terminal anything. Each frame is one synchronized update; when the
 //! transcript has moved up, the terminal is told to scroll these rows instead of being sent them again.
+//!
+//! Terminals differ in how many columns a cluster of several code points has: a flag, a syllable. So every cell that one may
+//! cover is written with it and when it goes, and what stands behind it is placed, never just continued.
 
+use std::collections::HashSet;
 use std::io::{self, Write as _};
 
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::pictures::PictureStore;
 use crate::tui::pictures::NewPicture;
@@ -30,6 +34,10 @@ pub struct Painter {
     /// Cells that ratatui handed over for this frame.
     handed: usize,
     pictures: PictureStore,
+    /// The area whose cells are all written with the next frame.
+    rewritten: Rect,
+    /// True while a frame was drawn and is not taken.
+    is_drawn: bool,
     bytes: Vec<u8>,
 }
 
@@ -46,6 +54,8 @@ impl Painter {
             wipe: true,
             handed: 0,
             pictures: PictureStore::default(),
+            rewritten: Rect::ZERO,
+            is_drawn: false,
             bytes: Vec::new(),
         }
     }
@@ -74,8 +84,18 @@ impl Painter {
         self.pictures.keep(picture);
     }
 
-    /// Takes the bytes of the frame; empty when the terminal shows it already.
+    /// Has every cell of an area written with the frame that was drawn, whatever the terminal should show there already.
+    pub fn rewrite(&mut self, area: Rect) {
+        self.rewritten = area;
+    }
+
+    /// Takes the bytes of the frame that was drawn; empty when the terminal shows it already.
     pub fn take(&mut self) -> Vec<u8> {
+        if std::mem::take(&mut self.is_drawn)
+            && let Err(error) = self.paint()
+        {
+            tracing::error!(%error, "a frame was not written");
+        }
         std::mem::take(&mut self.bytes)
     }
 
@@ -99,14 +119,15 @@ impl Painter {
             let (top, bottom) = (self.scrolling.top() + 1, self.scrolling.bottom());
             write!(body, "\x1b[{top};{bottom}r\x1b[{rows}S\x1b[r")?;
         }
+        let rewritten = std::mem::take(&mut self.rewritten);
         if self.pictures.is_empty() {
-            let changes = self.front.diff(&self.back);
+            let changes = changes(&self.front, &self.back, rewritten);
             if !changes.is_empty() {
-                CrosstermBackend::new(&mut body).draw(changes.into_iter())?;
+                write_cells(&mut body, &changes, self.back.area().width)?;
                 self.front.clone_from(&self.back);
             }
         } else {
-            self.paint_with_pictures(&mut body)?;
+            self.paint_with_pictures(&mut body, rewritten)?;
         }
         if body.is_empty() && self.cursor == self.shown_cursor {
             return Ok(());
@@ -131,10 +152,10 @@ impl Painter {
 
 impl Painter {
     /// Writes the difference where pictures may be drawn row by row: a row with any change is drawn again, behind the text.
-    fn paint_with_pictures(&mut self, body: &mut Vec<u8>) -> io::Result<()> {
+    fn paint_with_pictures(&mut self, body: &mut Vec<u8>, rewritten: Rect) -> io::Result<()> {
         let mut back = self.back.clone();
         let rows = self.pictures.rows(&mut back);
-        let changes = self.front.diff(&back);
+        let changes = changes(&self.front, &back, rewritten);
         if changes.is_empty() {
             return Ok(());
         }
@@ -146,9 +167,7 @@ impl Painter {
                 None => text.push((x, y, cell)),
             }
         }
-        if !text.is_empty() {
-            CrosstermBackend::new(&mut *body).draw(text.into_iter())?;
-        }
+        write_cells(body, &text, back.area().width)?;
         for row in rows.iter().zip(&changed).filter_map(|(row, changed)| changed.then_some(row)) {
             write!(body, "\x1b[{};{}H", row.y.saturating_add(1), row.x.saturating_add(1))?;
             body.extend_from_slice(self.pictures.sequence(row));
@@ -156,6 +175,102 @@ impl Painter {
         self.front = back;
         Ok(())
     }
+}
+
+/// Returns how many columns a terminal may give a cell that holds a cluster of several code points; `None` for any other.
+fn widest(cell: &Cell) -> Option<u16> {
+    let symbol = cell.symbol();
+    if symbol.len() < 3 || symbol.chars().nth(1).is_none() {
+        return None;
+    }
+    let columns = symbol.chars().map(|c| match c {
+        // A joiner, and a selector that makes a wide picture of a narrow one.
+        '\u{200D}' => 0,
+        // Some give the half of a flag as much as a picture.
+        '\u{1F1E6}'..='\u{1F1FF}' => 2,
+        // Some give a mark a column of its own.
+        c => c.width().unwrap_or(0).max(1),
+    });
+    u16::try_from(columns.sum::<usize>().max(symbol.width())).ok()
+}
+
+/// Returns the cells of `back` that are to be written over `front`, row by row: those that differ, those of an area, and
+/// those that a cluster of several code points may cover that comes or goes.
+fn changes<'a>(front: &Buffer, back: &'a Buffer, rewritten: Rect) -> Vec<(u16, u16, &'a Cell)> {
+    let mut changes = front.diff(back);
+    let area = *back.area();
+    let mut rows: Vec<u16> = changes.iter().map(|(_, y, _)| *y).chain(rewritten.top()..rewritten.bottom()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let has_cluster = |y: u16| {
+        let cells = (area.left()..area.right()).flat_map(|x| [front.cell((x, y)), back.cell((x, y))]);
+        cells.flatten().any(|cell| widest(cell).is_some())
+    };
+    rows.retain(|y| (rewritten.top()..rewritten.bottom()).contains(y) || has_cluster(*y));
+    if rows.is_empty() {
+        return changes;
+    }
+    let mut known = changes.iter().map(|(x, y, _)| (*y, *x)).collect::<HashSet<_>>();
+    let mut more = Vec::new();
+    for y in rows {
+        // Up to where the clusters so far may reach.
+        let mut reached = area.left();
+        let mut covered = area.left();
+        for x in area.left()..area.right() {
+            let (Some(before), Some(cell)) = (front.cell((x, y)), back.cell((x, y))) else { continue };
+            let is_new = known.contains(&(y, x)) || x < reached || rewritten.contains(Position { x, y });
+            if before != cell || is_new {
+                let reach = widest(before).into_iter().chain(widest(cell)).max().unwrap_or(0);
+                reached = reached.max(x.saturating_add(reach));
+            }
+            if x < covered {
+                // The second half of a wide character.
+                continue;
+            }
+            covered = x.saturating_add(u16::try_from(cell.symbol().width()).unwrap_or(1));
+            if is_new && known.insert((y, x)) {
+                more.push((x, y, cell));
+            }
+        }
+    }
+    if !more.is_empty() {
+        changes.extend(more);
+        changes.sort_by_key(|(x, y, _)| (*y, *x));
+    }
+    changes
+}
+
+/// Writes cells. Behind a cluster of several code points nobody knows where the cursor stands; what it may cover is blank
+/// before, and it begins no new row.
+fn write_cells(body: &mut Vec<u8>, cells: &[(u16, u16, &Cell)], width: u16) -> io::Result<()> {
+    let mut rest = cells;
+    while let Some(place) = rest.iter().position(|(_, _, cell)| widest(cell).is_some()) {
+        let (plain, behind) = rest.split_at(place);
+        write_plain(body, plain)?;
+        let Some((&(x, y, cell), behind)) = behind.split_first() else { return Ok(()) };
+        rest = behind;
+        let end = x.saturating_add(widest(cell).unwrap_or(1));
+        let mut blank = cell.clone();
+        blank.set_symbol(" ");
+        let blanks: Vec<_> = (x..end.min(width)).map(|x| (x, y, &blank)).collect();
+        write_plain(body, &blanks)?;
+        let may_wrap = end > width;
+        if may_wrap {
+            body.extend_from_slice(b"\x1b[?7l");
+        }
+        write_plain(body, &[(x, y, cell)])?;
+        if may_wrap {
+            body.extend_from_slice(b"\x1b[?7h");
+        }
+    }
+    write_plain(body, rest)
+}
+
+fn write_plain(body: &mut Vec<u8>, cells: &[(u16, u16, &Cell)]) -> io::Result<()> {
+    if cells.is_empty() {
+        return Ok(());
+    }
+    CrosstermBackend::new(body).draw(cells.iter().copied())
 }
 
 /// Looks for a move of the scrolling area's text by a few rows; when it saves much, moves `front` the same way.
@@ -264,7 +379,9 @@ impl Backend for Painter {
         Ok(WindowSize { columns_rows: self.back.area().as_size(), pixels: Size::ZERO })
     }
 
+    /// The frame is whole; its bytes are made when they are taken.
     fn flush(&mut self) -> io::Result<()> {
-        self.paint()
+        self.is_drawn = true;
+        Ok(())
     }
 }
