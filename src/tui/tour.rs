@@ -5,6 +5,7 @@
 //! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
 use crate::event::{Envelope, Event};
+use crate::id::AgentId;
 use crate::session::fold::RunState;
 
 /// Whether the tour begins by itself.
@@ -36,30 +37,39 @@ impl TourStep {
     /// Holds what there is to do, in order.
     pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
 
-    pub fn words(self, run: &RunState) -> &'static str {
+    /// Says what to do now, while this agent is shown: doing just that is enough.
+    pub fn words(self, run: &RunState, shown: &AgentId) -> &'static str {
         let runs = run.agents.main().running();
         let has_sub_agents = run.agents.running() > 1;
-        match (self, runs) {
-            (Self::Ask, _) => "Type a task and press Enter, such as: look at this project",
-            (Self::Steer, true) => {
+        let takes_text = runs && !shown.is_main() && run.takes_messages(shown);
+        match self {
+            Self::Over => "That was the tour. F1 shows all keys and commands; /tour begins it again.",
+            Self::Address if takes_text => {
+                "What you type now is for this sub-agent alone. Type and press Enter, such as: look at the tests first"
+            }
+            // What is typed would go to the sub-agent.
+            Self::Ask | Self::Steer | Self::Pause | Self::Address | Self::Answer if !shown.is_main() => {
+                "F3, Home and Enter lead back to the main agent."
+            }
+            Self::Ask => "Type a task and press Enter, such as: look at this project",
+            Self::Steer if runs => {
                 "While it works, type more and press Enter, such as: skip the tests. It waits here and enters after the \
                  running tool."
             }
-            (Self::Pause, true) => {
-                "Your text waits above until the running tool has ended. Alt+H pauses the agent before its next call; Alt+H \
-                 again lets it go on."
+            Self::Pause if runs && run.pauses.place(shown).is_some() => "The agent is paused. Alt+H lets it go on.",
+            Self::Pause if runs && run.is_paused(shown) => "The agent pauses before its next call: wait for that.",
+            Self::Pause if runs && run.pending.is_empty() => "Alt+H pauses the agent before its next call.",
+            Self::Pause if runs => {
+                "Your text waits above until the running tool has ended. Alt+H pauses the agent before its next call."
             }
-            (Self::Address, true) if has_sub_agents => {
-                "F3, Down and Enter go to a sub-agent. What you type now is for it alone. Esc leads back."
-            }
-            (Self::Address, true) => "Wait until sub-agents run: then you can type to one alone.",
-            (Self::Steer | Self::Pause | Self::Address, false) => {
+            Self::Address if runs && has_sub_agents => "F3, Down and Enter go to a sub-agent.",
+            Self::Address if runs => "Wait until sub-agents run: then you can type to one alone.",
+            Self::Steer | Self::Pause | Self::Address => {
                 "The turn is over. Start another, such as: look at this project"
             }
-            (Self::Answer, _) => {
+            Self::Answer => {
                 "Ask for a command: run `date`. Before it runs you are asked; answer with a number and Enter."
             }
-            (Self::Over, _) => "That was the tour. F1 shows all keys and commands; /tour begins it again.",
         }
     }
 }

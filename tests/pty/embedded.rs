@@ -53,3 +53,60 @@ fn the_tour_begins_at_the_first_start_alone() {
     let screen = second.wait_for(later);
     assert!(!screen.contains(begun), "{screen}");
 }
+
+/// Returns the step of the tour that the screen shows, without the breaks of its lines.
+fn tour(screen: &str) -> Option<String> {
+    let rows = screen.lines().skip_while(|row| !row.contains("Tour, ") && !row.contains("That was the tour."));
+    let rows = rows
+        .take_while(|row| !row.starts_with("──"))
+        .map(|row| row.trim_end().trim_end_matches("/tour ends it").trim());
+    let words = rows.collect::<Vec<_>>().join(" ");
+    (!words.is_empty()).then_some(words)
+}
+
+/// Returns what a step says to type and press, in order.
+fn told(step: &str) -> Vec<String> {
+    let words = step.split_once(": ").map_or(step, |(_, words)| words);
+    if let Some((_, example)) = words.split_once("such as: ") {
+        return vec![format!("{}\r", example.split(". ").next().unwrap_or(example))];
+    }
+    if let Some((_, command)) = words.split_once("Ask for a command: ") {
+        return vec![format!("{}\r", command.split(". ").next().unwrap())];
+    }
+    let names = [("F3", "\x1bOR"), ("Down", "\x1b[B"), ("Home", "\x1b[H"), ("Enter", "\r"), ("Alt+H", "\x1bh")];
+    let key =
+        |word: &str| names.iter().find(|(name, _)| *name == word.trim_matches([',', '.', ';'])).map(|(_, key)| *key);
+    words.split(' ').filter_map(key).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_tour_is_passed_by_doing_just_what_it_says() {
+    let dir = tempfile::tempdir().unwrap();
+    project(dir.path());
+    let mut terminal = Start::new([""; 0]).cwd(dir.path()).size(80, 24).run();
+    terminal.wait_for("Tour, 1 of 5");
+    let mut last = String::new();
+    for _ in 0..40 {
+        let known = last.clone();
+        let screen = terminal.wait_until("another step, or a question", move |screen| {
+            screen.contains("1 yes") || tour(screen).is_some_and(|step| step != known)
+        });
+        if screen.contains("1 yes") {
+            terminal.wait_for("ready: a number, then Enter");
+            terminal.send("1\r");
+            terminal.wait_gone("1 yes");
+            continue;
+        }
+        let step = tour(&screen).unwrap();
+        if step.contains("That was the tour.") {
+            return;
+        }
+        for keys in told(&step) {
+            let before = terminal.screen();
+            terminal.send(&keys);
+            terminal.wait_until("the key did something", |screen| screen != before);
+        }
+        last = step;
+    }
+    panic!("the tour does not end: {}", terminal.screen());
+}

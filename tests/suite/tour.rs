@@ -24,18 +24,49 @@ fn each_step_is_over_when_the_user_has_done_it() {
     stage.event("", Event::Pending { entries: entries.clone() });
     says(&mut stage, "Tour, 3 of 5: Your text waits above");
     stage.event("", Event::Paused { call: None });
-    says(&mut stage, "Tour, 3 of 5");
+    says(&mut stage, "Tour, 3 of 5: The agent is paused. Alt+H lets it go on.");
     stage.event("", Event::Resumed { decision: Decided::Run });
     says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
     stage.spawn("", "miner 0").turn("miner 0");
-    says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent");
+    says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent.");
+    stage.keys("<f3><down><enter>");
+    says(&mut stage, "Tour, 4 of 5: What you type now is for this sub-agent alone.");
     stage.event("miner 0", Event::Pending { entries });
+    says(&mut stage, "Tour, 5 of 5: F3, Home and Enter lead back to the main agent.");
+    stage.keys("<f3><home><enter>");
+    assert!(stage.app.tree.selected().is_main());
     says(&mut stage, "Tour, 5 of 5: Ask for a command");
     assert_eq!(stage.app.facts.tour.step(), Some(TourStep::Answer));
     stage.event("", Event::Answer { id: "1".to_owned(), answer: "yes".to_owned(), words: None });
     says(&mut stage, "That was the tour.");
     stage.turn_ended("", Outcome::Completed, None).turn("");
     assert_eq!(stage.app.facts.tour.step(), None);
+}
+
+#[test]
+fn a_text_waits_above_only_while_one_does() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("/tour<enter>look around<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("skip the tests<enter>");
+    let entries = stage.handle.interloper().peek();
+    stage.event("", Event::Pending { entries });
+    says(&mut stage, "Tour, 3 of 5: Your text waits above");
+    let taken = stage.drain();
+    stage.deliver(&taken, true);
+    says(&mut stage, "Tour, 3 of 5: Alt+H pauses the agent");
+}
+
+#[test]
+fn whoever_looks_at_a_sub_agent_is_led_back_before_a_text_is_asked_for() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "miner 0").turn("miner 0").keys("<f3><down><enter>/tour<enter>");
+    says(&mut stage, "F3, Home and Enter lead back to the main agent.");
+    stage.turn_ended("miner 0", Outcome::Completed, None).finished("", "miner 0", Outcome::Completed);
+    stage.turn_ended("", Outcome::Completed, None);
+    says(&mut stage, "F3, Home and Enter lead back to the main agent.");
+    stage.keys("<f3><home><enter>");
+    says(&mut stage, "Tour, 1 of 5: Type a task and press Enter");
 }
 
 #[test]

@@ -118,7 +118,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         rules: rules::rows(&app.facts),
-        tour: tour::rows(&app.facts),
+        tour: tour::rows(&app.facts, app.tree.selected()),
         pending: rows(app.facts.run.pending.entries().len())
             .max(u16::from(app.focus.is_on(Pane::Pending)))
             .saturating_add(rows(pending::plan_rows(&app.facts))),
@@ -171,7 +171,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     rules::draw(&app.facts, panes.rules, buffer);
-    tour::draw(&app.facts, panes.tour, buffer);
+    tour::draw(&app.facts, app.tree.selected(), panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let plan_forecast = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(
