@@ -27,7 +27,7 @@ pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
 pub use hook::{HookEvent, HookOutcome, HookRun};
 pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
 pub use outcome::{Decided, Outcome};
-pub use pending::{Delivery, Pending};
+pub use pending::{Delivery, Pending, TakenBack};
 pub use usage::Usage;
 #[cfg(feature = "program")]
 pub(crate) use usage::add_known;

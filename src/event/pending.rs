@@ -88,6 +88,20 @@ impl Pending {
     }
 }
 
+/// Why a text left its queue without being delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakenBack {
+    /// Its agent was stopped: it is in the message again.
+    Stopped,
+    /// The user took it into the message.
+    ToMessage,
+    /// The user deleted it.
+    Removed,
+    /// The user joined it to this one, which carries its words.
+    Merged(MessageId),
+}
+
 /// The point at which a pending message enters the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -13,7 +13,7 @@ use crate::control::{
 };
 use crate::details::FileDiff;
 use crate::error::Refused;
-use crate::event::{Delivery, Pending};
+use crate::event::{Delivery, Pending, TakenBack};
 use crate::host::command::Commands;
 use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox, Notice, Post};
@@ -50,6 +50,9 @@ pub struct Handle {
 pub trait Keeper: Send + Sync {
     /// Takes a text that a queue has accepted.
     fn accepted(&self, to: &AgentId, entry: Pending);
+
+    /// Takes which texts are the user's again.
+    fn taken_back(&self, texts: Vec<MessageId>, why: TakenBack);
 
     /// Waits until everything accepted so far is safe; not for ever.
     fn keep(&self);
@@ -96,6 +99,13 @@ impl Handle {
     /// Sets what keeps the texts that are sent; the first one stays.
     pub fn set_keeper(&self, keeper: Arc<dyn Keeper>) {
         let _ = self.keeper.set(keeper);
+    }
+
+    /// Keeps that these texts are the user's again.
+    pub fn keep_taken_back(&self, texts: Vec<MessageId>, why: TakenBack) {
+        if let Some(keeper) = self.keeper.get().filter(|_| !texts.is_empty()) {
+            keeper.taken_back(texts, why);
+        }
     }
 
     fn keep(&self) {

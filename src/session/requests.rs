@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::control::Injection;
 use crate::error::Refused;
+use crate::event::{Pending, TakenBack};
 use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::protocol::{
     Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
-    TriggerChange,
+    TriggerChange, Withdrawn,
 };
 use crate::session::answers;
 use crate::session::drafts::Drafts;
@@ -107,10 +108,21 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
             let outcome = handle.edit_plan(&agent, &edit, sender);
             Reply::PlanEdited { agent, edit, outcome }
         }
-        Request::Stop => Reply::Stopped(handle.stop()),
-        Request::Reset => Reply::Stopped(handle.request(Command::Reset)),
+        Request::Stop => stopped(handle, handle.stop()),
+        Request::Reset => stopped(handle, handle.request(Command::Reset)),
         Request::Queue { agent, id, act } => {
             let outcome = change(handle, &agent, &id, &act);
+            match &outcome {
+                QueueOutcome::Withdrawn(entry) => {
+                    let is_deleted = matches!(act, QueueAct::Withdraw { to: Withdrawn::Removed, .. });
+                    let why = if is_deleted { TakenBack::Removed } else { TakenBack::ToMessage };
+                    handle.keep_taken_back(vec![entry.id.clone()], why);
+                }
+                QueueOutcome::Merged(first, second) => {
+                    handle.keep_taken_back(vec![second.id.clone()], TakenBack::Merged(first.id.clone()));
+                }
+                QueueOutcome::Done | QueueOutcome::Gone | QueueOutcome::Ended | QueueOutcome::Refused(_) => {}
+            }
             Reply::Queue { agent, id, act, outcome }
         }
         Request::NeverAskIfTrue => {
@@ -280,6 +292,12 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     };
     // The agent ended between the look at the crew and the act: what was pending comes back, it was not delivered.
     if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
+}
+
+/// Keeps which texts a stop gave back; returns the reply that says so.
+fn stopped(handle: &Handle, entries: Vec<Pending>) -> Reply {
+    handle.keep_taken_back(entries.iter().map(|entry| entry.id.clone()).collect(), TakenBack::Stopped);
+    Reply::Stopped(entries)
 }
 
 fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {

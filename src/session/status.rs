@@ -19,6 +19,8 @@ pub struct StatusFold {
     is_built: bool,
     is_broken: bool,
     agents: Vec<AgentStatus>,
+    /// What agents did before their older rounds were summarised.
+    before: Vec<(AgentId, AgentState, String)>,
     rules: Vec<Rule>,
 }
 
@@ -45,7 +47,19 @@ impl StatusFold {
                     }
                     _ => {}
                 }
-                happen(agent(&mut self.agents, &envelope.agent, envelope.parent.clone()), &envelope.event);
+                let agent = agent(&mut self.agents, &envelope.agent, envelope.parent.clone());
+                match &envelope.event {
+                    Event::Compacting { .. } => self.before.push((agent.id.clone(), agent.state, agent.doing.clone())),
+                    // The summary is made, or is not.
+                    Event::Compacted { .. } | Event::Notice { .. } => {
+                        if let Some(place) = self.before.iter().position(|(id, ..)| *id == agent.id) {
+                            (_, agent.state, agent.doing) = self.before.swap_remove(place);
+                        }
+                    }
+                    Event::TurnEnded { .. } | Event::Reset {} => self.before.retain(|(id, ..)| *id != agent.id),
+                    _ => {}
+                }
+                happen(agent, &envelope.event);
             }
             Post::Notice(Notice::Ready) => self.is_built = true,
             Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
@@ -181,4 +195,41 @@ fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStat
         held: entry.held,
         sender: entry.sender,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Envelope, Outcome};
+
+    /// Returns how the main agent stands after these events.
+    fn main_after(events: impl IntoIterator<Item = Event>) -> (AgentState, String) {
+        let mut fold = StatusFold::default();
+        for (seq, event) in (1..).zip(events) {
+            let at = jiff::Timestamp::UNIX_EPOCH;
+            fold.apply(&Post::Envelope(Envelope { seq, at, agent: AgentId::main(), parent: None, event }));
+        }
+        let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
+        let main = status.agents.into_iter().next().expect("the main agent");
+        (main.state, main.doing)
+    }
+
+    #[test]
+    fn a_summary_ends_with_what_was_done_before_it() {
+        let compacting = || Event::Compacting { messages: 3 };
+        let compacted = || Event::Compacted { before: Some(9), after: Some(1), messages: 3, summary: "s".to_owned() };
+        let failed = || Event::Notice { text: "no summary".to_owned() };
+        let ended = || Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None };
+        let idle = (AgentState::Idle, String::new());
+        for end in [compacted(), failed()] {
+            assert_eq!(main_after([Event::TurnStarted { turn: 1 }, ended(), compacting(), end.clone()]), idle);
+            assert_eq!(main_after([compacting(), end.clone()]), idle);
+            let round = Event::RoundStarted { turn: 1, round: 1 };
+            let waits = (AgentState::Working, "waits for its model".to_owned());
+            assert_eq!(main_after([round, compacting(), end]), waits);
+        }
+        assert_eq!(main_after([compacting()]).0, AgentState::Working);
+        // A stop ends it too, without a word about the summary.
+        assert_eq!(main_after([compacting(), ended()]), idle);
+    }
 }

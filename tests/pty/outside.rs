@@ -20,6 +20,36 @@ fn quit(mut terminal: Terminal) {
     assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
 }
 
+/// Runs a command beside a program with this home; returns what it wrote.
+fn command(home: &std::path::Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+    command.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").args(args).current_dir(home);
+    let output = command.output().unwrap();
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn of_a_session_that_is_only_open_nothing_is_said_to_run_and_nothing_is_cancelled() {
+    let (server, gate) = (Server::start([]), Gate::new());
+    server.reply_text("An answer.");
+    let mut first = Start::against(&server).run();
+    first.send("go\r");
+    first.wait_for("An answer.");
+    first.wait_for("· idle");
+    let home = first.home().to_owned();
+    let list = command(&home, &["sessions", "--json"]);
+    assert!(list.contains("\"state\":\"open\"") || list.contains("\"state\": \"open\""), "{list}");
+    assert!(command(&home, &["cancel"]).contains("no turn runs"));
+    server.reply(Reply::text("Late.").gated(&gate));
+    first.send("more\r");
+    gate.wait_reached();
+    let list = command(&home, &["sessions", "--json"]);
+    assert!(list.contains("\"running\""), "{list}");
+    assert!(command(&home, &["cancel"]).contains("the turn is being cancelled"));
+    first.wait_for("■ cancelled");
+    quit(first);
+}
+
 #[test]
 fn a_second_screen_shows_what_was_said_and_both_see_who_sent_what() {
     let server = Server::start([]);

@@ -102,7 +102,7 @@ fn tab_is_offered_only_where_something_can_follow() {
     assert!(rule(&mut stage).contains("Tab after the turn"));
     stage.keys("<c-t><down><enter>");
     let rule = rule(&mut stage);
-    assert!(!rule.contains("Tab") && rule.contains("F5 now"), "{rule}");
+    assert!(!rule.contains("Tab") && !rule.contains("F5 now"), "while tools run nothing is delivered at once: {rule}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn in_a_narrow_rule_the_words_get_shorter_and_none_is_cut() {
     {
         let screen = stage.resize(width, 24).screen();
         assert!(screen.lines().any(|row| row.starts_with("── →") && row.contains(words)), "{width}:\n{screen}");
-        assert!(screen.contains("Esc: stops"), "{screen}");
+        assert!(screen.contains(": stops"), "{screen}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use steersman::error::StartError;
-use steersman::event::{Delivery, Event, Outcome};
+use steersman::event::{Delivery, Event, Outcome, Usage};
 use steersman::protocol::{Notice, Request};
 use steersman::session::fold::PendingStage as Where;
 use steersman::tui::msg::{Effect, Msg};
@@ -445,6 +445,13 @@ fn the_model_has_one_name_at_the_bottom_and_in_lines() {
     let screen = stage.screen();
     let last = screen.lines().last().unwrap().trim();
     assert!(last.starts_with("gpt-5 ") && !last.contains("2026"), "{screen}");
+    // The server answers with another one than was chosen: both are said, the chosen one first.
+    let mut stage = Stage::new(100, 20);
+    stage.app.status.label = "auto".to_owned();
+    stage.event("", session(Some("auto")));
+    stage.event("", Event::Tokens(Usage { model: Some("llama-3".to_owned()), ..Usage::default() }));
+    let screen = stage.screen();
+    assert!(screen.lines().last().unwrap().trim().starts_with("auto, answered by llama-3"), "{screen}");
     let mut stage = Stage::in_lines();
     stage.written();
     stage.event("", session(Some("qwen3")));

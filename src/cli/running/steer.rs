@@ -11,7 +11,7 @@ use crate::cli::running::args::{AnswerArgs, CancelArgs};
 use crate::cli::running::choose::connect;
 use crate::id::AgentId;
 use crate::limits;
-use crate::protocol::{Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
+use crate::protocol::{AgentState, Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
 use crate::session::socket::{Caller, Posts};
 use crate::text::visible_line;
 
@@ -47,6 +47,10 @@ fn done(outcome: Result<String, String>) -> Exit {
 
 fn cancel(flags: &Flags, args: &CancelArgs) -> Result<String, String> {
     let (mut caller, _) = connect(flags, &args.which, "cancel", Posts::None)?;
+    let status = caller.status().map_err(|error| error.to_string())?;
+    if args.agent.is_none() && status.agents.iter().all(|agent| agent.state == AgentState::Idle) {
+        return Err("no turn runs".to_owned());
+    }
     let request = match &args.agent {
         Some(agent) => Request::Cancel { agents: vec![AgentId::from(agent.as_str())] },
         None => Request::Stop,

@@ -195,7 +195,11 @@ impl Fold {
             Record::History { messages, .. } => self.system(&AgentId::main(), messages),
             Record::AgentHistory { agent, messages, .. } => self.system(&agent, messages),
             Record::Event(envelope) => self.apply(envelope),
-            Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
+            Record::Run { .. }
+            | Record::TakenBack { .. }
+            | Record::Drafts { .. }
+            | Record::Missing { .. }
+            | Record::Unknown => {}
         }
     }
 

@@ -38,6 +38,7 @@ pub fn images_of(records: &[Record], message: &MessageId) -> Vec<Image> {
         | Record::Event(_)
         | Record::AgentHistory { .. }
         | Record::Accepted { .. }
+        | Record::TakenBack { .. }
         | Record::Drafts { .. }
         | Record::Missing { .. }
         | Record::Unknown => None,
@@ -70,9 +71,12 @@ pub fn carried_over(kept: &[Record]) -> Vec<Record> {
         Record::Accepted { entry, .. } => entered.contains(&entry.id),
         Record::Event(envelope) => !matches!(envelope.event, Event::Pending { .. } | Event::Returned { .. }),
         Record::History { .. } | Record::AgentHistory { .. } => true,
-        Record::Session(_) | Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {
-            false
-        }
+        Record::Session(_)
+        | Record::Run { .. }
+        | Record::TakenBack { .. }
+        | Record::Drafts { .. }
+        | Record::Missing { .. }
+        | Record::Unknown => false,
     };
     kept.iter().filter(stays).cloned().collect()
 }

@@ -82,8 +82,10 @@ fn beginning(text: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
-    /// A program writes it now.
+    /// A turn runs.
     Running,
+    /// A program has it open, and no turn runs.
+    Open,
     /// Its program ended within a turn, or before one began.
     Interrupted,
     /// Its last turn has an answer.
@@ -99,6 +101,7 @@ impl SessionState {
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Open => "open",
             Self::Interrupted => "interrupted",
             Self::Answered => "answered",
             Self::Cancelled => "cancelled",
@@ -128,7 +131,8 @@ impl Outline {
         }
         outline.damage = records.damage().sentence();
         if file.is_written() {
-            outline.state = SessionState::Running;
+            let is_in_turn = outline.turns > 0 && outline.state == SessionState::Interrupted;
+            outline.state = if is_in_turn { SessionState::Running } else { SessionState::Open };
         }
         Ok(outline)
     }
@@ -158,7 +162,8 @@ impl Outline {
 
     /// Tells whether a list shows it: not while somebody writes its first text, or when nothing came of that.
     pub fn is_listed(&self) -> bool {
-        let is_left = self.state != SessionState::Running && !self.title.trim().is_empty();
+        let is_left =
+            !matches!(self.state, SessionState::Running | SessionState::Open) && !self.title.trim().is_empty();
         self.has_begun || self.damage.is_some() || is_left
     }
 
@@ -186,6 +191,7 @@ impl Outline {
             }
             Record::History { .. }
             | Record::AgentHistory { .. }
+            | Record::TakenBack { .. }
             | Record::Drafts { .. }
             | Record::Missing { .. }
             | Record::Unknown => {}

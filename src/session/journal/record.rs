@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock;
-use crate::event::{Envelope, Event, Pending};
+use crate::event::{Envelope, Event, Pending, TakenBack};
 use crate::id::{AgentId, MessageId};
 use crate::message::Message;
 use crate::protocol::DraftText;
@@ -68,6 +68,15 @@ pub enum Record {
         to: AgentId,
         /// The text with its id.
         entry: Pending,
+    },
+    /// Texts left their queues without being delivered: they are the user's again.
+    TakenBack {
+        /// The texts.
+        texts: Vec<MessageId>,
+        /// Why.
+        why: TakenBack,
+        /// When.
+        at: Timestamp,
     },
     /// What the user is writing, everything at once.
     Drafts {

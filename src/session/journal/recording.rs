@@ -14,9 +14,9 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::event::{Envelope, Pending};
+use crate::event::{Envelope, Pending, TakenBack};
 use crate::host::Keeper;
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
 use crate::protocol::DraftText;
@@ -180,6 +180,10 @@ impl Journal {
 impl Keeper for Journal {
     fn accepted(&self, to: &AgentId, entry: Pending) {
         self.push(Record::Accepted { to: to.clone(), entry });
+    }
+
+    fn taken_back(&self, texts: Vec<MessageId>, why: TakenBack) {
+        self.push(Record::TakenBack { texts, why, at: Timestamp::now() });
     }
 
     fn keep(&self) {

@@ -9,7 +9,7 @@ use std::{fmt, io};
 
 use crate::agent::NotRunReason;
 use crate::details::UndoneFile;
-use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
+use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending, TakenBack};
 use crate::host::{Closing, Earlier, Numbers, Resumed};
 use crate::id::{AgentId, CallId, JobId, MessageId};
 use crate::limits;
@@ -132,6 +132,7 @@ impl Fold {
                 self.agents.say(&agent, replaced, messages);
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
+            Record::TakenBack { texts, why, .. } => self.take_back(&texts, &why),
             Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
                 // What was given back is in the message again, unless that says something else by now.
@@ -155,6 +156,15 @@ impl Fold {
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
         let agents = agents.resumed();
         Resumed { messages, agents, closing, unfinished, undone, rules, plan, numbers, task_open, ..Resumed::default() }
+    }
+
+    /// Takes which texts are the user's again: what went into the message comes back once, if that was not kept any more.
+    fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) {
+        for id in texts {
+            let entry = self.waiting.iter().find(|(_, entry)| entry.id == *id).map(|(_, entry)| entry.clone());
+            self.returned.extend(entry.filter(|_| matches!(why, TakenBack::Stopped | TakenBack::ToMessage)));
+            self.settle(id);
+        }
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {

@@ -7,14 +7,14 @@
 //!
 //! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; stories: `session/replay.rs`
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::iter;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, Outcome, Pending};
+use crate::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Post, Reply};
+use crate::protocol::{Post, QueueAct, QueueOutcome, Reply, Withdrawn};
 use crate::session::journal::Record;
 
 /// One thing that the screen was told.
@@ -38,6 +38,7 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
             }
             match records.next()? {
                 Record::Accepted { to, entry } => fold.accept(to, entry),
+                Record::TakenBack { texts, why, at } => fold.take_back(&texts, &why, at),
                 Record::Event(envelope) => fold.apply(envelope),
                 Record::Session(_)
                 | Record::Run { .. }
@@ -59,6 +60,8 @@ struct Fold {
     queues: Vec<(AgentId, Vec<Pending>)>,
     /// The texts that have left their queue. The record of a text can come behind the event of its delivery.
     left: HashSet<MessageId>,
+    /// The texts that were accepted and did not leave, with their agents.
+    accepted: HashMap<MessageId, (AgentId, Pending)>,
     /// True from a turn of the main agent that failed or was stopped until the next one.
     is_paused: bool,
 }
@@ -84,6 +87,7 @@ impl Fold {
         let at = entry.at;
         let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
         let (kind, scope, trigger) = (entry.kind, entry.scope, entry.trigger.clone());
+        self.accepted.insert(entry.id.clone(), (to.clone(), entry.clone()));
         if !self.left.contains(&entry.id)
             && let Some(queue) = self.queue(&to)
             && queue.iter().all(|known| known.id != entry.id)
@@ -92,6 +96,39 @@ impl Fold {
         }
         self.push(at, Post::Reply(Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }));
         self.push_queues(at);
+    }
+
+    /// Tells which texts are the user's again, as the reply to what took them back told it.
+    fn take_back(&mut self, texts: &[MessageId], why: &TakenBack, at: Timestamp) {
+        let back: Vec<(AgentId, Pending)> = texts.iter().filter_map(|id| self.accepted.get(id).cloned()).collect();
+        for (agent, entry) in &back {
+            self.take(agent, |known| known.id == entry.id);
+        }
+        self.push_queues(at);
+        match why {
+            TakenBack::Stopped => {
+                let entries = back.into_iter().map(|(_, entry)| entry).collect();
+                self.push(at, Post::Reply(Reply::Stopped(entries)));
+            }
+            TakenBack::ToMessage | TakenBack::Removed => {
+                let to = if *why == TakenBack::Removed { Withdrawn::Removed } else { Withdrawn::Message };
+                for (agent, entry) in back {
+                    let act = QueueAct::Withdraw { to, before: Vec::new() };
+                    let (id, outcome) = (entry.id.clone(), QueueOutcome::Withdrawn(entry));
+                    self.push(at, Post::Reply(Reply::Queue { agent, id, act, outcome }));
+                }
+            }
+            TakenBack::Merged(first) => {
+                let Some((_, first)) = self.accepted.get(first).cloned() else { return };
+                for (agent, second) in back {
+                    let outcome = QueueOutcome::Merged(first.clone(), Box::new(second));
+                    self.push(
+                        at,
+                        Post::Reply(Reply::Queue { agent, id: first.id.clone(), act: QueueAct::Merge, outcome }),
+                    );
+                }
+            }
+        }
     }
 
     fn apply(&mut self, envelope: Envelope) {

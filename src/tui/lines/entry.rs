@@ -149,6 +149,7 @@ pub fn ending(call: &CallCell) -> String {
     match &call.state {
         CallState::Running { .. } if call.is_asking() => "waits for your answer".to_owned(),
         CallState::Running { .. } => match call.lines() {
+            0 if call.waits => "waits for the calls before it".to_owned(),
             0 => "running".to_owned(),
             lines => format!("running, {} so far", count(lines, "line")),
         },

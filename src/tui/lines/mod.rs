@@ -222,15 +222,15 @@ impl Printer {
 
     /// Writes which model answers, where only its server was known.
     fn model(&mut self, app: &App) {
-        let model = app.status.model(app.facts.run.agents.main().model.as_deref());
+        let model = app.status.model(app.facts.run.agents.main());
         if self.model.is_empty() || self.model == model {
             return;
         }
         // A switch is written by the transcript.
         if model != app.status.label {
-            self.page.say("model", model);
+            self.page.say("model", &model);
         }
-        model.clone_into(&mut self.model);
+        self.model = model.into_owned();
     }
 
     fn question(&mut self, app: &App) {

@@ -116,8 +116,8 @@ fn status(app: &App, page: &mut Page) {
     }
     page.add(&format!("mode {}: {}", app.facts.run.permissions.mode.name(), app.facts.run.permissions.mode.help()));
     let model = match app.status.source {
-        ModelSource::Embedded => "embedded model",
-        ModelSource::Configured => app.status.model(app.facts.run.agents.main().model.as_deref()),
+        ModelSource::Embedded => "embedded model".into(),
+        ModelSource::Configured => app.status.model(app.facts.run.agents.main()),
     };
     page.add(&format!("model {model}"));
     cost(app, page);

@@ -10,10 +10,13 @@
 
 pub mod view;
 
+use std::borrow::Cow;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::limits;
 use crate::protocol::LocalServer;
+use crate::session::fold::agents::AgentNode;
 use crate::tui::state::Cause;
 
 /// The sentence after the first of two Ctrl+C.
@@ -57,23 +60,33 @@ pub struct Status {
     /// How many sentences there were.
     count: usize,
     quit_armed: Option<Timestamp>,
+    /// When an Esc last closed something, gave something up, or came too soon behind one that did.
+    pub escaped: Option<Timestamp>,
 }
 
 impl Status {
-    /// When an Esc last closed something, gave something up, or came too soon behind one that did.
-    pub escaped: Option<Timestamp>,
     /// Makes the status of a program that starts.
     pub fn new(label: impl Into<String>, source: ModelSource) -> Self {
         Self { label: label.into(), source, ..Self::default() }
     }
 
-    /// Returns the one name of the model: what was configured or chosen, unless that names a server only and the server
-    /// has said which model answers.
-    pub fn model<'a>(&'a self, reported: Option<&'a str>) -> &'a str {
-        let chosen = self.label.split(" · ").next().unwrap_or_default();
-        match reported {
-            Some(model) if !self.label.contains(model) && !model.contains(chosen) => model,
-            Some(_) | None => &self.label,
+    /// Returns the name of the model: the one that was chosen, with the one that the server says answers where that is
+    /// another; where none was chosen, what the server says.
+    pub fn model(&self, main: &AgentNode) -> Cow<'_, str> {
+        let named = self.label.split(" · ").next().unwrap_or_default();
+        let is_label = |model: &str| self.label.contains(model) || model.contains(named);
+        let chosen = main.chosen_model.as_deref();
+        let name = match chosen.filter(|chosen| !is_label(chosen)) {
+            Some(chosen) => Cow::Owned(chosen.to_owned()),
+            None => Cow::Borrowed(self.label.as_str()),
+        };
+        let is_name = |model: &&str| {
+            is_label(model) || chosen.is_some_and(|chosen| chosen.contains(*model) || model.contains(chosen))
+        };
+        match main.model.as_deref().filter(|model| !is_name(model)) {
+            None => name,
+            Some(answers) if chosen.is_none() => Cow::Owned(answers.to_owned()),
+            Some(answers) => Cow::Owned(format!("{name}, answered by {answers}")),
         }
     }
 

@@ -128,7 +128,7 @@ fn place(view: StatusView<'_>) -> Vec<String> {
 }
 
 fn model(view: StatusView<'_>) -> String {
-    one_line(view.status.model(view.facts.run.agents.main().model.as_deref()))
+    one_line(&view.status.model(view.facts.run.agents.main()))
 }
 
 /// Says what the turn is at, in words, with its style; who has it, where that is not the main agent.
@@ -177,8 +177,12 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
             (format!("? {} waits for your answer", one_line(&tools(&node.open))), theme.notice)
         }
         Activity::Tools => {
-            let names = one_line(&tools(&node.open));
-            (format!("● running {names} {}", clock(longest(&node.open, view.facts.now))), theme.tool)
+            let (names, time) = (one_line(&tools(&node.open)), clock(longest(&node.open, view.facts.now)));
+            match node.totals().asking {
+                0 => (format!("● running {names} {time}"), theme.tool),
+                1 => (format!("? running {names} {time} · 1 asks you"), theme.notice),
+                asking => (format!("? running {names} {time} · {asking} ask you"), theme.notice),
+            }
         }
         Activity::Paused(Some(tool)) => (since(&format!("‖ paused before {}", one_line(tool))), theme.notice),
         Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),

@@ -128,6 +128,8 @@ pub struct CallCell {
     pub waited_ms: u64,
     /// What there is to see beyond its observation.
     pub shown: Option<Shown>,
+    /// True while as many calls before it run as can run together.
+    pub waits: bool,
     /// How far it has come.
     pub state: CallState,
 }
@@ -164,7 +166,8 @@ impl CallCell {
         let state = CallState::Running { progress: Box::default(), cut: 0 };
         let (asked, waited_ms) = (Vec::new(), 0);
         let owner = JobOwner::Agent;
-        Self { owner, id, name, arguments, summary, started, child: None, asked, waited_ms, shown: None, state }
+        let (child, shown, waits) = (None, None, false);
+        Self { owner, id, name, arguments, summary, started, child, asked, waited_ms, shown, waits, state }
     }
 
     /// Returns what the tool has printed so far, or its result.

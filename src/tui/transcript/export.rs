@@ -72,6 +72,7 @@ fn cut(stage: Stage) -> &'static str {
 fn call(call: &CallCell, when: &str) -> String {
     let time = took(call.took().unwrap_or(0), call.waited_ms);
     let (mark, how) = match (call.status(), &call.shown) {
+        (CallStatus::Running, _) if call.waits => ("▸", "waits for the calls before it".to_owned()),
         (CallStatus::Running, _) => ("▸", "running".to_owned()),
         (CallStatus::Interrupted, _) => ("▪", "interrupted".to_owned()),
         (CallStatus::Failed, Some(Shown::Command { words, .. })) => ("✗", format!("failed, {words}, {time}")),

@@ -163,6 +163,7 @@ impl Transcript {
                 let call = CallCell::new(id.clone(), shown, arguments.clone(), summary, envelope.at);
                 let begun = self.push(Body::Call(Box::new(call)));
                 self.open.push(begun);
+                self.settle_waiting();
                 true
             }
             Event::ToolProgress { id, text } => self.progress(id, text),

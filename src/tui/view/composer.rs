@@ -104,7 +104,15 @@ fn hints(app: &App) -> Vec<String> {
         hints.extend(keys(app).iter().map(|keys| format!("{keys} · {words}")));
         hints.push(words);
     }
-    hints.into_iter().map(|hint| app.spell(&hint).into_owned()).collect()
+    hints.into_iter().map(|hint| app.spell(&as_it_is(app, hint)).into_owned()).collect()
+}
+
+/// Leaves out of a hint what is not so now: while tools run nothing is delivered at once.
+fn as_it_is(app: &App, hint: String) -> String {
+    let target = app.message.editing().map(|editing| editing.agent.clone());
+    let target = target.unwrap_or_else(|| app.message.draft_target(&app.known()));
+    let waits = app.facts.run.agents.get(&target).is_some_and(|node| node.activity == Activity::Tools);
+    if waits { hint.replace(" · F5 now", "").replace("F5 now · ", "") } else { hint }
 }
 
 /// Returns the keys that matter now, the longest first.

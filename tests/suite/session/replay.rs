@@ -2,12 +2,12 @@
 
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
-use steersman::event::Event;
+use steersman::event::{Event, TakenBack};
 use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::listener::Listener as _;
 use steersman::protocol::Post;
-use steersman::session::journal::read;
+use steersman::session::journal::{read, restore};
 use steersman::session::replay::moments;
 use steersman::tui::replay::{ReplayScreen, Replayed};
 use steersman::tui::timeline::RecordedFacts;
@@ -68,6 +68,56 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
     let told: Vec<_> = moments(read(disk.bytes().as_slice()).unwrap().records).collect();
     let is_pending = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
     assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.post)), "{told:?}");
+}
+
+/// Returns what became of each text, as the screen of a replay has it at the end.
+fn ends(disk: &Disk) -> Vec<String> {
+    let facts = RecordedFacts { place: "project".to_owned(), branch: String::new(), model: "m".to_owned() };
+    let started = "2026-11-22T20:35:07Z".parse().unwrap();
+    let size = Size { width: 120, height: 36 };
+    let mut screen = ReplayScreen::new(Replayed { size, zone: TimeZone::UTC, started, facts });
+    for moment in moments(read(disk.bytes().as_slice()).unwrap().records) {
+        screen.take(moment.at, moment.post);
+    }
+    let rows = screen.rows().join("\n");
+    assert!(!rows.contains("being delivered"), "{rows}");
+    let ledger = screen.ledger();
+    assert!(!ledger.contains("on its way"), "{ledger}");
+    ledger.lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_the_user_took_back_is_said_in_a_replay_and_its_ledger() {
+    let disk = Disk::default();
+    let written = journal(&disk);
+    let texts = [("m1", "stopped"), ("m2", "deleted"), ("m3", "taken"), ("m4", "first"), ("m5", "second")];
+    let entries: Vec<_> = texts.into_iter().map(|(id, text)| entry(id, text)).collect();
+    written.on_event(&event(1, Event::TurnStarted { turn: 1 }));
+    for entry in &entries {
+        written.accepted(&AgentId::main(), entry.clone());
+    }
+    written.on_event(&event(2, Event::Pending { entries: entries.clone() }));
+    for (ids, why) in [
+        (vec!["m2"], TakenBack::Removed),
+        (vec!["m3"], TakenBack::ToMessage),
+        (vec!["m5"], TakenBack::Merged("m4".into())),
+        (vec!["m1", "m4"], TakenBack::Stopped),
+    ] {
+        written.taken_back(ids.into_iter().map(Into::into).collect(), why);
+        // The agent says what still waits, once.
+    }
+    written.on_event(&event(3, Event::Pending { entries: Vec::new() }));
+    written.close();
+    let ends = ends(&disk);
+    for (id, words) in [("m1", "returned"), ("m2", "withdrawn"), ("m3", "withdrawn"), ("m4", "returned"), ("m5", "m4")]
+    {
+        let row = ends.iter().find(|row| row.starts_with(id) || row.contains(&format!("{id},"))).unwrap();
+        assert!(row.contains(words), "{id}: {row}");
+    }
+    // Whoever goes on with it has what was in the message, once, and nothing that was deleted.
+    let resumed = restore(read(disk.bytes().as_slice()).unwrap().records);
+    let back: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(back, ["taken", "stopped", "first"]);
 }
 
 #[test]

@@ -245,6 +245,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
     match &envelope.event {
         Event::SessionStarted { model, max_steps, tools, .. } => {
             node.model.clone_from(model);
+            node.chosen_model.clone_from(model);
             node.max_steps = *max_steps;
             node.tools.clone_from(tools);
         }
@@ -295,7 +296,10 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::UserTurn { content, kind, .. } => node.take_task(content, *kind),
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
         Event::StepLimit { max } => node.max_steps = Some(*max),
-        Event::ModelSwitched { to, .. } => node.model.clone_from(to),
+        Event::ModelSwitched { to, .. } => {
+            node.model.clone_from(to);
+            node.chosen_model.clone_from(to);
+        }
         Event::Compacted { after, .. } => {
             node.context = *after;
             node.estimated = true;

@@ -60,6 +60,8 @@ pub struct AgentNode {
     pub unpriced: u64,
     /// The model, as far as known.
     pub model: Option<String>,
+    /// The model that was chosen for it; `None` where the server decides.
+    pub chosen_model: Option<String>,
     /// Reasons to look at it, the most urgent first.
     pub warnings: Vec<Warning>,
     /// What it did before older rounds were summarised.
@@ -175,6 +177,7 @@ impl AgentNode {
             cost_nanos: 0,
             unpriced: 0,
             model: None,
+            chosen_model: None,
             warnings: Vec::new(),
             before: None,
             questions: Vec::new(),

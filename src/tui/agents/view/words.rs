@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::id::AgentId;
+use crate::limits;
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
 use crate::summary::{self, seconds, tokens as count};
 use crate::tui::theme::Theme;
@@ -18,17 +19,21 @@ pub fn agent_name(id: &AgentId) -> String {
     if id.is_main() { "main".to_owned() } else { id.to_string() }
 }
 
-/// Names the running calls: each tool once, with how many of it run. Untrusted.
+/// Names the running calls: each tool once, with how many of it run; and says how many wait because so many run as can.
+/// Untrusted.
 pub fn tools(open: &[OpenCall]) -> String {
     let mut names: Vec<(&str, usize)> = Vec::new();
-    for call in open {
+    // They begin in order.
+    let waiting = open.len().saturating_sub(limits::PARALLEL_TOOLS);
+    for call in open.iter().take(limits::PARALLEL_TOOLS) {
         match names.iter_mut().find(|(name, _)| *name == call.name) {
             Some((_, count)) => *count += 1,
             None => names.push((&call.name, 1)),
         }
     }
     let label = |(name, count): (&str, usize)| if count > 1 { format!("{name} ×{count}") } else { name.to_owned() };
-    names.into_iter().map(label).collect::<Vec<_>>().join(", ")
+    let waiting = (waiting > 0).then(|| format!("{waiting} waiting"));
+    names.into_iter().map(label).chain(waiting).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the longest time that any of the calls has run, seconds.

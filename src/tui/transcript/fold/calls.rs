@@ -7,8 +7,9 @@ use jiff::Timestamp;
 
 use super::Transcript;
 use crate::details::Details;
+use crate::event::JobOwner;
 use crate::id::CallId;
-use crate::limits::PROGRESS_BYTES;
+use crate::limits::{PARALLEL_TOOLS, PROGRESS_BYTES};
 use crate::message::Arguments;
 use crate::text::{self, CommandOutput};
 use crate::tui::transcript::cell::{Answered, Body, CallCell, CallQuestion, CallState, Cell, CellId, Level, WentOn};
@@ -53,9 +54,27 @@ impl Transcript {
             return;
         };
         self.open.retain(|open| *open != cell);
+        self.settle_waiting();
         if let Some(call) = self.change_call(cell) {
             let is_command = matches!(call.shown, Some(Shown::Command { .. }));
             call.state = ended(if is_command { CommandOutput::of(content) } else { CommandOutput::plain(content) });
+        }
+    }
+
+    /// Notes which of the open calls wait because as many before them run as can run together: they begin in order.
+    pub(super) fn settle_waiting(&mut self) {
+        let is_agents = |cell: &Cell| cell.body().call().is_some_and(|call| call.owner == JobOwner::Agent);
+        let calls = self.open.iter().copied().filter(|cell| self.get(*cell).is_some_and(is_agents));
+        let waits = |cell: CellId| self.get(cell).and_then(|cell| cell.body().call()).is_some_and(|call| call.waits);
+        let changed: Vec<(CellId, bool)> = calls
+            .enumerate()
+            .map(|(place, cell)| (cell, place >= PARALLEL_TOOLS))
+            .filter(|(cell, is_behind)| waits(*cell) != *is_behind)
+            .collect();
+        for (cell, is_behind) in changed {
+            if let Some(call) = self.change_call(cell) {
+                call.waits = is_behind;
+            }
         }
     }
 

@@ -298,6 +298,7 @@ fn numbered(line: &str, chain: &mut Chain) -> Option<Code> {
 fn end(call: &CallCell) -> String {
     match &call.state {
         CallState::Running { .. } if call.is_asking() => " · waits for you".to_owned(),
+        CallState::Running { .. } if call.waits => " · waits for the calls before it".to_owned(),
         CallState::Running { .. } => match call.lines() {
             0 => " · running".to_owned(),
             lines => format!(" · running, {}", count(lines, "line")),

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::json;
-use steersman::event::{Event, Pending};
+use steersman::event::{Event, Pending, TakenBack};
 use steersman::host::Keeper;
-use steersman::id::{AgentId, ClientId};
+use steersman::id::{AgentId, ClientId, MessageId};
 use steersman::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
 use steersman::session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
 use steersman::steering::TextKind;
@@ -144,6 +144,8 @@ struct NewestDrafts(Mutex<Vec<String>>);
 
 impl Keeper for NewestDrafts {
     fn accepted(&self, _: &AgentId, _: Pending) {}
+
+    fn taken_back(&self, _: Vec<MessageId>, _: TakenBack) {}
 
     fn keep(&self) {}
 
