@@ -6,7 +6,7 @@
 #![cfg(target_os = "linux")]
 
 use std::io;
-use std::mem::{size_of, zeroed};
+use std::mem::zeroed;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 pub use libc::sock_filter as Instruction;
@@ -20,6 +20,9 @@ pub const ERROR: u32 = libc::SECCOMP_RET_ERRNO;
 
 /// The wake-up of the other side on the same processor: each waits for the other.
 const SYNC_WAKE_UP: u64 = 1;
+
+/// `SECCOMP_ADDFD_FLAG_SEND`, as the structure holds it: the descriptor is the answer.
+const WITH_ANSWER: u32 = 2;
 
 /// A system call that waits for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +77,7 @@ impl Listener {
     }
 
     /// Returns whether a call still waits: what was read of its thread until now was that thread's.
+    #[must_use]
     #[allow(unsafe_code, reason = "ioctl")]
     pub fn is_waiting(&self, id: u64) -> bool {
         // SAFETY: the request takes a pointer to a number of 64 bits, which lives until it returns.
@@ -105,7 +109,7 @@ impl Listener {
     pub fn answer_with_descriptor(&self, id: u64, open: BorrowedFd<'_>, closes_on_exec: bool) -> io::Result<()> {
         let given = libc::seccomp_notif_addfd {
             id,
-            flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+            flags: WITH_ANSWER,
             srcfd: open.as_raw_fd().cast_unsigned(),
             newfd: 0,
             newfd_flags: if closes_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
@@ -133,7 +137,6 @@ impl AsFd for Listener {
 fn load(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
     let length = u16::try_from(program.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
-    debug_assert_eq!(size_of::<Instruction>(), 8);
     // SAFETY: the kernel copies the program, which lives until the call returns, and does not write in it.
     let returned =
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };

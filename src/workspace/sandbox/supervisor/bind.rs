@@ -39,7 +39,7 @@ impl Supervisor {
                         return Err(Errno::ADDRINUSE);
                     }
                     self.may(NameChange::Special(&place.path))?;
-                    self.take_mask(target)?;
+                    target.lend_mask()?;
                     // The path is the socket's name, so it must be this one. Nothing of the job changes what it leads to.
                     fchdir(target.descriptor(CURRENT_DIRECTORY)?)?;
                     rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)

@@ -51,7 +51,7 @@ impl Supervisor {
     fn make_directory(&self, target: &Target, [directory, path, mode, ..]: [u64; 6]) -> Result<(), Errno> {
         let place = self.missing(target, directory, path)?;
         self.may_write(&place.path)?;
-        self.take_mask(target)?;
+        target.lend_mask()?;
         mkdirat(&place.parent, &place.name, Mode::from_raw_mode(low(mode)))
     }
 
@@ -66,7 +66,7 @@ impl Supervisor {
             FileType::RegularFile => self.may_write(&place.path)?,
             _ => self.may(NameChange::Special(&place.path))?,
         }
-        self.take_mask(target)?;
+        target.lend_mask()?;
         mknodat(&place.parent, &place.name, kind, Mode::from_raw_mode(mode), device)
     }
 
@@ -205,12 +205,6 @@ impl Supervisor {
             None => self.may_write(&self.files.path_of(&object)?)?,
         }
         Ok(object)
-    }
-
-    /// Makes the mask for new files that of a thread.
-    pub(super) fn take_mask(&self, target: &Target) -> Result<(), Errno> {
-        rustix::process::umask(target.status()?.mask);
-        Ok(())
     }
 
     pub(super) fn may_write(&self, path: &Path) -> Result<(), Errno> {

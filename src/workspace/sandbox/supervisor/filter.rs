@@ -167,15 +167,15 @@ fn flags_of_open(call: c_long, operation: Operation) -> Option<u32> {
 
 /// Returns what a call means, with its arguments in the order of [`Operation`]; `None` for a call that is not asked about.
 pub(super) fn operation(call: &Notification) -> Option<(Operation, [u64; 6])> {
-    let [a, b, c, d, e, _] = call.arguments;
+    let [first, second, third, fourth, fifth, _] = call.arguments;
     let is = |number: c_long| call.call == number;
     if let Some((_, operation)) = CALLS.iter().find(|(number, _)| is(*number)) {
         // What the older of two calls does not take is in no register of it.
         let arguments = match operation {
-            Operation::Rename if !is(libc::SYS_renameat2) => [a, b, c, d, 0, 0],
-            Operation::ChangeMode if is(libc::SYS_fchmodat) => [a, b, c, 0, 0, 0],
-            Operation::Truncate => [CURRENT_DIRECTORY, a, b, 0, 0, 0],
-            _ => [a, b, c, d, e, 0],
+            Operation::Rename if !is(libc::SYS_renameat2) => [first, second, third, fourth, 0, 0],
+            Operation::ChangeMode if is(libc::SYS_fchmodat) => [first, second, third, 0, 0, 0],
+            Operation::Truncate => [CURRENT_DIRECTORY, first, second, 0, 0, 0],
+            _ => [first, second, third, fourth, fifth, 0],
         };
         return Some((*operation, arguments));
     }
@@ -184,8 +184,8 @@ pub(super) fn operation(call: &Notification) -> Option<(Operation, [u64; 6])> {
 
 #[cfg(target_arch = "x86_64")]
 fn older(call: &Notification) -> Option<(Operation, [u64; 6])> {
-    const MADE: u64 = (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64;
-    const DIRECTORY: u64 = libc::AT_REMOVEDIR as u64;
+    const MADE: u64 = (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC).cast_unsigned() as u64;
+    const DIRECTORY: u64 = libc::AT_REMOVEDIR.cast_unsigned() as u64;
     let [a, b, c, ..] = call.arguments;
     let (_, operation) = OLDER_CALLS.iter().find(|(number, _)| *number == call.call)?;
     let here = CURRENT_DIRECTORY;

@@ -51,7 +51,7 @@ impl Supervisor {
     /// Makes a file that is not there.
     fn make(&self, target: &Target, place: &Place, flags: OFlags, mode: u64) -> Result<OwnedFd, Errno> {
         self.may_write(&place.path)?;
-        self.take_mask(target)?;
+        target.lend_mask()?;
         let flags = flags | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat(&place.parent, &place.name, flags, Mode::from_raw_mode(low(mode)))
     }
@@ -78,7 +78,7 @@ impl Supervisor {
         }
         if flags.contains(OFlags::TMPFILE) {
             // A name for it is asked about when it gets one.
-            self.take_mask(target)?;
+            target.lend_mask()?;
             let opened = openat(&object, ".", flags | OFlags::CLOEXEC, Mode::from_raw_mode(low(mode)))?;
             return Ok(answer(opened, flags));
         }
@@ -93,7 +93,7 @@ impl Supervisor {
         if fstatfs(&object)?.f_type == libc::PROC_SUPER_MAGIC {
             return Err(Errno::ACCESS);
         }
-        let flags = flags - (OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW) | OFlags::NOCTTY;
+        let flags = (flags - (OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW)) | OFlags::NOCTTY;
         match kind {
             FileType::CharacterDevice if numbers(found.st_rdev) == OWN_TERMINAL => {
                 let number = target.terminal().ok_or(Errno::NXIO)?;

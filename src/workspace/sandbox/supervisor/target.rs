@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
 /// `AT_FDCWD`, as it lies in a register.
-pub(super) const CURRENT_DIRECTORY: u64 = libc::AT_FDCWD as u64;
+pub(super) const CURRENT_DIRECTORY: u64 = libc::AT_FDCWD.cast_unsigned() as u64;
 /// Bytes of a path, with its end.
 const PATH_BYTES: usize = 4096;
 /// Nothing is read across the end of a page, behind which there may be nothing.
@@ -87,6 +87,12 @@ impl Target {
         let process = field("Tgid:").and_then(|text| text.parse().ok()).ok_or(Errno::SRCH)?;
         let mask = field("Umask:").and_then(|text| u32::from_str_radix(text, 8).ok()).ok_or(Errno::SRCH)?;
         Ok(TargetStatus { process, mask: Mode::from_raw_mode(mask) })
+    }
+
+    /// Makes its mask for new files that of this process.
+    pub(super) fn lend_mask(&self) -> Result<(), Errno> {
+        rustix::process::umask(self.status()?.mask);
+        Ok(())
     }
 
     /// Returns the number of its terminal among those that programs make; `None` without one.
