@@ -180,7 +180,7 @@ pub enum Arguments {
 }
 
 impl Arguments {
-    /// Reads the text that a server sent: an object, or the raw text if it is none.
+    /// Reads the text that a server sent: an object, also one within a text of JSON, or the raw text if it is none.
     ///
     /// An empty text means no arguments and becomes `{}`, as several servers send it.
     pub fn parse(text: &str) -> Self {
@@ -189,6 +189,11 @@ impl Arguments {
         }
         match serde_json::from_str::<Value>(&without_halves(text)) {
             Ok(Value::Object(map)) => Self::Object(map),
+            // Some servers write the object as a text that holds it.
+            Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&without_halves(&inner)) {
+                Ok(Value::Object(map)) => Self::Object(map),
+                _ => Self::Raw(text.to_owned()),
+            },
             _ => Self::Raw(text.to_owned()),
         }
     }

@@ -60,7 +60,7 @@ impl Agent {
                     None | Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_)) => {
                         parts.add(ContextKind::Texts, "", message);
                     }
-                    Some(UserAbout::Images) => parts.add(ContextKind::Result, "images", message),
+                    Some(UserAbout::Images) => self.add_images(place, message, &mut parts),
                     Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Agent(_)) => {
                         parts.add(ContextKind::Notes, "", message);
                     }
@@ -93,6 +93,22 @@ impl Agent {
         }
         let agent = self.id.clone();
         ContextReport { agent, window: self.context_window_cap, tokens, estimated, parts: parts.scaled(tokens) }
+    }
+
+    /// Adds the images of results to the calls that brought them, with which they are taken out.
+    fn add_images(&self, place: usize, message: &Message, parts: &mut Parts) {
+        let tokens = context_size::guess(std::slice::from_ref(message), &[]);
+        let owners = self.history.image_owners(place);
+        let share = tokens / u64::try_from(owners.len().max(1)).unwrap_or(1);
+        let mut rest = tokens;
+        for owner in owners.iter().flatten() {
+            let part = parts.0.iter_mut().find(|part| part.call.as_ref() == Some(owner));
+            if let Some(part) = part {
+                part.tokens = part.tokens.saturating_add(share);
+                rest = rest.saturating_sub(share);
+            }
+        }
+        parts.put(ContextKind::Notes, "", rest);
     }
 
     /// Adds the system prompt, apart from it the instruction files in it.

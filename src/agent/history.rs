@@ -3,6 +3,7 @@
 //! Always holds: a tool result answers the oldest call that is still open; no other message enters while a call is
 //! open (the open calls are closed first). `provider::validate` checks the same once more on every request.
 
+mod images;
 mod kept;
 mod older;
 mod texts;

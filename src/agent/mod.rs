@@ -65,6 +65,7 @@ mod parts;
 mod pause;
 mod plan;
 mod questions;
+mod refused_images;
 mod reply;
 mod resume;
 mod rules;

@@ -288,6 +288,7 @@ impl Agent {
             }
         };
         self.call_ids.make_unique(&mut reply.tool_calls);
+        self.toolbox.settle_names(&mut reply.tool_calls);
         let calls = reply.tool_calls.clone();
         let finish = reply.finish.clone();
         self.finish = Some(finish.clone());
@@ -332,7 +333,7 @@ impl Agent {
 
     /// Sends a request; when the conversation does not fit, makes room and sends it once more.
     async fn ask_within_window(&mut self) -> Result<RequestOutcome, RunError> {
-        let asked = self.request_reply().await;
+        let asked = self.ask_without_refused_images().await;
         match asked {
             Err(RunError::Provider(ProviderError::Overflow { tokens, window, .. })) => {
                 self.record_overflow(tokens, window);
@@ -358,7 +359,7 @@ impl Agent {
         self.check_budget()?;
         self.deliver_behind_summary().await?;
         self.keep_what_was_typed().await;
-        self.request_reply().await
+        self.ask_without_refused_images().await
     }
 
     /// Delivers what was typed while a summary was made: it need not wait for the next boundary. A reply that the

@@ -1,4 +1,4 @@
-//! Makes images fit what model servers take: measures them, and opens only those that are too large.
+//! Makes images fit what model servers take: measures and opens each, so that no damaged one is sent.
 //!
 //! Called away from the screen and from the run, as it may take a second. Always holds: an image is measured by its header
 //! before anything of it is opened, and opening is bounded in pixels, sides, memory and time, one image at a time; what fits is
@@ -46,10 +46,14 @@ impl FittedImage {
         let media_type = ImageType::of(bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         let (width, height) = measured(media_type, bytes)?;
         let fits = bytes.len() as u64 <= limits::IMAGE_BYTES && width.max(height) <= limits::IMAGE_SIDE;
+        // Also where it fits: a server refuses a damaged one, and with it all that is sent beside it.
+        let mut picture = opened(media_type, bytes, limits::IMAGE_SIDE)?;
+        if !has_end(media_type, bytes) {
+            return Err("it is damaged: its end is missing".to_owned());
+        }
         if fits && !is_animated(media_type, bytes) {
             return Ok(Self { image: Image::new(name, bytes)?, width, height });
         }
-        let mut picture = opened(media_type, bytes, limits::IMAGE_SIDE)?;
         let mut side = limits::IMAGE_SIDE;
         loop {
             if picture.width().max(picture.height()) > side {
@@ -162,6 +166,23 @@ impl BufRead for TimedBytes<'_> {
 impl Seek for TimedBytes<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         self.bytes.seek(place)
+    }
+}
+
+/// Tells whether the end of an image is there, as far as its kind says where that is: of a JPEG what is missing is opened as
+/// grey.
+fn has_end(media_type: ImageType, bytes: &[u8]) -> bool {
+    let last = |mark: &[u8]| memchr::memmem::rfind(bytes, mark);
+    match media_type {
+        ImageType::Png => last(b"IEND").is_some(),
+        ImageType::Jpeg => {
+            matches!((last(&[0xff, 0xda]), last(&[0xff, 0xd9])), (Some(picture), Some(end)) if picture < end)
+        }
+        ImageType::WebP => {
+            let size = bytes.get(4..8).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
+            size.is_some_and(|size| u64::from(size).saturating_add(8) <= bytes.len() as u64)
+        }
+        ImageType::Gif => true,
     }
 }
 

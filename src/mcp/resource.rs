@@ -90,8 +90,8 @@ impl ResourceTool {
         }
         let result = instance.ask(ServerRequest::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
         let text = results::resource(&result, servers.outputs()).await;
-        results::show_images(&result, NAME, &context.images).await;
-        Ok(text)
+        let notes = results::show_images(&result, NAME, &context.images).await;
+        results::with_notes(Ok(text), &notes)
     }
 }
 

@@ -42,28 +42,36 @@ pub async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<St
 }
 
 /// Leaves the images of a result for the model, those of resources too, made smaller where they are too large, away from the
-/// run. What cannot be shown stays named in the text.
-pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) {
+/// run. Returns sentences about those that cannot be shown.
+pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) -> Vec<String> {
     let found: Vec<(String, String)> = image_data(result)
         .take(limits::IMAGES)
         .enumerate()
         .map(|(place, data)| (format!("image {} of {}", place + 1, visible_line(tool)), data.to_owned()))
         .collect();
     if found.is_empty() {
-        return;
+        return Vec::new();
     }
     let images = images.clone();
     let shown = tokio::task::spawn_blocking(move || {
-        for (name, data) in found {
+        let show = |(name, data): (String, String)| {
             let decoded = STANDARD.decode(data.trim()).map_err(|error| error.to_string());
-            let fitted = decoded.and_then(|bytes| FittedImage::new(name, &bytes));
-            if let Err(error) = fitted.and_then(|fitted| images.add(fitted.image)) {
-                tracing::debug!(%error, "an image of a server is not shown");
-            }
-        }
+            let fitted = decoded.and_then(|bytes| FittedImage::new(name.clone(), &bytes));
+            let outcome = fitted.and_then(|fitted| images.add(fitted.image));
+            outcome.err().map(|why| format!("[{name} is not shown: {why}]"))
+        };
+        found.into_iter().filter_map(show).collect()
     });
-    if shown.await.is_err() {
-        tracing::warn!("an image of a server could not be opened");
+    shown.await.unwrap_or_else(|_| vec!["[an image is not shown: it could not be opened]".to_owned()])
+}
+
+/// Adds sentences to an observation, also to one of an error.
+pub fn with_notes(observation: Result<String, ToolError>, notes: &[String]) -> Result<String, ToolError> {
+    let add = |text: String| std::iter::once(text).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n");
+    match observation {
+        Ok(text) => Ok(add(text)),
+        Err(ToolError::Failed(text)) => Err(ToolError::Failed(add(text))),
+        Err(error) => Err(error),
     }
 }
 

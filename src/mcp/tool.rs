@@ -14,6 +14,7 @@ use crate::mcp::{arguments, results};
 use crate::message::Arguments;
 use crate::protocol::ServerToolAct;
 use crate::text::visible;
+use crate::tool::lenient::in_form;
 use crate::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
 
 /// A tool of a server, for the agents that work in one directory.
@@ -54,6 +55,7 @@ impl ServerTool {
         };
         let name = &server.definition().name;
         let now = self.now()?;
+        let arguments = &in_form(arguments, &Value::Object(now.schema.clone()));
         arguments::check(arguments, &now.schema).map_err(ToolError::Failed)?;
         let act = ServerToolAct {
             server: name.clone(),
@@ -85,8 +87,8 @@ impl ServerTool {
         let progress = |made: &crate::mcp::Progress| context.progress(format!("{}\n", made.line()));
         let result = self.instance.ask(wanted, &progress).await.map_err(ToolError::Failed)?;
         let observation = results::observation(&result, self.outputs.as_deref()).await;
-        results::show_images(&result, &self.offered.name, &context.images).await;
-        observation
+        let notes = results::show_images(&result, &self.offered.name, &context.images).await;
+        results::with_notes(observation, &notes)
     }
 }
 

@@ -57,6 +57,7 @@ mod images;
 mod jobs;
 #[cfg(feature = "tools")]
 mod kind;
+pub(crate) mod lenient;
 #[cfg(feature = "tools")]
 mod live;
 mod outputs;

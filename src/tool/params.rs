@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::error::BuildError;
 use crate::message::Arguments;
 use crate::tool::Args;
+use crate::tool::lenient::in_form;
 use crate::tool::schema::ArgumentSchema;
 
 /// How many characters of a wrong value a message quotes.
@@ -252,7 +253,15 @@ impl Parameters {
             }
         };
         let problems = self.problems(map);
-        if problems.is_empty() { Ok(Args::new(map.clone())) } else { Err(self.message(&problems)) }
+        if problems.is_empty() {
+            return Ok(Args::new(map.clone()));
+        }
+        // As a strict mode of a server writes them.
+        let formed = in_form(map, &self.to_schema());
+        if formed != *map && self.problems(&formed).is_empty() {
+            return Ok(Args::new(formed));
+        }
+        Err(self.message(&problems))
     }
 
     /// Returns what is wrong with these arguments, one sentence each.

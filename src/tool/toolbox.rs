@@ -8,6 +8,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::error::BuildError;
+use crate::message::ToolCall;
 use crate::provider::ToolSchema;
 use crate::sync::lock;
 use crate::tool::{Concurrency, OnCancel, RawTool, ResultImages, Tool, Traits};
@@ -219,7 +220,34 @@ impl Toolbox {
         &self.tools
     }
 
-    /// Looks a tool up by the name that the model used. Exact: no case folding, no trimming.
+    /// Gives calls the names of the tools that they mean: in another case, with blanks, or behind a prefix such as
+    /// `functions.`. A name that may mean several stays as it is.
+    pub fn settle_names(&self, calls: &mut [ToolCall]) {
+        for call in calls {
+            if let Some(name) = self.meant(&call.name) {
+                call.name = name;
+            }
+        }
+    }
+
+    /// Returns the only tool that a name can mean which is none of a tool.
+    fn meant(&self, name: &str) -> Option<String> {
+        if self.find(name).is_some() {
+            return None;
+        }
+        let whole = name.trim();
+        let behind = whole.rsplit(['.', ':', '/']).next().unwrap_or_default().trim();
+        [whole, behind].into_iter().find_map(|written| {
+            if self.find(written).is_some() {
+                return Some(written.to_owned());
+            }
+            let mut fitting = self.names().into_iter().filter(|known| known.eq_ignore_ascii_case(written));
+            let only = fitting.next()?.to_owned();
+            fitting.next().is_none().then_some(only)
+        })
+    }
+
+    /// Looks a tool up by its name. Exact: [`Self::settle_names`] comes before.
     pub fn find(&self, name: &str) -> Option<FoundTool> {
         let checked = self.tools.iter().find(|tool| tool.name() == name).cloned().map(FoundTool::Tool);
         checked.or_else(|| self.raw.iter().find(|tool| tool.name() == name).cloned().map(FoundTool::Raw))

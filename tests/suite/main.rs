@@ -145,6 +145,7 @@ mod recall;
 mod receipt_lives;
 mod receipt_marks;
 mod receipts;
+mod refused_images;
 mod registry;
 mod replies;
 mod responses;

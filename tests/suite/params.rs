@@ -122,11 +122,38 @@ fn the_message_lists_every_problem_and_ends_with_the_schema() {
 }
 
 #[test]
-fn nothing_is_coerced() {
+fn what_strict_modes_of_servers_write_is_taken() {
+    let parameters = Parameters::build(|p| {
+        p.required_string("path", "");
+        p.optional_integer("limit", "");
+        p.optional_string("note", "");
+    });
+    let args = parameters.validate(&object(json!({"path": "a", "limit": 5.0, "note": null}))).unwrap();
+    assert_eq!((args.int("limit"), args.str("note")), (5, ""));
+    let args = parameters.validate(&object(json!({"path": "a", "limit": null}))).unwrap();
+    assert_eq!(args.opt_int("limit"), None);
+    // The whole object as a text of JSON.
+    let text = json!(json!({"path": "a", "limit": 7}).to_string()).to_string();
+    assert_eq!(parameters.validate(&Arguments::parse(&text)).unwrap().int("limit"), 7);
+    for wrong in [json!({"path": null}), json!({"path": "a", "limit": 5.5}), json!({"path": "a", "limit": "5"})] {
+        let said = parameters.validate(&object(wrong.clone())).unwrap_err();
+        assert!(said.contains("must be"), "{wrong}: {said}");
+    }
+    let of_schema = Parameters::from_schema(json!({
+        "type": "object", "required": ["path"],
+        "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}, "to": {"type": "object", "properties": {"line": {"type": "integer"}}}}
+    }));
+    let args = of_schema.validate(&object(json!({"path": "a", "limit": 5.0, "to": "{\"line\": 3.0}"}))).unwrap();
+    assert_eq!(args.int("limit"), 5);
+    assert!(of_schema.validate(&object(json!({"path": "a", "limit": null, "to": null}))).is_ok());
+}
+
+#[test]
+fn nothing_else_is_coerced() {
     let integer = Parameters::build(|p| {
         p.required_integer("n", "");
     });
-    for wrong in [json!("1"), json!(1.0), json!(true), json!(null), json!([1]), json!({"n": 1}), json!(u64::MAX)] {
+    for wrong in [json!("1"), json!(1.5), json!(true), json!(null), json!([1]), json!({"n": 1}), json!(u64::MAX)] {
         assert!(integer.validate(&object(json!({"n": wrong}))).is_err(), "{wrong} passed as an integer");
     }
     for right in [json!(0), json!(i64::MIN), json!(i64::MAX)] {
@@ -135,7 +162,7 @@ fn nothing_is_coerced() {
     let string = Parameters::build(|p| {
         p.optional_string("s", "");
     });
-    for wrong in [json!(1), json!(null), json!(["a"]), json!(false)] {
+    for wrong in [json!(1), json!(["a"]), json!(false)] {
         assert!(string.validate(&object(json!({"s": wrong}))).is_err(), "{wrong} passed as a string");
     }
 }

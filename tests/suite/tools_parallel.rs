@@ -22,6 +22,27 @@ fn beside(name: &str, answer: &'static str) -> Arc<dyn Tool> {
     Arc::new(FnTool::new(name, "Answers.", Parameters::default(), answers).concurrency(Concurrency::Beside))
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_name_in_another_case_or_behind_a_prefix_is_the_only_tool_that_it_fits() {
+    let names = ["Read", "functions.read", "read ", "default_api:READ", "tools.Look", "LOOK"];
+    let rig = Rig::new([batch(&names), Played::text("Done.")]);
+    let agent = rig.agent([tool("read", "text"), tool("look", "one"), tool("Look", "other")]).await;
+    run(agent, "Go.").answered().await;
+    let lines = rig.last_request().lines();
+    let results: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split_once(": ").filter(|(to, _)| to.starts_with("tool#")))
+        .map(|(_, result)| result)
+        .collect();
+    assert_eq!(results[..5], ["text", "text", "text", "text", "other"]);
+    assert!(results[5].starts_with("Error: unknown tool 'LOOK'"), "two fit: {}", results[5]);
+    let called = rig.events().into_iter().filter_map(|event| match event {
+        Event::ToolCall { name, .. } => Some(name),
+        _ => None,
+    });
+    assert_eq!(called.collect::<Vec<_>>(), ["read", "read", "read", "read", "Look", "LOOK"]);
+}
+
 // D11
 #[tokio::test(start_paused = true)]
 async fn neighbouring_safe_calls_run_at_the_same_time_and_results_enter_in_call_order() {

@@ -92,7 +92,7 @@ fn every_problem_is_named_with_its_place_and_nothing_is_coerced() {
     insta::assert_snapshot!(problems(&wrong).join("\n"));
     let wrong = [
         json!({"nights": 31, "to": {"city": "a"}, "pay": {"by": "cash"}}),
-        json!({"nights": 1.0, "to": {"city": "a"}, "pay": {"by": "cash"}}),
+        json!({"nights": 1.5, "to": {"city": "a"}, "pay": {"by": "cash"}}),
         json!({"nights": 1, "to": "Oslo", "pay": {"by": "cheque"}}),
         json!({}),
     ];

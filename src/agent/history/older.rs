@@ -60,19 +60,21 @@ impl History {
         Some(Self { messages, open: VecDeque::new() })
     }
 
-    /// Takes a result out of the conversation: a mark stands in its place. False when there is none of this call.
+    /// Takes a result out of the conversation, with its images: a mark stands in its place. False when there is none of this
+    /// call.
     pub fn drop_result(&mut self, call: &CallId) -> bool {
         let result = self.messages.iter_mut().find_map(|message| match message {
             Message::Tool { call_id, content, .. } if call_id == call => Some(content),
             Message::System { .. } | Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
         });
-        match result {
+        let is_dropped = match result {
             Some(content) if content != DROPPED => {
                 DROPPED.clone_into(content);
                 true
             }
             Some(_) | None => false,
-        }
+        };
+        self.drop_images(call) || is_dropped
     }
 
     /// Makes the message with the pinned results of what is taken out, behind those of an earlier one; `None` without any.

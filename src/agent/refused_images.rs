@@ -1,0 +1,63 @@
+//! A request that a server refuses because of an image: it is sent again without the newest images, then without any.
+//!
+//! Called by `run_loop` for every request. Always holds: the conversation changes only where a request without them works, so
+//! that a refusal of anything else leaves it as it was; what was left out is named to the model and to the user.
+
+use crate::agent::Agent;
+use crate::agent::reply::RequestOutcome;
+use crate::error::RunError;
+use crate::provider::ProviderError;
+use crate::text::{clip, visible_line};
+
+/// The statuses of a request that is wrong itself.
+const WRONG: [u16; 4] = [400, 413, 415, 422];
+/// Words about images, and about a request that is too large: most of that are images.
+const ABOUT: [&str; 6] = ["image", "picture", "entity too large", "payload too large", "request_too_large", "base64"];
+/// Columns of the server's words.
+const WORDS: usize = 160;
+
+impl Agent {
+    /// Sends a request; one that is refused and works with names in the place of images goes on with those.
+    pub(super) async fn ask_without_refused_images(&mut self) -> Result<RequestOutcome, RunError> {
+        let asked = self.request_reply().await;
+        let Err(RunError::Provider(error)) = &asked else { return asked };
+        let Some(newest) = self.history.newest_images().filter(|_| may_be_about_images(error)) else { return asked };
+        let whole = self.history.clone();
+        let mut tried = Vec::new();
+        for from in [newest, 0] {
+            let Some((without, names)) = whole.without_images(from).filter(|(_, names)| *names != tried) else {
+                continue;
+            };
+            self.history = without;
+            match self.request_reply().await {
+                Ok(outcome) => {
+                    let words = clip(&visible_line(&error.to_string()), WORDS).into_owned();
+                    let names = names.join(", ");
+                    self.notice(format!("not sent any more, the server refused it: {names} ({words})"));
+                    self.notify_replaced();
+                    return Ok(outcome);
+                }
+                Err(RunError::Provider(_)) => tried = names,
+                Err(other) => {
+                    self.history = whole;
+                    return Err(other);
+                }
+            }
+        }
+        self.history = whole;
+        asked
+    }
+}
+
+/// Tells whether an error can be a refusal of an image, whatever its words are.
+fn may_be_about_images(error: &ProviderError) -> bool {
+    let names_images = |words: &str| {
+        let words = words.to_lowercase();
+        ABOUT.iter().any(|word| words.contains(word))
+    };
+    match error {
+        ProviderError::Status { status, message, .. } => WRONG.contains(status) || names_images(message),
+        ProviderError::Overflow { message, .. } | ProviderError::Server(message) => names_images(message),
+        _ => false,
+    }
+}
