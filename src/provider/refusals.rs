@@ -14,10 +14,12 @@ pub(super) enum RefusalMeaning {
 /// The phrases for "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that
 /// of the window, `{}` any number and `*` any text. The first that matches counts, so those with more numbers come
 /// first.
-const OVERFLOWS: [&str; 47] = [
+const OVERFLOWS: [&str; 48] = [
     // llama.cpp
     "request ({t} tokens) exceeds the available context size ({w} tokens)",
     "exceeds the available context size",
+    // llama.cpp, with status 500, while it answers: the window is full
+    "context shift is disabled",
     // Anthropic
     "prompt is too long: {t} tokens > {w} maximum",
     "input length and `max_tokens` exceed context limit: {t} + {} > {w}",

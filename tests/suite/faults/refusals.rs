@@ -218,6 +218,7 @@ pub fn too_long() -> Vec<TooLong> {
         ("Gemini", 400, json!({"error": {"code": 400, "message": "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).", "status": "INVALID_ARGUMENT"}}).to_string(), Some(1_196_265), Some(1_048_575)),
         ("llama.cpp", 400, llama, Some(9_000), Some(4_096)),
         ("llama.cpp, older", 500, older, None, None),
+        ("llama.cpp, while it answers", 500, json!({"error": {"code": 500, "message": "context shift is disabled", "type": "server_error"}}).to_string(), None, None),
         ("llama.cpp, numbers beside", 400, beside, Some(9_000), Some(4_096)),
         ("vLLM", 400, json!({"object": "error", "message": "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.", "type": "BadRequestError", "param": null, "code": 400}).to_string(), Some(112_946), Some(16_384)),
         ("vLLM, newer", 400, plain("'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 32768 tokens and your request has 30000 input tokens (8192 > 32768 - 30000)."), Some(30_000), Some(32_768)),
