@@ -462,8 +462,7 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
             Arrival::Message(Incoming::Unreadable(error)) => shared.unreadable(error),
             Arrival::Noise(text) => *lock(&shared.noise) = Some(text),
             Arrival::Broken(why) if lock(&shared.inner).waiting.is_empty() => *lock(&shared.noise) = Some(why),
-            Arrival::Broken(why) => shared.lose(&why, EndedBy::Server),
-            Arrival::Lost(why) => shared.lose(&why, EndedBy::Server),
+            Arrival::Broken(why) | Arrival::Lost(why) => shared.lose(&why, EndedBy::Server),
         }
     }
     if let Some(shared) = shared.upgrade() {

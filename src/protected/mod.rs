@@ -203,8 +203,7 @@ impl ProtectedPlaces {
             NameChange::Write(path) => refused(path),
             // Git of the user would write where a link leads.
             NameChange::Special(path) => refused(path).or_else(|| in_git(path).then_some(GIT_DATA)),
-            NameChange::HardLink(from, to) => either(from, to),
-            NameChange::Move(from, to, MovedKind::File) => either(from, to),
+            NameChange::HardLink(from, to) | NameChange::Move(from, to, MovedKind::File) => either(from, to),
             NameChange::Move(from, to, MovedKind::Special) => {
                 either(from, to).or_else(|| in_git(to).then_some(GIT_DATA))
             }

@@ -35,22 +35,21 @@ pub(super) fn git_writes(inside: &[String]) -> bool {
 
 fn git(inside: &[&str]) -> bool {
     match inside {
-        [] => false,
         ["worktrees", _, inside @ ..] => is_worktree(inside),
         // A module may have a name of several: whatever is closed in one of the ways to read it is closed.
         ["modules", _, inside @ ..] => {
             let ways = || (0..inside.len()).filter_map(|at| inside.get(at..));
             ways().any(git) && !ways().any(is_setting)
         }
-        ["worktrees" | "modules", ..] => false,
         ["objects", "info", name, ..] => !name.contains("alternates"),
-        ["objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree", ..] => true,
-        ["rebase-merge" | "rebase-apply" | "sequencer", ..] => true,
-        ["info"] => true,
-        ["info", "sparse-checkout" | "sparse-checkout.lock" | "rev-cache"] => true,
-        ["info", name] => name.starts_with("refs"),
+        ["objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree", ..]
+        | ["rebase-merge" | "rebase-apply" | "sequencer", ..]
+        | ["info"]
+        | ["info", "sparse-checkout" | "sparse-checkout.lock" | "rev-cache"]
         // What git-lfs keeps; its hooks are with the others.
-        ["lfs"] | ["lfs", "objects" | "tmp" | "incomplete" | "cache" | "logs", ..] => true,
+        | ["lfs"]
+        | ["lfs", "objects" | "tmp" | "incomplete" | "cache" | "logs", ..] => true,
+        ["info", name] => name.starts_with("refs"),
         [name] => is_state(name),
         _ => false,
     }
@@ -107,8 +106,9 @@ fn mercurial(inside: &[&str]) -> bool {
 fn jujutsu(inside: &[&str]) -> bool {
     match inside {
         ["repo", "store", "git", inside @ ..] => git(inside),
-        ["repo", "store", "extra" | "type", ..] => true,
-        ["repo", "op_store" | "op_heads" | "index" | "submodule_store", ..] | ["working_copy", ..] => true,
+        ["repo", "store", "extra" | "type", ..]
+        | ["repo", "op_store" | "op_heads" | "index" | "submodule_store", ..]
+        | ["working_copy", ..] => true,
         _ => false,
     }
 }

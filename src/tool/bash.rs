@@ -217,16 +217,14 @@ async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolC
     match (end, &ended.failure) {
         (End::Cancelled, _) => Err(Cancelled.into()),
         (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
-        (_, Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory))) => {
+        (_, Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory)))
+        | (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
             Err(broken(&failure_words(failure), &output))
         }
         (End::TimedOut, _) => Err(broken(
             &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
             &output,
         )),
-        (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
-            Err(broken(&failure_words(failure), &output))
-        }
         (End::Itself, None) => Ok(observation(output, &ended)),
     }
 }

@@ -60,7 +60,9 @@ fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
         Value::Object(members) => object(members, schema, root, depth),
         Value::Array(items) => {
             let Some((each, depth)) = schema.get("items").zip(depth.checked_sub(1)) else { return };
-            items.iter_mut().for_each(|item| member(item, each, root, depth));
+            for item in items.iter_mut() {
+                member(item, each, root, depth);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

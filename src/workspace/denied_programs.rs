@@ -39,7 +39,7 @@ pub(crate) fn find(is_denied: impl Fn(&Path) -> bool, path: &OsStr, writable: &[
         }
         let file = files.entry((found.dev(), found.ino())).or_default();
         if is_denied(&path) {
-            file.is_denied = true
+            file.is_denied = true;
         } else {
             file.others.insert(entry.file_name());
         }

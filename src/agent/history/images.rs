@@ -2,6 +2,8 @@
 //!
 //! Pure. An image never leaves without a word in its place, so that the model knows that there was one.
 
+use std::fmt::Write as _;
+
 use super::History;
 use crate::id::CallId;
 use crate::image::Image;
@@ -111,7 +113,7 @@ fn take_images(message: &mut Message, mut goes: impl FnMut(&Image) -> bool, why:
         !goes
     });
     for name in &names {
-        content.push_str(&format!("\n\n[The image {name} is not here any more: {why}.]"));
+        let _ = write!(content, "\n\n[The image {name} is not here any more: {why}.]");
     }
     // Whatever is added, the words of the user stay what they were.
     if let (Some(UserAbout::Text(text)), false) = (about.as_deref_mut(), names.is_empty()) {

@@ -67,13 +67,12 @@ impl UserTexts {
         let mut reading = Reading::default();
         for (place, message) in messages.iter().enumerate() {
             match message {
-                Message::System { .. } => {}
+                Message::System { .. } | Message::Tool { .. } => {}
                 Message::Assistant(reply) => {
                     reading.replied(is_answer(reply));
                     found.last_reply = Some(place);
                     found.is_answered |= is_answer(reply);
                 }
-                Message::Tool { .. } => {}
                 Message::User { content, about, .. } => match about.as_deref() {
                     Some(UserAbout::Text(text)) => {
                         let words = text.words.as_ref().unwrap_or(content).clone();

@@ -90,9 +90,8 @@ fn names_only(words: &[String], flags: &str, valued: &str) -> bool {
                     return false;
                 }
             }
-            Some(_) => return false,
             None if is_settable(word) => {}
-            None => return false,
+            Some(_) | None => return false,
         }
     }
     true

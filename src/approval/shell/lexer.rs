@@ -97,6 +97,7 @@ struct Frame {
     redirect: Option<Redirect>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of one word")]
 #[derive(Default)]
 struct Word {
     text: String,

@@ -155,7 +155,7 @@ impl Fold {
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
         let agents = agents.resumed();
-        Resumed { messages, agents, closing, unfinished, undone, rules, plan, numbers, task_open, ..Resumed::default() }
+        Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
     /// Takes which texts are the user's again: what went into the message comes back once, if that was not kept any more.

@@ -169,21 +169,18 @@ fn each_block(file: &impl ReadAt, piece: &Piece, mut take: impl FnMut(&[u8]) -> 
         buffer.truncate(filled + read);
         let is_end = read == 0;
         if skips {
-            match memchr(b'\n', &buffer) {
-                Some(end) => {
-                    buffer.drain(..=end);
-                    start += end as u64 + 1;
-                    skips = false;
+            if let Some(end) = memchr(b'\n', &buffer) {
+                buffer.drain(..=end);
+                start += end as u64 + 1;
+                skips = false;
+            } else {
+                start += buffer.len() as u64;
+                buffer.clear();
+                // The line that is passed over ends in a later piece, whose own it is to look for that end.
+                if is_end || start >= piece.to {
+                    return Ok(());
                 }
-                None => {
-                    start += buffer.len() as u64;
-                    buffer.clear();
-                    // The line that is passed over ends in a later piece, whose own it is to look for that end.
-                    if is_end || start >= piece.to {
-                        return Ok(());
-                    }
-                    continue;
-                }
+                continue;
             }
         }
         let whole = if is_end { buffer.len() } else { memrchr(b'\n', &buffer).map_or(0, |at| at + 1) };

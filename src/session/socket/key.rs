@@ -3,6 +3,7 @@
 //!
 //! Made before the session listens, gone with it. Always holds: it is compared in a time that says nothing about it.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{self, Read as _, Write as _};
@@ -25,7 +26,10 @@ impl SessionKey {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let key: String = bytes.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -239,7 +239,7 @@ impl Escape {
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],
             Self::AnswerNow => vec!["Esc: answers from what was found".to_owned(), "Esc: answers".to_owned()],
-            Self::Wait => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
+            Self::Wait | Self::TooSoon(_) => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
             Self::LeaveWords => vec!["Esc: back to the question".to_owned(), "Esc: back".to_owned()],
             Self::LeaveEdit(id) => {
                 vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]
@@ -256,7 +256,6 @@ impl Escape {
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::StopLine(id) => vec![format!("Esc: stops your command {id}"), "Esc: stops it".to_owned()],
             Self::CloseDetails => vec!["Esc: closes the details".to_owned(), "Esc: closes".to_owned()],
-            Self::TooSoon(_) => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
             Self::Ask(whom) => {
                 vec![format!("Esc twice: stops {whom}"), "Esc twice: stops".to_owned(), "Esc: stops".to_owned()]
             }

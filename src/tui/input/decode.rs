@@ -129,8 +129,9 @@ impl Decoder {
             [] => None,
             _ if self.paste.is_some() => None,
             _ if self.taken > 0 => Some(Awaits::Key),
-            [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_' | b'P'] | [ESC, ESC, b'[' | b'O'] => Some(Awaits::Key),
-            [ESC, b'P', _] => Some(Awaits::Key),
+            [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_' | b'P'] | [ESC, ESC, b'[' | b'O'] | [ESC, b'P', _] => {
+                Some(Awaits::Key)
+            }
             [ESC, b']', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => Some(Awaits::Key),
             [ESC, b']' | b'P' | b'_', ..] => Some(Awaits::Answer),
             _ => None,
