@@ -12,7 +12,7 @@ use crate::limits;
 use crate::provider::ApiKey;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
-use crate::workspace::OwnCommand;
+use crate::workspace::{OwnCommand, UserCommand};
 
 /// Reads a key; `None` when none is configured.
 ///
@@ -31,7 +31,7 @@ pub async fn read_within(place: &KeyPlace, time: Duration) -> Result<Option<ApiK
         KeyPlace::None => Ok(None),
         KeyPlace::Variable { key, .. } => Ok(Some(key.clone())),
         KeyPlace::File(path) => of_file(path).await.map(Some),
-        KeyPlace::Command(words) => of_command(words, time).await.map(Some),
+        KeyPlace::Command(command) => of_command(command, time).await.map(Some),
     }
 }
 
@@ -56,9 +56,9 @@ async fn of_file(path: &Path) -> Result<ApiKey, String> {
         .ok_or_else(|| format!("{} does not hold one key and nothing else", named()))
 }
 
-async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> {
-    let named = || format!("api_key_command ({})", visible_line(words.first().map_or("", String::as_str)));
-    let command = OwnCommand { words, input: "", most: limits::KEY_BYTES, time };
+async fn of_command(command: &UserCommand, time: Duration) -> Result<ApiKey, String> {
+    let named = || format!("api_key_command ({})", visible_line(command.words().first().map_or("", String::as_str)));
+    let command = OwnCommand { command, input: "", most: limits::KEY_BYTES, time };
     let output = command.run().await.map_err(|error| format!("{} {error}", named()))?;
     one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))
 }

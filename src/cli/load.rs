@@ -12,13 +12,12 @@ use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
 use crate::event::Envelope;
+use crate::hooks::Script;
 use crate::hooks::TrustedHook;
 use crate::host::Earlier;
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::session::journal::{Journal, SessionId};
-use crate::text::visible_line;
-use crate::workspace::programs;
 
 /// The checked inputs of a start of the program.
 #[derive(Debug)]
@@ -49,6 +48,8 @@ pub struct Start {
     pub project_hooks: Vec<TrustedHook>,
     /// The MCP servers of a trusted project.
     pub project_servers: BTreeMap<String, ServerSection>,
+    /// The scripts of those servers that the user has seen, each with the SHA-256 of its content.
+    pub project_scripts: BTreeMap<String, Vec<(PathBuf, String)>>,
     /// The settings of the command line, which a project does not override.
     pub flags: Layer,
     /// What the session is saved with; nothing without one.
@@ -100,7 +101,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
     let mut config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
     let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
-        find_key_command(key, &writable)?;
+        check_key_command(key, &writable)?;
     }
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
     let answerer = match (flags.yes, front) {
@@ -124,6 +125,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         user_hooks: !flags.ignore_user_config,
         project_hooks: Vec::new(),
         project_servers: BTreeMap::new(),
+        project_scripts: BTreeMap::new(),
         flags: flags.layer(),
         journal: None,
         resumed: None,
@@ -138,6 +140,8 @@ impl Start {
         // The user's own servers keep their names.
         for (name, server) in &offer.servers {
             self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
+            let scripts = offer.scripts.get(name).into_iter().flatten();
+            self.project_scripts.insert(name.clone(), scripts.map(Script::pin).collect());
         }
         self.project_hooks.extend(offer.hooks.iter().cloned());
         let Some(layer) = &offer.layer else { return };
@@ -157,48 +161,10 @@ pub fn writable(cwd: &Path, config: &Config) -> Vec<PathBuf> {
     std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect()
 }
 
-/// Replaces the name of a key command by its path.
-fn find_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
-    let KeyPlace::Command(words) = key else { return Ok(()) };
-    words
-        .first_mut()
-        .map_or(Ok(()), |program| find_program(program, writable))
-        .map_err(|program| LoadError::KeyCommand { program: visible_line(&program).into_owned() })
-}
-
-/// Finds the program of a command line of the user, and returns the words with its path. Neither the program nor a file that
-/// an argument names may lie where commands of the agent can write.
-///
-/// # Errors
-/// The word that names such a file.
-pub fn program_of_user(mut words: Vec<String>, writable: &[PathBuf]) -> Result<Vec<String>, String> {
-    let here = std::env::current_dir().unwrap_or_default();
-    for (place, word) in words.iter().enumerate() {
-        let path = here.join(word);
-        let is_path = !word.is_empty() && (place > 0 || word.contains('/'));
-        if is_path && path.exists() && programs::passes_through(&path, writable) {
-            return Err(word.clone());
-        }
-    }
-    words.first_mut().map_or(Ok(()), |program| find_program(program, writable))?;
-    Ok(words)
-}
-
-/// Replaces a program's name by its path.
-///
-/// # Errors
-/// The name, when it lies only where commands can write. A program that is nowhere is reported when it is to be run.
-fn find_program(program: &mut String, writable: &[PathBuf]) -> Result<(), String> {
-    if program.contains('/') {
-        return Ok(());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    match programs::find(&*program, &path, writable) {
-        Some(found) => *program = found.to_string_lossy().into_owned(),
-        None if programs::find(&*program, &path, &[]).is_some() => return Err(program.clone()),
-        None => {}
-    }
-    Ok(())
+/// Keeps a key command from what commands can write.
+fn check_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
+    let KeyPlace::Command(command) = key else { return Ok(()) };
+    command.keep_from(writable).map_err(|program| LoadError::KeyCommand { program })
 }
 
 fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError> {
@@ -218,8 +184,8 @@ fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError>
         *keys = from(beside, places.home.as_deref(), keys);
     }
     for server in layer.mcp.iter_mut().flat_map(BTreeMap::values_mut) {
-        if let Some(cwd) = &mut server.cwd {
-            *cwd = from(beside, places.home.as_deref(), cwd);
+        for directory in server.directories_mut() {
+            *directory = from(beside, places.home.as_deref(), directory);
         }
     }
     if let Some(sandbox) = &mut layer.sandbox {

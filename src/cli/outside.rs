@@ -12,7 +12,7 @@ use tokio::process::Child;
 use crate::limits;
 use crate::text::is_blank;
 use crate::tui::Outside;
-use crate::workspace::{foreground, programs};
+use crate::workspace::{OutsideCommand, foreground};
 
 /// The editors that are tried when none is configured, the easiest first.
 const EDITORS: [&str; 5] = ["nano", "micro", "vim", "vi", "emacs -nw"];
@@ -33,8 +33,7 @@ pub struct Programs {
 pub(super) const SSH_VARIABLES: [&str; 3] = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"];
 
 impl Programs {
-    /// Finds them from the variables of an environment. Programs in `writable`, where commands write, are not used
-    /// unless the user names them.
+    /// Finds them from the variables of an environment. Programs in `writable`, where commands write, are not used.
     pub fn of(variable: impl Fn(&str) -> Option<OsString>, writable: Vec<PathBuf>) -> Self {
         let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
@@ -72,14 +71,17 @@ impl Programs {
     }
 
     /// Finds a program on the search path.
-    fn find(&self, name: &str) -> Option<PathBuf> {
-        programs::find(name, self.path.as_ref()?, &self.writable)
+    fn find(&self, name: &str, args: &[&str]) -> Option<OutsideCommand> {
+        let line: Vec<OsString> = std::iter::once(&name).chain(args).map(OsString::from).collect();
+        let path = self.path.clone()?;
+        let variables = std::env::vars_os().filter(|(name, _)| name != "PATH").chain([("PATH".into(), path)]);
+        OutsideCommand::new(&line, Path::new("/"), variables, &self.writable).ok()
     }
 }
 
 impl Outside for Programs {
     fn editor(&self) -> Result<String, String> {
-        let there = |editor: &&str| editor.split(' ').next().is_some_and(|program| self.find(program).is_some());
+        let there = |editor: &&str| editor.split(' ').next().is_some_and(|program| self.find(program, &[]).is_some());
         self.visual
             .clone()
             .or_else(|| self.editor.clone())
@@ -88,7 +90,7 @@ impl Outside for Programs {
     }
 
     fn edit(&self, editor: &str, file: &Path) -> io::Result<Child> {
-        foreground::edit(editor, file)
+        foreground::edit(editor, file, &self.writable)
     }
 
     fn signal_editor(&self, editor: Option<u32>, signal: Signal) {
@@ -98,8 +100,8 @@ impl Outside for Programs {
     fn copy(&self, text: &str) -> Option<Result<String, String>> {
         let mut answer = None;
         for &(name, args) in &self.clipboards {
-            let Some(program) = self.find(name) else { continue };
-            match foreground::feed(&program, args, text, limits::COPY_TIME) {
+            let Some(program) = self.find(name, args) else { continue };
+            match foreground::feed(&program, text, limits::COPY_TIME) {
                 Ok(()) => return Some(Ok(name.to_owned())),
                 Err(error) => answer = Some(Err(format!("{name}: {error}"))),
             }
@@ -110,8 +112,8 @@ impl Outside for Programs {
     fn clipboard_image(&self) -> Result<Vec<u8>, String> {
         let mut why = "there is no wl-paste, xclip or pngpaste that reaches a clipboard of this machine".to_owned();
         for &(name, args) in &self.pictures {
-            let Some(program) = self.find(name) else { continue };
-            match foreground::collect(&program, args, limits::IMAGE_FILE_BYTES, limits::COPY_TIME) {
+            let Some(program) = self.find(name, args) else { continue };
+            match foreground::collect(&program, limits::IMAGE_FILE_BYTES, limits::COPY_TIME) {
                 Ok(bytes) => return Ok(bytes),
                 Err(error) => why = format!("the clipboard holds no picture ({name}: {error})"),
             }

@@ -13,7 +13,7 @@ use crate::cli::args::{Flags, SessionFlags};
 use crate::cli::exit::{Exit, say};
 use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
-use crate::cli::load::{Start, load};
+use crate::cli::load::{Start, load, writable};
 use crate::cli::outside::{Programs, SSH_VARIABLES};
 use crate::cli::project::{FrontEnd, StateFile};
 use crate::cli::running::listen::{Hosted, Listening};
@@ -273,7 +273,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         cwd: start.cwd.clone(),
         state: start.places.state.clone(),
         home,
-        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name), vec![start.cwd.clone()]))),
+        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name), writable(&start.cwd, &start.config)))),
         // GNU screen holds a lone Esc back until the next key while the mouse is asked for, and Esc stops a turn.
         mouse: if screen.mouse.unwrap_or(relay != Relay::Screen) { MouseMode::On } else { MouseMode::Off },
         titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },

@@ -13,7 +13,7 @@ use crate::host::{StartError, WebPool, Workbench};
 use crate::provider::ApiKey;
 use crate::web;
 use crate::workspace::sandbox::{SandboxChoice, Surroundings};
-use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner, denied_programs};
+use crate::workspace::{ChildEnvironment, Confinement, Network, OwnProgram, Sandbox, Spawner, denied_programs};
 
 /// Finds the sandbox of this machine, and makes the spawner.
 ///
@@ -45,14 +45,20 @@ pub async fn workbench(
     } else {
         denied_programs::find(|path| rules.denies_program(path), &around.path, &around.writable)
     };
+    let confinement = Confinement {
+        readable: settings.readable.clone(),
+        writable: settings.writable.clone(),
+        denied: Vec::new(),
+        network: if settings.network { Network::On } else { Network::Off },
+    };
     Ok(Workbench {
-        spawner: Arc::new(Spawner::new(around.program, sandbox, environment).with_writable(around.writable)),
-        confinement: Confinement {
-            readable: settings.readable.clone(),
-            writable: settings.writable.clone(),
-            denied,
-            network: if settings.network { Network::On } else { Network::Off },
-        },
+        spawner: Arc::new(
+            Spawner::new(around.program, sandbox, environment)
+                .with_writable(around.writable)
+                .with_reach(confinement.clone()),
+        ),
+        // What the user's rules deny is denied to commands.
+        confinement: Confinement { denied, ..confinement },
         web: web(&config.web, places),
         web_pool: if config.web.on_main_agent { WebPool::Main } else { WebPool::SubAgents },
     })
@@ -67,7 +73,7 @@ pub fn wanted_sandbox(
     places: &UserDirectories,
     cwd: &Path,
 ) -> Result<(SandboxChoice, Surroundings), StartError> {
-    let program = std::env::current_exe()
+    let program = OwnProgram::of_process()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
     let around = Surroundings {

@@ -11,6 +11,7 @@ use crate::config::resolve::{Environment, is_address};
 use crate::config::{ConfigError, Layer, Provider, Service};
 use crate::dialect::Dialect;
 use crate::provider::{Answering, ApiKey};
+use crate::workspace::UserCommand;
 
 /// One server with the model to ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +41,7 @@ pub enum KeyPlace {
     /// In a file, which holds nothing else.
     File(PathBuf),
     /// Printed by a command: the program and its arguments.
-    Command(Vec<String>),
+    Command(UserCommand),
 }
 
 impl Server {
@@ -62,7 +63,7 @@ impl fmt::Display for KeyPlace {
             Self::None => f.write_str("no key"),
             Self::Variable { name, .. } => write!(f, "the variable {name}"),
             Self::File(path) => write!(f, "the file {}", path.display()),
-            Self::Command(words) => write!(f, "the command {}", words.first().map_or("", String::as_str)),
+            Self::Command(command) => write!(f, "the command {}", command.words().first().map_or("", String::as_str)),
         }
     }
 }
@@ -179,7 +180,9 @@ fn named_key(layer: &Layer, environment: &Environment) -> Result<KeyPlace, Confi
             None => Err(ConfigError::NoKey(name.clone())),
         },
         (None, Some(path), None) => Ok(KeyPlace::File(path.clone())),
-        (None, None, Some(command)) => command.words().map(KeyPlace::Command).ok_or(ConfigError::KeyCommand),
+        (None, None, Some(command)) => {
+            command.words().map(UserCommand::new).map(KeyPlace::Command).ok_or(ConfigError::KeyCommand)
+        }
         _ => Err(ConfigError::TwoKeys),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A script is a regular file of the project or of the user's home that the command names and that can be run: by its mode,
 //! its first line or its ending. Files that a command writes (`>> log.txt`) are none. Reads files: not to be called under a
-//! lock. What a script itself loads is not looked at.
+//! lock. What a script itself loads is not looked at: in the sandbox it can do no more than the agent's own commands.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,6 +16,7 @@ use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::summary::bytes;
 use crate::text::hex;
+use crate::workspace::{Network, Placement};
 
 /// Endings of files that an interpreter runs.
 const ENDINGS: [&str; 15] =
@@ -35,8 +36,27 @@ pub struct HookPlaces {
 /// A file that is part of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
+    /// Where it lies.
     pub path: PathBuf,
+    /// What it was when it was read.
     pub content: Vec<u8>,
+    /// Its mode.
+    pub mode: u32,
+}
+
+impl Script {
+    /// Returns its text for a question.
+    pub fn shown(&self) -> &str {
+        match std::str::from_utf8(&self.content) {
+            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => content,
+            Ok(_) | Err(_) => "# (a program, or too long to be shown)",
+        }
+    }
+
+    /// Returns its place with the SHA-256 of its content.
+    pub fn pin(&self) -> (PathBuf, String) {
+        (self.path.clone(), hex(&Sha256::digest(&self.content)))
+    }
 }
 
 /// Returns the scripts that a hook names, in the order of its words.
@@ -50,9 +70,7 @@ pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> 
         if found.len() >= limits::HOOK_SCRIPTS || found.iter().any(|script| script.path == path) {
             continue;
         }
-        if let Some(content) = script(&path)? {
-            found.push(Script { path, content });
-        }
+        found.extend(script(&path)?);
     }
     Ok(found)
 }
@@ -62,6 +80,11 @@ pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> 
 /// # Errors
 /// As [`scripts`].
 pub fn content_hash(hook: &Hook, places: &HookPlaces) -> Result<String, String> {
+    Ok(hash_of(hook, &scripts(hook, places)?, places))
+}
+
+/// Returns the hash of a hook with these scripts, as [`content_hash`].
+pub fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
     let mut hasher = Sha256::new();
     let mut add = |field: &[u8]| {
         hasher.update((field.len() as u64).to_le_bytes());
@@ -74,12 +97,20 @@ pub fn content_hash(hook: &Hook, places: &HookPlaces) -> Result<String, String> 
         HookWaiting::Waits => {}
         HookWaiting::Background => add(b"async"),
     }
-    for Script { path, content } in scripts(hook, places)? {
-        // Below the project by its place there: a copy of a project is asked about for its root, not for this.
-        add(path.strip_prefix(&places.project).unwrap_or(&path).as_os_str().as_encoded_bytes());
-        add(&content);
+    match hook.placement {
+        Placement::Sandboxed => {}
+        Placement::Outside => add(b"outside"),
     }
-    Ok(hex(&hasher.finalize()))
+    match hook.network {
+        Network::Off => {}
+        Network::On => add(b"network"),
+    }
+    for Script { path, content, .. } in scripts {
+        // Below the project by its place there: a copy of a project is asked about for its root, not for this.
+        add(path.strip_prefix(&places.project).unwrap_or(path).as_os_str().as_encoded_bytes());
+        add(content);
+    }
+    hex(&hasher.finalize())
 }
 
 /// Splits a command into words, without quotes and operators, and without those that it writes to.
@@ -100,7 +131,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// Returns the place that a word names within the project or the home.
-fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
+pub(super) fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
     let below = |names: &[&str], base: &Path| {
         names.iter().find_map(|name| word.strip_prefix(name)).map(|rest| base.join(rest.trim_start_matches('/')))
     };
@@ -116,7 +147,10 @@ fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
 }
 
 /// Reads a script; `None` for what is none.
-fn script(path: &Path) -> Result<Option<Vec<u8>>, String> {
+///
+/// # Errors
+/// Why it cannot be compared: it is too large.
+pub fn script(path: &Path) -> Result<Option<Script>, String> {
     let Ok((file, metadata)) = regular_file::open(path, Links::Followed) else { return Ok(None) };
     let may_run = metadata.permissions().mode() & 0o111 != 0;
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
@@ -135,5 +169,6 @@ fn script(path: &Path) -> Result<Option<Vec<u8>>, String> {
         Err(_) => return Ok(None),
     };
     let is_script = may_run || content.starts_with(b"#!") || ENDINGS.contains(&ending);
-    Ok(is_script.then_some(content))
+    let mode = metadata.permissions().mode();
+    Ok(is_script.then(|| Script { path: path.to_owned(), content, mode }))
 }

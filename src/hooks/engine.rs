@@ -16,7 +16,7 @@ use crate::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks};
 use crate::approval::{Approvals, CallPermission, PlainAnswer};
 use crate::event::{Event, HookOutcome, HookRun};
 use crate::hooks::background::BackgroundHooks;
-use crate::hooks::content::{HookPlaces, content_hash};
+use crate::hooks::content::{Script, hash_of, scripts};
 use crate::hooks::input::{event_of, input, subjects};
 use crate::hooks::tool_names::to_ours;
 use crate::hooks::{Hook, HookReply, HookRunner, HookWaiting, RunEnd, read_output};
@@ -24,6 +24,7 @@ use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::sync::lock;
+use crate::text::QuestionText;
 
 /// A hook that may run.
 #[derive(Debug, Clone)]
@@ -66,7 +67,6 @@ pub struct Hooks {
 #[derive(Clone)]
 struct HookStart {
     runner: HookRunner,
-    places: HookPlaces,
     approvals: Arc<Approvals>,
     /// What the user said of contents that were not trusted at the start.
     decided: Arc<Mutex<HashMap<String, bool>>>,
@@ -77,11 +77,10 @@ impl Hooks {
     pub fn new(
         trusted: Vec<TrustedHook>,
         runner: HookRunner,
-        places: HookPlaces,
         session: HookSession,
         approvals: Arc<Approvals>,
     ) -> Option<Arc<Self>> {
-        let start = HookStart { runner, places, approvals, decided: Arc::default() };
+        let start = HookStart { runner, approvals, decided: Arc::default() };
         let background = BackgroundHooks::default();
         (!trusted.is_empty()).then(|| Arc::new(Self { trusted, session, start, background }))
     }
@@ -165,10 +164,11 @@ impl HookStart {
     }
 
     async fn reply(&self, trusted: &TrustedHook, input: &str) -> HookReply {
-        if let Err(why) = self.check(trusted).await {
-            return HookReply::only(HookOutcome::Changed, why);
-        }
-        match self.runner.run(&trusted.hook, input).await {
+        let scripts = match self.checked(trusted).await {
+            Ok(scripts) => scripts,
+            Err(why) => return HookReply::only(HookOutcome::Changed, why),
+        };
+        match self.runner.run(&trusted.hook, &scripts, input).await {
             RunEnd::Ended { code, output, errors } => read_output(trusted.hook.event, code, &output, &errors),
             RunEnd::TimedOut => {
                 let seconds = trusted.hook.time.as_secs_f64();
@@ -178,36 +178,36 @@ impl HookStart {
         }
     }
 
-    /// Passes a hook that is what was trusted, or that the user trusts now.
+    /// Returns the scripts of a hook that is what was trusted, or that the user trusts now, as they were then.
     ///
     /// # Errors
     /// Why it does not run.
-    async fn check(&self, TrustedHook { hook, trust }: &TrustedHook) -> Result<(), String> {
-        let HookTrust::Content(known) = trust else { return Ok(()) };
-        let (looked_at, places) = (hook.clone(), self.places.clone());
-        let now = tokio::task::spawn_blocking(move || content_hash(&looked_at, &places)).await;
-        let now = now.map_err(|error| error.to_string())??;
-        if now == *known {
-            return Ok(());
-        }
-        let is_trusted = self.ask_about_change(hook, now).await;
-        if is_trusted { Ok(()) } else { Err("a script of it has changed since it was trusted".to_owned()) }
+    async fn checked(&self, TrustedHook { hook, trust }: &TrustedHook) -> Result<Vec<Script>, String> {
+        let (looked_at, places) = (hook.clone(), self.runner.places.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let scripts = scripts(&looked_at, &places)?;
+            let hash = hash_of(&looked_at, &scripts, &places);
+            Ok::<_, String>((scripts, hash))
+        });
+        let (scripts, now) = read.await.map_err(|error| error.to_string())??;
+        let is_trusted = match trust {
+            HookTrust::Configuration => true,
+            HookTrust::Content(known) => now == *known || self.ask_about_change(hook, &scripts, now).await,
+        };
+        if is_trusted { Ok(scripts) } else { Err("a script of it has changed since it was trusted".to_owned()) }
     }
 
     /// Asks whether a hook runs with its new content, once in a session.
-    async fn ask_about_change(&self, hook: &Hook, content: String) -> bool {
+    async fn ask_about_change(&self, hook: &Hook, scripts: &[Script], content: String) -> bool {
         let decided = lock(&self.decided).get(&content).copied();
         if let Some(decided) = decided {
             return decided;
         }
-        let detail = format!(
-            "{}\n\n{} {}\n\n    {}\n\nA script that it names has changed since you trusted it. A yes holds for this session.",
-            hook.file,
-            hook.event,
-            hook.matcher.text(),
-            hook.whole_command()
-        );
-        let answer = self.approvals.ask_plain("run this hook, which has changed?", detail).await;
+        let mut text = QuestionText::default();
+        text.part("A script of this hook is not what you trusted any more. A yes holds for this session.");
+        text.field("it runs", hook.place());
+        hook.describe(&mut text, scripts);
+        let answer = self.approvals.ask_plain("run this hook, which has changed?", text.finish()).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
             lock(&self.decided).insert(content, is_trusted);

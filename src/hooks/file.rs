@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::event::HookEvent;
 use crate::hooks::Matcher;
+use crate::hooks::content::Script;
 use crate::limits;
 use crate::protocol::{HookState, HookStatus};
-use crate::text::{clip, is_blank, visible_line};
+use crate::text::{QuestionText, clip, is_blank, visible_line};
+use crate::workspace::{Network, Placement};
 
 /// One hook.
 #[derive(Debug, Clone)]
@@ -30,6 +32,10 @@ pub struct Hook {
     pub time: Duration,
     /// Whether the agent waits for it.
     pub waiting: HookWaiting,
+    /// Whether it runs in the sandbox (`sandbox` in its file, which counts in files of the user's own only).
+    pub placement: Placement,
+    /// Whether it has a network there that commands have not (`network` in its file).
+    pub network: Network,
 }
 
 /// Whether the agent waits for a hook.
@@ -84,6 +90,31 @@ impl Hook {
             command: self.whole_command(),
             state,
             in_background: self.waiting == HookWaiting::Background,
+        }
+    }
+
+    /// Returns where it runs, for a sentence.
+    pub fn place(&self) -> &'static str {
+        match (self.placement, self.network) {
+            (Placement::Sandboxed, Network::Off) => "in the sandbox",
+            (Placement::Sandboxed, Network::On) => "in the sandbox, with a network",
+            (Placement::Outside, _) => "outside of the sandbox",
+        }
+    }
+
+    /// Describes exactly what it runs, with the text of each of these scripts.
+    pub fn describe(&self, text: &mut QuestionText, scripts: &[Script]) {
+        let matcher = self.matcher.text();
+        let matcher = if matcher.is_empty() { String::new() } else { format!(" {matcher}") };
+        let place = match (self.placement, self.network) {
+            (Placement::Sandboxed, Network::Off) => String::new(),
+            (Placement::Sandboxed, Network::On) | (Placement::Outside, _) => format!(", {}", self.place()),
+        };
+        text.part(&format!("{}: {}{matcher}{}{place}", self.file, self.event, self.waiting.words()));
+        text.quote(&self.whole_command());
+        for script in scripts {
+            text.quote(&format!("# {}", script.path.display()));
+            text.quote(script.shown());
         }
     }
 
@@ -166,9 +197,9 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, group: &Value) 
     };
     for hook in hooks {
         match read_hook(hook) {
-            Ok(HookBody { command, arguments, time, waiting }) => {
+            Ok(HookBody { command, arguments, time, waiting, placement, network }) => {
                 let (file, matcher) = (file.to_owned(), matcher.clone());
-                read.hooks.push(Hook { file, event, matcher, command, arguments, time, waiting });
+                read.hooks.push(Hook { file, event, matcher, command, arguments, time, waiting, placement, network });
             }
             Err(why) => read.leave_out(event.name(), &why),
         }
@@ -181,6 +212,8 @@ struct HookBody {
     arguments: Option<Vec<String>>,
     time: Duration,
     waiting: HookWaiting,
+    placement: Placement,
+    network: Network,
 }
 
 /// Reads one hook.
@@ -209,6 +242,9 @@ fn read_hook(hook: &Value) -> Result<HookBody, String> {
         return Err("it would wake the agent, which only you do".to_owned());
     }
     let waiting = if has("async") { HookWaiting::Background } else { HookWaiting::Waits };
+    let placement =
+        if hook.get("sandbox") == Some(&Value::Bool(false)) { Placement::Outside } else { Placement::Sandboxed };
+    let network = if has("network") { Network::On } else { Network::Off };
     if let Some(shell) = text_of(hook, "shell")?
         && shell != "bash"
     {
@@ -230,7 +266,7 @@ fn read_hook(hook: &Value) -> Result<HookBody, String> {
             Duration::try_from_secs_f64(seconds).unwrap_or(limits::HOOK_MOST_TIME).min(limits::HOOK_MOST_TIME)
         }
     };
-    Ok(HookBody { command, arguments, time, waiting })
+    Ok(HookBody { command, arguments, time, waiting, placement, network })
 }
 
 fn text_of(hook: &Map<String, Value>, member: &str) -> Result<Option<String>, String> {

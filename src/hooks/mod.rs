@@ -3,15 +3,16 @@
 //! The files are those of Claude Code (`hooks` in `settings.json`) and of codex (`hooks.json`, `[hooks]`), read as they are.
 //! Sources of the format: the hooks reference of Claude Code (code.claude.com/docs/en/hooks) and of codex
 //! (developers.openai.com/codex/hooks; `codex-rs/hooks/src` of openai/codex for matchers and outputs).
-//! Always holds: a hook runs only while it is exactly what was trusted; it runs in the spawner, outside of every lock; a
-//! failing hook changes nothing but is reported.
+//! Always holds: a hook runs only while it is exactly what was trusted; it runs in the sandbox unless the user's
+//! own file says otherwise, outside of every lock; a failing hook changes nothing but is reported.
 //!
 //! # Where things are
 //!
 //! - the files, what of them is not run and why: `file.rs`, `matcher.rs`; stories: `hooks/files.rs`
 //! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`; stories: `hooks/answers.rs`
 //! - a run: time, output, its end: `run.rs`; stories: `hooks/runs.rs`
-//! - what was trusted: `content.rs`, `src/cli/hooks`; stories: `hooks/trust.rs`
+//! - what was trusted, and that only this runs: `content.rs`, `private_copy.rs`, `src/cli/hooks`; stories: `hooks/trust.rs`,
+//!   `outside.rs`
 //! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
 //! - those that nobody waits for: `background.rs`; stories: `hooks/background.rs`
 
@@ -22,11 +23,12 @@ mod engine;
 mod file;
 mod input;
 mod matcher;
+mod private_copy;
 mod run;
 mod tool_names;
 
 pub use answer::{HookReply, read_output};
-pub use content::{HookPlaces, content_hash, scripts};
+pub use content::{HookPlaces, Script, content_hash, script, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
 pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};
 pub use matcher::Matcher;

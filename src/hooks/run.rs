@@ -4,18 +4,18 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::hooks::Hook;
+use crate::hooks::content::{HookPlaces, Script};
+use crate::hooks::private_copy::PrivateCopy;
 use crate::limits;
 use crate::summary::bytes;
-use crate::workspace::{
-    Confinement, Ended, Failure, Job, JobErrors, JobInput, Running, Spawner, TalkingJob, signal_name,
-};
+use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Network, Running, Spawner, TalkingJob, signal_name};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,23 +40,30 @@ pub enum RunEnd {
 pub struct HookRunner {
     /// Starts them.
     pub spawner: Arc<Spawner>,
-    /// The directory in which they run.
-    pub cwd: PathBuf,
-    /// The project's root, which hooks find in their environment.
-    pub project: PathBuf,
+    /// Where they run, and what they can name.
+    pub places: HookPlaces,
 }
 
 impl HookRunner {
-    /// Runs a hook to its end.
+    /// Runs a hook with its scripts, as they were read, to its end.
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub async fn run(&self, hook: &Hook, input: &str) -> RunEnd {
-        let job = self.job(hook);
-        let TalkingJob { input: to, running, errors } = match self.spawner.start_talking(&job) {
-            Ok(job) => job,
-            Err(error) => return RunEnd::Failed(format!("it does not start: {error}")),
+    pub async fn run(&self, hook: &Hook, scripts: &[Script], input: &str) -> RunEnd {
+        let places = &self.places;
+        // Kept until the hook has ended.
+        let copy = match PrivateCopy::of(scripts, places) {
+            Ok(copy) => copy,
+            Err(error) => return RunEnd::Failed(format!("its scripts cannot be copied: {error}")),
         };
+        let copied = copy.as_ref().map(|copy| copy.hook(hook, places));
+        let mut job = self.job(copied.as_ref().unwrap_or(hook), scripts);
+        job.confinement.readable.extend(copy.as_ref().map(|copy| copy.directory().to_owned()));
+        let TalkingJob { input: to, running, errors } =
+            match self.spawner.start_talking(&job, hook.placement, &places.cwd) {
+                Ok(job) => job,
+                Err(error) => return RunEnd::Failed(format!("it does not start: {error}")),
+            };
         match timeout(hook.time, talk(to, input, running, errors)).await {
             Ok(Ok((ended, output, errors))) => end(&ended, &output, &errors),
             Ok(Err(why)) => RunEnd::Failed(why),
@@ -64,14 +71,32 @@ impl HookRunner {
         }
     }
 
-    fn job(&self, hook: &Hook) -> Job {
+    fn job(&self, hook: &Hook, scripts: &[Script]) -> Job {
         let argv: Vec<OsString> = match &hook.arguments {
             None => vec!["bash".into(), "-c".into(), hook.command.clone().into()],
             Some(arguments) => std::iter::once(&hook.command).chain(arguments).map(OsString::from).collect(),
         };
-        let project = self.project.clone().into_os_string();
-        let environment = ["CLAUDE_PROJECT_DIR", "STEERSMAN_PROJECT_DIR"].map(|name| (name.into(), project.clone()));
-        Job { argv, cwd: self.cwd.clone(), environment: environment.to_vec(), confinement: Confinement::default() }
+        let HookPlaces { cwd, project, .. } = &self.places;
+        // Python loads nothing that lies in the workspace only because the hook runs there.
+        let safe = ("PYTHONSAFEPATH".into(), "1".into());
+        let names = ["CLAUDE_PROJECT_DIR", "STEERSMAN_PROJECT_DIR"].map(|name| (name.into(), project.into()));
+        let mut confinement = self.spawner.reach(cwd);
+        confinement.readable.push(project.clone());
+        confinement.readable.extend(scripts.iter().map(|script| self.shown(&script.path)));
+        if hook.network == Network::On {
+            confinement.network = Network::On;
+        }
+        Job { argv, cwd: cwd.clone(), environment: names.into_iter().chain([safe]).collect(), confinement }
+    }
+
+    /// Returns what of a script's place its hook sees: the directory with what lies beside the script, but of the home, and
+    /// of the directories right below it, which hold other things, the script alone.
+    fn shown(&self, script: &Path) -> PathBuf {
+        let beside = script.parent().filter(|beside| {
+            let is_broad = |home: &PathBuf| home.starts_with(beside) || beside.parent() == Some(home);
+            beside.parent().is_some() && !self.places.home.as_ref().is_some_and(is_broad)
+        });
+        beside.unwrap_or(script).to_owned()
     }
 }
 

@@ -313,10 +313,10 @@ impl HookSetup {
         cwd: PathBuf,
     ) -> (Option<Arc<dyn LoopHooks>>, Vec<HookStatus>) {
         let project = self.project.unwrap_or_else(|| cwd.clone());
-        let runner = HookRunner { spawner: Arc::clone(spawner), cwd: cwd.clone(), project: project.clone() };
         let places = HookPlaces { cwd: cwd.clone(), project, home: self.home };
+        let runner = HookRunner { spawner: Arc::clone(spawner), places };
         let session = HookSession { id: self.session, transcript: self.transcript, cwd };
-        let hooks = Hooks::new(self.hooks, runner, places, session, Arc::clone(approvals));
+        let hooks = Hooks::new(self.hooks, runner, session, Arc::clone(approvals));
         (hooks.map(|hooks| hooks as Arc<dyn LoopHooks>), self.known)
     }
 }

@@ -22,6 +22,8 @@ pub const HOOK_FILE_BYTES: u64 = 256 * 1024;
 pub const HOOK_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Most files that one command is searched for.
 pub const HOOK_SCRIPTS: usize = 16;
+/// Most files beside a script that are copied with it.
+pub const HOOK_BESIDE: usize = 64;
 /// Times in a row that hooks can keep a turn from ending.
 pub const HOOK_CONTINUES: u32 = 8;
 /// Hooks that run at the same time.

@@ -16,7 +16,7 @@ use crate::mcp::catalog::Hints;
 use crate::mcp::names::matches_tool;
 use crate::provider::is_loopback;
 use crate::tool::Traits;
-use crate::workspace::is_secret;
+use crate::workspace::{Network, Placement, is_secret};
 
 /// A server that tools can be used of.
 #[derive(Debug, Clone)]
@@ -67,6 +67,30 @@ pub struct ProcessDefinition {
     pub environment: Vec<(String, SecretString)>,
     /// Its working directory; that of the agent without.
     pub cwd: Option<PathBuf>,
+    /// Whether it runs in the sandbox.
+    pub placement: Placement,
+    /// Whether it has a network there that commands have not.
+    pub network: Network,
+    /// What it may read there, besides what commands may.
+    pub readable: Vec<PathBuf>,
+    /// What it may change there, besides what commands may.
+    pub writable: Vec<PathBuf>,
+    /// A directory that it alone may change, for what it loads from elsewhere (`npx`, `uvx`); made when it starts.
+    pub cache: Option<PathBuf>,
+    /// The scripts that the user has seen and trusts, each with the SHA-256 of its content: it starts only as long as they
+    /// are the same.
+    pub pinned: Vec<(PathBuf, String)>,
+}
+
+impl ProcessDefinition {
+    /// Returns where it runs, for a sentence.
+    pub fn place(&self) -> &'static str {
+        match (self.placement, self.network) {
+            (Placement::Sandboxed, Network::Off) => "in the sandbox",
+            (Placement::Sandboxed, Network::On) => "in the sandbox, with a network",
+            (Placement::Outside, _) => "outside of the sandbox",
+        }
+    }
 }
 
 /// An address to ask.

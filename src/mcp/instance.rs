@@ -4,14 +4,13 @@
 //! Always holds: there is one process at a time, however many calls want one. A call that may have had an effect is never
 //! sent a second time, unless the server says that it may be; one that the server has not taken always is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -19,21 +18,23 @@ use tokio::time::{Instant, sleep_until};
 use crate::limits;
 use crate::mcp::catalog::Hints;
 use crate::mcp::connection::{Connection, EndedBy, ListKind, Listener, Patience, RequestError};
-use crate::mcp::definition::{ProcessDefinition, Reached};
+use crate::mcp::definition::Reached;
 use crate::mcp::elicitation::elicit;
 use crate::mcp::message::RpcError;
+use crate::mcp::process::server_job;
 use crate::mcp::progress::Progress;
 use crate::mcp::server::Server;
 use crate::mcp::session::Session;
 use crate::mcp::transport::{ErrorOutput, HttpTransport, SendError, StdioTransport, Transport};
 use crate::sync::lock;
 use crate::text::{clip, visible_line};
-use crate::workspace::{Confinement, Job};
 
 /// A server in one directory.
 pub struct Instance {
     server: Arc<Server>,
     directory: PathBuf,
+    /// Where its agents work.
+    workspace: PathBuf,
     /// Held while it is started.
     live: tokio::sync::Mutex<Live>,
     /// The conversation, for those who only look.
@@ -86,9 +87,9 @@ impl ServerRequest<'_> {
 }
 
 impl Instance {
-    pub(super) fn new(server: Arc<Server>, directory: PathBuf) -> Self {
+    pub(super) fn new(server: Arc<Server>, directory: PathBuf, workspace: PathBuf) -> Self {
         let (live, session) = (tokio::sync::Mutex::default(), Mutex::default());
-        Self { server, directory, live, session, closed: AtomicBool::new(false) }
+        Self { server, directory, workspace, live, session, closed: AtomicBool::new(false) }
     }
 
     /// Returns the server.
@@ -244,7 +245,7 @@ impl Instance {
                     StartError::Failed(why) => {
                         live.failures = live.failures.saturating_add(1);
                         live.rest = Some((Instant::now() + pause(live.failures), why.clone()));
-                        with_errors(&why, &errors)
+                        with_errors(&why, &errors) + &self.server.hint()
                     }
                 };
                 self.server.failed(&why, &errors);
@@ -294,8 +295,8 @@ impl Instance {
         let definition = self.server.definition();
         match &definition.reached {
             Reached::Process(process) => {
-                let job = job(process, &self.directory);
                 let spawner = &self.server.around().spawner;
+                let job = server_job(process, &self.directory, &self.workspace, spawner)?;
                 let opened = Connection::open(Arc::clone(listener), |inbox| {
                     let started = StdioTransport::start(spawner, &job, errors, inbox);
                     started.map(|transport| Box::new(transport) as Box<dyn Transport>)
@@ -398,17 +399,6 @@ fn with_errors(why: &str, errors: &ErrorOutput) -> String {
     match errors.lines().next_back().map(str::trim) {
         Some(line) if !line.is_empty() => format!("{why}; its last words: {}", clip(&visible_line(line), 200)),
         Some(_) | None => why.to_owned(),
-    }
-}
-
-fn job(process: &ProcessDefinition, directory: &Path) -> Job {
-    let words = std::iter::once(&process.command).chain(&process.args);
-    let variable = |(name, value): &(String, SecretString)| (name.into(), value.expose_secret().into());
-    Job {
-        argv: words.map(Into::into).collect(),
-        cwd: directory.to_owned(),
-        environment: process.environment.iter().map(variable).collect(),
-        confinement: Confinement::default(),
     }
 }
 

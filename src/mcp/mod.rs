@@ -6,7 +6,8 @@
 //!
 //! # Where things are
 //!
-//! - messages of the protocol: `message.rs`; processes: `transport/stdio.rs`; stories: `mcp/stdio.rs`
+//! - messages of the protocol: `message.rs`; processes: `process.rs`, `transport/stdio.rs`; stories: `mcp/stdio.rs`,
+//!   `outside.rs`
 //! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
 //! - logins: `login/mod.rs`; stories: `mcp/login.rs`
 //! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
@@ -27,6 +28,7 @@ pub mod instance;
 pub mod login;
 pub mod message;
 pub mod names;
+mod process;
 mod progress;
 mod resource;
 mod results;

@@ -69,6 +69,8 @@ impl ResourceTool {
         };
         let instance = servers.instance(&server, &self.agent.directory);
         let Some(uri) = args.opt_str("uri").filter(|uri| !uri.is_empty()) else {
+            let may_start = servers.starts(&[&server]).await;
+            may_start.into_iter().collect::<Result<(), String>>().map_err(ToolError::Failed)?;
             instance.discover().await.map_err(ToolError::Failed)?;
             let each = server.catalog().resources.into_iter().map(|one| {
                 let about = [one.name, one.description].into_iter().filter(|text| !text.is_empty());

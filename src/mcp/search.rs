@@ -33,7 +33,7 @@ impl ToolSearch {
         let names: Vec<String> = names.collect();
         let description = format!(
             "Finds tools of MCP servers and makes them callable from your next reply on. Servers: {}. Use it before you \
-             say that you have no tool for something. A server that does not run yet is started to see what it offers.",
+             say that you have no tool for something. The user may be asked whether a server that never ran is started for that.",
             names.join(", ")
         );
         let parameters = Parameters::build(|p| {

@@ -19,7 +19,7 @@ use crate::protocol::{ServerState, ServerStatus};
 use crate::provider::Http;
 use crate::sync::lock;
 use crate::text::visible_line;
-use crate::workspace::{Spawner, diff};
+use crate::workspace::{Network, Placement, Spawner, diff};
 
 /// What servers work with.
 pub struct Surroundings {
@@ -125,6 +125,30 @@ impl Server {
         &self.around
     }
 
+    /// Returns how it is reached and where it runs, in one line, for a question about its start.
+    pub fn start_line(&self) -> String {
+        let how = match &self.definition.reached {
+            Reached::Process(process) => format!("starts, {}:", process.place()),
+            Reached::Address(_) => "is asked at".to_owned(),
+        };
+        format!("{} {how} {}", visible_line(&self.definition.name), visible_line(&self.definition.shown))
+    }
+
+    /// Returns what to try when it does not start because of where it runs, behind the reason; empty where that cannot be it.
+    pub(super) fn hint(&self) -> String {
+        let sandbox = self.around.spawner.sandbox().name();
+        match &self.definition.reached {
+            Reached::Process(process) if sandbox.is_some() && process.placement == Placement::Sandboxed => {
+                let keys = match process.network {
+                    Network::Off => "network, readable and writable",
+                    Network::On => "readable and writable",
+                };
+                format!("; it ran {}: {keys} in its section open more (steersman help mcp)", process.place())
+            }
+            Reached::Process(_) | Reached::Address(_) => String::new(),
+        }
+    }
+
     /// Tells whether its tools are known.
     pub fn is_known(&self) -> bool {
         lock(&self.inner).accepted.is_some()
@@ -154,8 +178,9 @@ impl Server {
 
     /// Returns the one that works in a directory; made when there is none.
     pub fn instance(self: &Arc<Self>, directory: &Path) -> Arc<Instance> {
+        let workspace = directory;
         let directory = match &self.definition.reached {
-            Reached::Process(process) => process.cwd.clone().unwrap_or_else(|| directory.to_owned()),
+            Reached::Process(process) => process.cwd.clone().unwrap_or_else(|| workspace.to_owned()),
             // The same wherever its agent works.
             Reached::Address(_) => PathBuf::new(),
         };
@@ -164,7 +189,7 @@ impl Server {
         if let Some(instance) = inner.instances.get(&directory).and_then(Weak::upgrade) {
             return instance;
         }
-        let instance = Arc::new(Instance::new(Arc::clone(self), directory.clone()));
+        let instance = Arc::new(Instance::new(Arc::clone(self), directory.clone(), workspace.to_owned()));
         inner.instances.insert(directory, Arc::downgrade(&instance));
         instance
     }

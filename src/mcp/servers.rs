@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
+use crate::approval::{Mode, PlainAnswer};
 use crate::limits;
 use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
@@ -22,6 +23,7 @@ use crate::mcp::search::ToolSearch;
 use crate::mcp::server::{OfferedTool, Server, Surroundings};
 use crate::mcp::tool::{ServerTool, instruction_tokens, tokens};
 use crate::protocol::ServerStatus;
+use crate::summary::count;
 use crate::sync::lock;
 use crate::text::visible_line;
 use crate::tool::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
@@ -44,6 +46,8 @@ pub struct Servers {
     kept: Mutex<Vec<Arc<Instance>>>,
     /// The resources that the user has named, each with its server.
     named: Mutex<BTreeSet<(String, String)>>,
+    /// Whether the user lets servers start only to see what they offer, by their names.
+    decided: tokio::sync::Mutex<BTreeMap<String, bool>>,
     /// Where the work is done that somebody waits for elsewhere.
     runtime: Option<Handle>,
     watcher: OnceLock<Watcher>,
@@ -104,6 +108,7 @@ impl Servers {
                 directory,
                 kept: Mutex::default(),
                 named: Mutex::default(),
+                decided: tokio::sync::Mutex::default(),
                 runtime: Handle::try_current().ok(),
                 watcher: OnceLock::new(),
             }
@@ -173,14 +178,60 @@ impl Servers {
         tools.filter(is_meant).collect()
     }
 
-    /// Starts the servers of an agent whose tools are not known; returns each with what came of it.
+    /// Starts the servers of an agent whose tools are not known, as far as the user lets them start; returns each with what
+    /// came of it.
     pub(super) async fn discover(&self, agent: &Agent) -> Vec<(String, Result<(), String>)> {
-        let unknown = self.in_scope(&agent.scope).filter(|server| !server.is_known());
-        let each = unknown.map(|server| async move {
-            let outcome = self.instance(server, &agent.directory).discover().await;
+        let unknown: Vec<&Arc<Server>> = self.in_scope(&agent.scope).filter(|server| !server.is_known()).collect();
+        let each = unknown.iter().zip(self.starts(&unknown).await).map(|(server, may_start)| async move {
+            let outcome = match may_start {
+                Ok(()) => self.instance(server, &agent.directory).discover().await,
+                Err(why) => Err(why),
+            };
             (server.definition().name.clone(), outcome)
         });
         join_all(each).await
+    }
+
+    /// Asks the user, once in a session for each, whether servers may be started only to see what they offer.
+    pub(super) async fn starts(&self, wanted: &[&Arc<Server>]) -> Vec<Result<(), String>> {
+        // Held while the user thinks, so that searches at the same time ask once.
+        let mut decided = self.decided.lock().await;
+        let open: Vec<&&Arc<Server>> = wanted
+            .iter()
+            .filter(|server| !server.is_known() && !decided.contains_key(&server.definition().name))
+            .collect();
+        if let Some(first) = open.first() {
+            let approvals = &first.around().approvals;
+            let lines = open.iter().map(|server| format!("{}\n", server.start_line()));
+            let detail = format!(
+                "An agent looks for tools. Nothing is known about what these servers offer until they have run once:\n\n{}",
+                lines.collect::<String>()
+            );
+            let answer = match approvals.mode() {
+                _ if approvals.has_standing_yes() => PlainAnswer::Yes,
+                Mode::AutoWithoutSandbox => PlainAnswer::Yes,
+                Mode::Ask | Mode::AutoEdit | Mode::Auto | Mode::Plan | Mode::ReadOnly => {
+                    approvals.ask_plain(format!("start {}?", count(open.len(), "MCP server")), detail).await
+                }
+            };
+            if answer != PlainAnswer::Nobody {
+                decided
+                    .extend(open.iter().map(|server| (server.definition().name.clone(), answer == PlainAnswer::Yes)));
+            }
+        }
+        let may_start = |server: &&Arc<Server>| {
+            let name = &server.definition().name;
+            match decided.get(name) {
+                Some(true) => Ok(()),
+                _ if server.is_known() => Ok(()),
+                Some(false) => Err("the user does not want it to be started".to_owned()),
+                None => Err(format!(
+                    "it is not started without a yes, and nobody is there to say it; the user makes its tools known with: \
+                     steersman mcp doctor {name}"
+                )),
+            }
+        };
+        wanted.iter().map(may_start).collect()
     }
 
     /// Gives an agent these tools, besides those that it has.

@@ -4,6 +4,7 @@
 //! it there, to follow nowhere, to run nothing and to read no configuration. It runs in the sandbox, where only the
 //! new directory can be written. What came stays untrusted.
 
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -153,7 +154,7 @@ impl GitCloneTool {
     }
 
     async fn clone_into(&self, act: &CloneAct, context: &ToolContext) -> Result<String, ToolError> {
-        self.check_version(&act.into).await?;
+        self.check_version().await?;
         let target = self.client.target(&act.url)?;
         let addresses = self.client.pin(&target).await?;
         let shown = self.workspace.display(&act.into);
@@ -274,8 +275,8 @@ impl GitCloneTool {
     }
 
     /// Makes sure that git can be held to an address.
-    async fn check_version(&self, into: &Path) -> Result<(), ToolError> {
-        let found = self.version.get_or_try_init(|| self.ask_version(into)).await?;
+    async fn check_version(&self) -> Result<(), ToolError> {
+        let found = self.version.get_or_try_init(|| self.ask_version()).await?;
         if *found >= LEAST_GIT {
             return Ok(());
         }
@@ -285,10 +286,10 @@ impl GitCloneTool {
         )))
     }
 
-    async fn ask_version(&self, into: &Path) -> Result<(u32, u32), ToolError> {
+    async fn ask_version(&self) -> Result<(u32, u32), ToolError> {
         let job = Job {
             argv: ["git", "--version"].map(Into::into).to_vec(),
-            cwd: into.ancestors().find(|path| path.is_dir()).unwrap_or(into).to_owned(),
+            cwd: "/".into(),
             environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
             confinement: Confinement { readable: vec![self.workspace.root().to_owned()], ..Confinement::default() },
         };
@@ -429,10 +430,11 @@ fn job(target: &Target, addresses: &[SocketAddr], into: &Path) -> Job {
         ["clone", "--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--"]
             .map(str::to_owned),
     );
-    argv.extend([target.url().to_string(), ".".to_owned()]);
+    argv.push(target.url().to_string());
     Job {
-        argv: argv.into_iter().map(Into::into).collect(),
-        cwd: into.to_owned(),
+        argv: argv.into_iter().map(OsString::from).chain([into.into()]).collect(),
+        // Not where a repository around it could have settings for git.
+        cwd: "/".into(),
         environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
         confinement: Confinement {
             writable: vec![PathBuf::from(into)],

@@ -1,10 +1,11 @@
 //! Programs of the user, started by a key: an editor on the terminal, a program for the clipboard.
 //!
-//! They are not jobs: no model chooses them, they get the whole environment, and no sandbox confines them.
+//! They are not jobs: no model chooses them, and no sandbox confines them, so nothing of them lies where agents can write
+//! ([`OutsideCommand`]).
 
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,29 +15,25 @@ use tokio::process::Child;
 
 use crate::limits;
 use crate::sync::with_spawn_lock;
-use crate::workspace::processes;
+use crate::workspace::{OutsideCommand, processes};
 
 /// The interval at which a program that takes a text is checked.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Starts an editor on this terminal with a file, through a shell: its name may carry arguments. Killed when dropped.
+/// `writable` are the places where agents can write.
 ///
 /// # Errors
-/// When there is no shell.
+/// When there is no shell, or the editor lies where agents can write.
 ///
 /// # Panics
 /// Outside of a runtime.
-pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
+pub fn edit(editor: &str, file: &Path, writable: &[PathBuf]) -> io::Result<Child> {
     // A single command replaces the shell, so that a signal reaches the editor.
     let exec = if is_one_command(editor) { "exec " } else { "" };
-    let mut command = tokio::process::Command::new("/bin/sh");
-    command
-        .arg("-c")
-        .arg(format!("{exec}{editor} \"$@\""))
-        .arg(editor)
-        .arg(file)
-        .env(limits::JOB_MARK, mark())
-        .kill_on_drop(true);
+    let line = ["/bin/sh".into(), "-c".into(), format!("{exec}{editor} \"$@\"").into(), editor.into()];
+    let mut command = tokio::process::Command::from(OutsideCommand::of_user(&line, writable)?.command());
+    command.arg(file).env(limits::JOB_MARK, mark()).kill_on_drop(true);
     with_spawn_lock(|| command.spawn())
 }
 
@@ -75,10 +72,9 @@ fn is_one_command(line: &str) -> bool {
 ///
 /// # Errors
 /// When it does not start, does not end in time, or ends badly.
-pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io::Result<()> {
-    let mut command = Command::new(program);
+pub fn feed(program: &OutsideCommand, text: &str, patience: Duration) -> io::Result<()> {
+    let mut command = program.command();
     command
-        .args(args)
         .stdin(Stdio::piped())
         // Some stay in the background to serve the text, and would keep a pipe open.
         .stdout(Stdio::null())
@@ -111,9 +107,9 @@ pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io
 ///
 /// # Errors
 /// When it does not start, does not end in time, prints more, or ends badly.
-pub fn collect(program: &Path, args: &[&str], most: u64, patience: Duration) -> io::Result<Vec<u8>> {
-    let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+pub fn collect(program: &OutsideCommand, most: u64, patience: Duration) -> io::Result<Vec<u8>> {
+    let mut command = program.command();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = with_spawn_lock(|| command.spawn())?;
     let pipe = child.stdout.take();
     let (sender, printed) = mpsc::channel();

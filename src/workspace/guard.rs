@@ -27,6 +27,7 @@ use crate::limits;
 use crate::workspace::children::Children;
 use crate::workspace::job::{Ended, Failure};
 use crate::workspace::job_streams::{JobStreams, Streams};
+use crate::workspace::own_program;
 use crate::workspace::processes::{self, Machine, Process};
 
 /// The time between two checks during a kill.
@@ -175,6 +176,8 @@ fn limit_resources(memory: Option<u64>) {
 
 /// Starts the job in a process group of its own, and keeps nothing of its output open.
 fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>) -> io::Result<Pid> {
+    let inherited = own_program::inherit(argv)?;
+    let argv = inherited.as_ref().map_or(argv, |(line, _)| line);
     let Some((program, arguments)) = argv.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
     };
@@ -199,6 +202,7 @@ fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>
         .stderr(errors)
         .process_group(0)
         .spawn();
+    drop(inherited);
     if let Some(score) = &mut score {
         let _ = score.write_all(own_score.as_bytes());
     }

@@ -41,6 +41,16 @@ pub enum Network {
     On,
 }
 
+/// Where a program of the user runs: a hook, a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// In the sandbox, where there is one.
+    #[default]
+    Sandboxed,
+    /// Outside of it, and then never from where agents can write. The user's own choice.
+    Outside,
+}
+
 /// The end of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {

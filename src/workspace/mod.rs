@@ -18,7 +18,8 @@
 //! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
 //!   `headless/permission_command.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
-//! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
+//! - what runs outside of the sandbox, and from where never: `outside.rs`, `programs.rs`, `own_program.rs`; stories:
+//!   `outside.rs`, `sandbox/relied_on.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
 //! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
 //!   `git_settings.rs`; stories: `sandbox/protected.rs`
@@ -41,7 +42,9 @@ mod hidden;
 mod ignore_rules;
 mod job;
 mod job_streams;
+mod outside;
 mod own_command;
+mod own_program;
 mod processes;
 pub(crate) mod programs;
 mod project;
@@ -70,9 +73,11 @@ pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use git_operation::GitOperations;
 pub use hidden::run_hidden;
-pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
+pub use job::{Confinement, Ended, Failure, Job, Network, Placement, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
-pub use own_command::{OwnCommand, OwnCommandError};
+pub use outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
+pub use own_command::{OwnCommand, OwnCommandError, UserCommand};
+pub use own_program::OwnProgram;
 pub use project::{directories_up_to, is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use seen::SeenState;

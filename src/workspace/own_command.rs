@@ -1,8 +1,11 @@
 //! A program of the user that is run for what it prints: one that prints a key, one that decides about permissions.
 //!
-//! It is no job: no model chooses it, it gets the whole environment, and no sandbox confines it. Bounded in time and output;
-//! what it leaves behind in its process group ends with it, and so does all of it when the caller is dropped.
+//! It is no job: no model chooses it, and no sandbox confines it, so nothing of it lies where agents can write
+//! ([`OutsideCommand`]). Bounded in time and output; what it leaves behind in its process group ends with it, and so does all
+//! of it when the caller is dropped.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use std::{fmt, io};
@@ -13,12 +16,50 @@ use tokio::process::{ChildStdin, Command};
 use crate::limits;
 use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
+use crate::workspace::{OutsideCommand, OutsideError};
+
+/// A command line of the user, with the places where agents can write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserCommand {
+    words: Vec<String>,
+    writable: Vec<PathBuf>,
+}
+
+impl UserCommand {
+    /// Makes one of a program and its arguments.
+    pub fn new(words: Vec<String>) -> Self {
+        Self { words, writable: Vec::new() }
+    }
+
+    /// Sets the places where agents can write, and looks whether anything of the command lies there. A program that is nowhere
+    /// is reported when it is to be run.
+    ///
+    /// # Errors
+    /// The word that leads there.
+    pub fn keep_from(&mut self, writable: &[PathBuf]) -> Result<(), String> {
+        writable.clone_into(&mut self.writable);
+        match self.outside() {
+            Err(OutsideError::Refused(word)) => Err(word),
+            Ok(_) | Err(OutsideError::NotInstalled(_)) => Ok(()),
+        }
+    }
+
+    /// Returns the program and its arguments.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    fn outside(&self) -> Result<OutsideCommand, OutsideError> {
+        let words: Vec<OsString> = self.words.iter().map(OsString::from).collect();
+        OutsideCommand::of_user(&words, &self.writable)
+    }
+}
 
 /// A program with its arguments and what it gets on standard input.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnCommand<'a> {
     /// The program and its arguments.
-    pub words: &'a [String],
+    pub command: &'a UserCommand,
     /// Its standard input; without any it has none.
     pub input: &'a str,
     /// How much of its output is read, bytes.
@@ -64,11 +105,9 @@ impl OwnCommand<'_> {
     /// # Panics
     /// Outside of a runtime.
     pub async fn run(self) -> Result<String, OwnCommandError> {
-        let no_program = || OwnCommandError::NotStarted(io::ErrorKind::NotFound.into());
-        let (program, arguments) = self.words.split_first().ok_or_else(no_program)?;
-        let mut command = Command::new(program);
+        let outside = self.command.outside().map_err(|error| OwnCommandError::NotStarted(error.into()))?;
+        let mut command = Command::from(outside.command());
         command
-            .args(arguments)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

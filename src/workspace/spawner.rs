@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -23,8 +23,10 @@ use crate::limits;
 use crate::sync::with_spawn_lock;
 use crate::text::hex;
 use crate::workspace::environment::ChildEnvironment;
-use crate::workspace::job::{Ended, Failure, Job};
+use crate::workspace::job::{Confinement, Ended, Failure, Job, Network, Placement};
 use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
+use crate::workspace::outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
+use crate::workspace::own_program::OwnProgram;
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::{processes, programs};
 
@@ -37,17 +39,19 @@ const PIPE_BYTES: usize = 1024 * 1024;
 /// The starter of jobs.
 #[derive(Clone)]
 pub struct Spawner {
-    program: PathBuf,
+    program: OwnProgram,
     sandbox: Sandbox,
     environment: ChildEnvironment,
     /// The directories in which jobs write.
     writable: Vec<PathBuf>,
+    /// What programs of the user reach in the sandbox, besides the directory that agents work in.
+    reach: Confinement,
 }
 
 impl Spawner {
     /// Makes a spawner. `program` is the executable of this program, for its hidden sub-commands.
-    pub fn new(program: PathBuf, sandbox: Sandbox, environment: ChildEnvironment) -> Self {
-        Self { program, sandbox, environment, writable: Vec::new() }
+    pub fn new(program: impl Into<OwnProgram>, sandbox: Sandbox, environment: ChildEnvironment) -> Self {
+        Self { program: program.into(), sandbox, environment, writable: Vec::new(), reach: Confinement::default() }
     }
 
     /// Sets where jobs write: nothing that [`Self::start_own`] starts is taken from there.
@@ -55,6 +59,21 @@ impl Spawner {
     pub fn with_writable(mut self, writable: Vec<PathBuf>) -> Self {
         self.writable = writable;
         self
+    }
+
+    /// Sets what programs of the user (hooks, servers) reach in the sandbox besides the directory that agents work in: what
+    /// commands reach.
+    #[must_use]
+    pub fn with_reach(mut self, reach: Confinement) -> Self {
+        self.reach = reach;
+        self
+    }
+
+    /// Returns what a program of the user reaches in the sandbox, where agents work in `workspace`.
+    pub fn reach(&self, workspace: &Path) -> Confinement {
+        let mut reach = self.reach.clone();
+        reach.writable.push(workspace.to_owned());
+        reach
     }
 
     /// Starts a job whose program is one that this program relies on: never one that another job could have made.
@@ -66,14 +85,13 @@ impl Spawner {
     /// # Panics
     /// Outside of a runtime.
     pub fn start_own(&self, job: &Job, memory: Option<u64>) -> io::Result<Running> {
-        let mut variables = self.environment.variables().iter();
-        let path = variables.find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str()).unwrap_or_default();
+        let path = variable(self.environment.variables(), "PATH");
         let mut job = job.clone();
         if let Some(program) = job.argv.first_mut() {
-            let found = programs::find(&*program, path, &self.writable);
-            *program = found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it is not installed"))?.into();
+            let found = programs::find(&*program, &path, &self.writable);
+            *program = found.ok_or_else(|| OutsideError::missing(program))?.into();
         }
-        job.environment.push(("PATH".into(), programs::search_path(path, &self.writable)));
+        job.environment.push(("PATH".into(), programs::search_path(&path, &self.writable)));
         self.start_within(&job, memory)
     }
 
@@ -109,22 +127,48 @@ impl Spawner {
     /// Outside of a runtime.
     pub fn start_within(&self, job: &Job, memory: Option<u64>) -> io::Result<Running> {
         check_directory(job)?;
-        self.start_guard(job, &self.sandbox.wrap(job)?, memory, None)
+        self.start_guard(self.confined(job)?, memory, None)
     }
 
-    /// Starts a job that is talked to: it has an input of its own, and its error output comes apart. Nothing confines it,
-    /// so it is for programs that the user has named.
+    /// Starts a program of the user that is talked to: it has an input of its own, and its error output comes apart. It runs
+    /// in the sandbox, unless `placement` says otherwise or there is none; then nothing of it lies where agents can write
+    /// ([`OutsideCommand`]), also nothing of one that has a network which commands have not. `workspace` is the directory
+    /// that agents work in; it is in the variable [`WORKSPACE_VARIABLE`].
     ///
     /// # Errors
-    /// As [`Spawner::start`].
+    /// As [`Spawner::start`], and when something of it lies where agents can write.
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub fn start_talking(&self, job: &Job) -> io::Result<TalkingJob> {
+    pub fn start_talking(&self, job: &Job, placement: Placement, workspace: &Path) -> io::Result<TalkingJob> {
         check_directory(job)?;
+        let is_confined = placement == Placement::Sandboxed && self.sandbox.name().is_some();
+        let is_open = (job.confinement.network, self.reach.network) == (Network::On, Network::Off);
+        let mut writable = self.reach(workspace).writable;
+        writable.extend(self.writable.iter().cloned());
+        writable.extend(self.sandbox.temporary().map(Path::to_owned));
+        // A spawner that is told of no place knows none.
+        if self.writable.is_empty() {
+            writable.clear();
+        }
+        let mut job = Job { environment: self.variables(job), ..job.clone() };
+        if is_confined && !is_open {
+            let path = variable(&job.environment, "PATH");
+            job.environment.push(("PATH".into(), programs::search_path(&path, &writable)));
+        } else {
+            let outside = OutsideCommand::new(&job.argv, &job.cwd, job.environment, &writable)?;
+            job = Job {
+                argv: outside.argv().to_vec(),
+                cwd: outside.directory().to_owned(),
+                environment: outside.variables().to_vec(),
+                confinement: job.confinement,
+            };
+        }
+        job.environment.push((WORKSPACE_VARIABLE.into(), workspace.into()));
+        let argv = if is_confined { self.sandbox.wrap(&job)? } else { job.argv.clone() };
         let (input, errors, streams) = JobStreams::pair()?;
-        let running = self.start_guard(job, &job.argv, None, Some(streams))?;
-        Ok(TalkingJob { input, running, errors })
+        let guarded = Guarded { argv, cwd: job.cwd, variables: job.environment };
+        Ok(TalkingJob { input, running: self.start_guard(guarded, None, Some(streams))?, errors })
     }
 
     /// Starts a job that has an input of its own, confined as one of [`Spawner::start`]; standard output and error are one.
@@ -137,11 +181,11 @@ impl Spawner {
     pub fn start_with_input(&self, job: &Job) -> io::Result<(Running, JobInput)> {
         check_directory(job)?;
         let (input, streams) = JobStreams::input()?;
-        Ok((self.start_guard(job, &self.sandbox.wrap(job)?, None, Some(streams))?, input))
+        Ok((self.start_guard(self.confined(job)?, None, Some(streams))?, input))
     }
 
-    /// Starts a command of the user's own, which nothing confines. Its standard input is empty; standard output and error
-    /// are one. Nothing that a model says may come here.
+    /// Starts a command that the user has typed for the workspace, or has approved whole, which nothing confines: it runs
+    /// there, as in a terminal of the user's. Its standard input is empty; standard output and error are one. Nothing else that a model says may come here.
     ///
     /// # Errors
     /// As [`Spawner::start`].
@@ -150,16 +194,20 @@ impl Spawner {
     /// Outside of a runtime.
     pub fn start_unconfined(&self, job: &Job) -> io::Result<Running> {
         check_directory(job)?;
-        self.start_guard(job, &job.argv, None, None)
+        let (argv, cwd) = (job.argv.clone(), job.cwd.clone());
+        self.start_guard(Guarded { argv, cwd, variables: self.variables(job) }, None, None)
     }
 
-    fn start_guard(
-        &self,
-        job: &Job,
-        argv: &[OsString],
-        memory: Option<u64>,
-        streams: Option<JobStreams>,
-    ) -> io::Result<Running> {
+    /// Returns all variables of a job; a later one of the same name counts.
+    fn variables(&self, job: &Job) -> Vec<(OsString, OsString)> {
+        self.environment.variables().iter().chain(&job.environment).cloned().collect()
+    }
+
+    fn confined(&self, job: &Job) -> io::Result<Guarded> {
+        Ok(Guarded { argv: self.sandbox.wrap(job)?, cwd: job.cwd.clone(), variables: self.variables(job) })
+    }
+
+    fn start_guard(&self, guarded: Guarded, memory: Option<u64>, streams: Option<JobStreams>) -> io::Result<Running> {
         let mark = mark()?;
         let (control, theirs) = UnixStream::pair()?;
         let which = match &streams {
@@ -171,18 +219,17 @@ impl Spawner {
             // They wait in the socket until the guard takes them.
             streams.send(&control)?;
         }
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(self.program.command());
         command
             .arg0("steersman")
             .arg(GUARD)
             .arg(memory.unwrap_or(0).to_string())
             .arg(which.argument())
-            .args(argv)
+            .args(guarded.argv)
             .env_clear()
-            .envs(self.environment.variables().iter().cloned())
-            .envs(job.environment.iter().cloned())
+            .envs(guarded.variables)
             .env(limits::JOB_MARK, &mark)
-            .current_dir(&job.cwd)
+            .current_dir(guarded.cwd)
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -201,6 +248,18 @@ impl Spawner {
         });
         Ok(Running { output, kill: Some(kill), ended, given_up: None, read_since_end: 0 })
     }
+}
+
+/// What a guard is started with.
+struct Guarded {
+    argv: Vec<OsString>,
+    cwd: PathBuf,
+    /// All variables.
+    variables: Vec<(OsString, OsString)>,
+}
+
+fn variable(variables: &[(OsString, OsString)], wanted: &str) -> OsString {
+    variables.iter().rfind(|(name, _)| name == wanted).map(|(_, value)| value.clone()).unwrap_or_default()
 }
 
 fn check_directory(job: &Job) -> io::Result<()> {

@@ -23,11 +23,20 @@ fn a_server_is_found_called_after_a_question_shown_in_the_list_and_gone_with_the
     let config = home.path().join(".config/steersman");
     fs::create_dir_all(&config).unwrap();
     let args = ["-u", script.to_str().unwrap(), "--log", &log];
-    fs::write(config.join("config.toml"), format!("[mcp.one]\ncommand = \"python3\"\nargs = {args:?}\n")).unwrap();
+    fs::write(
+        config.join("config.toml"),
+        format!("[mcp.one]\ncommand = \"python3\"\nargs = {args:?}\nsandbox = false\n"),
+    )
+    .unwrap();
     server.reply_calls(&[("c1", "tool_search", r#"{"query": "echo"}"#)]);
     server.reply_calls(&[("c2", "mcp__one__echo", r#"{"text": "a parrot"}"#)]);
     server.reply_text("the answer");
     let mut terminal = Start::against(&server).home(home).cwd(dir.path()).arg("hello").run();
+    terminal.wait_for("start 1 MCP server?");
+    terminal.wait_for("● ready");
+    assert!(terminal.screen().contains("one starts, outside of the sandbox: python3 -u "), "{}", terminal.screen());
+    assert!(!std::path::Path::new(&log).exists(), "it waits for the answer");
+    terminal.send("\x1by");
     terminal.wait_for("Call this tool of a server?");
     terminal.wait_for("● ready");
     assert!(terminal.screen().contains("\"text\": \"a parrot\""), "{}", terminal.screen());

@@ -67,7 +67,7 @@ impl Bench {
         };
         let variables = [("PATH".into(), PATH.into()), ("HOME".into(), home.into_os_string())];
         let environment = ChildEnvironment::new(variables, &[] as &[&str], &[]);
-        let spawner = Arc::new(Spawner::new(program.into(), sandbox, environment));
+        let spawner = Arc::new(Spawner::new(program, sandbox, environment));
         let workspace = Arc::new(Workspace::new(&work).unwrap());
         let tool = GitCloneTool::new(Arc::clone(&workspace), spawner, Client::new(settings).unwrap());
         Some(Self { dir, tool, workspace })

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use steersman::cli::keys;
 use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, SERVICES, Server, parse};
+use steersman::workspace::UserCommand;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr};
@@ -128,7 +129,7 @@ async fn a_file_holds_one_key_and_is_for_the_user_alone() {
 }
 
 fn command(words: &[&str]) -> KeyPlace {
-    KeyPlace::Command(words.iter().map(|word| (*word).to_owned()).collect())
+    KeyPlace::Command(UserCommand::new(words.iter().map(|word| (*word).to_owned()).collect()))
 }
 
 #[tokio::test]

@@ -283,3 +283,28 @@ fn the_reader_of_these_rules_sees_what_it_must() {
         ]
     );
 }
+
+/// What starts a process: everything that starts one outside of the sandbox takes an `OutsideCommand`, which is checked.
+#[test]
+fn nothing_starts_a_process_outside_of_the_sandbox_unchecked() {
+    // The check itself; the guard, which starts what it was given; the sandbox, which starts what it confines; the starter
+    // of the guard.
+    let makers = ["outside.rs", "guard.rs", "spawner.rs", "sandbox/inner.rs", "sandbox/namespaces.rs"];
+    let makers = makers.map(|file| format!("src/workspace/{file}"));
+    let mut checked = 0;
+    for source in sources() {
+        let is_whole = |at: usize| !source.code[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let makes = source.code.match_indices("Command::new(").filter(|(at, _)| is_whole(*at)).count();
+        assert!(makes <= usize::from(makers.contains(&source.path)), "{}: {makes} commands", source.path);
+        for (at, _) in source.code.match_indices("Command::from(") {
+            let rest = &source.code[at..source.code[at..].find('\n').map_or(source.code.len(), |end| at + end)];
+            assert!(rest.contains("utside") && rest.contains(".command()"), "{}: {rest}", source.path);
+            checked += 1;
+        }
+        let unconfined = source.code.matches("start_unconfined(").count();
+        let may = ["src/workspace/spawner.rs", "src/host/shell.rs", "src/tool/bash.rs"].contains(&source.path.as_str());
+        assert!(unconfined == usize::from(may), "{}: only what the user types or approves whole", source.path);
+        assert!(!source.code.contains("posix_spawn"), "{}", source.path);
+    }
+    assert!(checked >= 3, "the sources are not where this test looks");
+}

@@ -110,6 +110,7 @@ mod next_turn;
 mod notes;
 mod odd_files;
 mod output_bombs;
+mod outside;
 mod own_files;
 mod paint;
 mod params;

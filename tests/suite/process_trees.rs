@@ -226,7 +226,7 @@ async fn nothing_survives_a_cancel() {
 async fn nothing_survives_a_cancel_in_a_sandbox() {
     for kind in [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock] {
         let around = Surroundings {
-            program: PathBuf::from(env!("CARGO_BIN_EXE_steersman")),
+            program: env!("CARGO_BIN_EXE_steersman").into(),
             home: None,
             path: std::env::var_os("PATH").unwrap(),
             writable: Vec::new(),

@@ -4,7 +4,7 @@
 
 mod denied;
 mod ends;
-mod grounds;
+pub mod grounds;
 mod jobs;
 mod links;
 mod names;
@@ -30,7 +30,7 @@ use steersman::workspace::{Network, Sandbox};
 use crate::support::processes::{alive, unique};
 use crate::support::skip::{Need, skip};
 
-const KINDS: [SandboxChoice; 3] = [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock];
+pub const KINDS: [SandboxChoice; 3] = [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock];
 
 const PROBES: &str = include_str!("../fixtures/sandbox_probes.py");
 
@@ -351,7 +351,7 @@ fn without<T: Send + 'static>(calls: &[libc::c_long], work: impl FnOnce() -> T +
 
 fn detect(wanted: SandboxChoice, path: &str) -> Result<Sandbox, String> {
     let around = Surroundings {
-        program: program(),
+        program: program().into(),
         home: None,
         path: path.into(),
         writable: Vec::new(),

@@ -1,13 +1,18 @@
 //! The mode at the desk: the user may switch it at any time, also while the setup is still made.
 
 use super::Approvals;
-use crate::approval::{Mode, ModeRefused, Sandboxed};
+use crate::approval::{Answerer, Mode, ModeRefused, Sandboxed};
 use crate::sync::lock;
 
 impl Approvals {
     /// Returns the mode.
     pub fn mode(&self) -> Mode {
         lock(&self.inner).mode
+    }
+
+    /// Returns whether the user has said yes beforehand to what is asked about (`--yes`).
+    pub fn has_standing_yes(&self) -> bool {
+        matches!(lock(&self.inner).policy.answerer, Answerer::Yes | Answerer::YesOrUser)
     }
 
     /// Returns the mode that a key switches to.

@@ -10,13 +10,11 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::steering::ExecRun;
-use crate::cli::load::program_of_user;
 use crate::config::CommandWords;
 use crate::limits;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
 use crate::session::stream::{InputAnswer, PermissionAnswer, PermissionQuestion};
-use crate::text::visible_line;
-use crate::workspace::OwnCommand;
+use crate::workspace::{OwnCommand, UserCommand};
 
 /// Who answered, in the events.
 const NAME: &str = "permission command";
@@ -32,7 +30,7 @@ struct Deciding {
 
 /// The program that decides.
 pub(super) struct PermissionCommand {
-    words: Vec<String>,
+    command: UserCommand,
     session: Option<String>,
     asked: HashSet<ApprovalId>,
     /// The question that it is asked now.
@@ -47,11 +45,10 @@ impl PermissionCommand {
     /// One sentence for the user.
     pub fn read(line: &str, writable: &[PathBuf], session: Option<String>) -> Result<Self, String> {
         let words = CommandWords::Line(line.to_owned()).words().ok_or("--permission-command names no program")?;
-        let words = program_of_user(words, writable).map_err(|word| {
-            let word = visible_line(&word).into_owned();
-            format!("--permission-command names {word}, which commands of the agent can change")
-        })?;
-        Ok(Self { words, session, asked: HashSet::new(), running: None })
+        let mut command = UserCommand::new(words);
+        let refused = |word| format!("--permission-command names {word}, which commands of the agent can change");
+        command.keep_from(writable).map_err(refused)?;
+        Ok(Self { command, session, asked: HashSet::new(), running: None })
     }
 
     /// Asks about the oldest open question that it was not asked about; one that is gone is dropped.
@@ -64,11 +61,11 @@ impl PermissionCommand {
         }
         let next = open.iter().find(|request| !self.asked.contains(&request.id));
         if let Some(request) = next.cloned() {
-            let (id, words) = (request.id, self.words.clone());
+            let (id, command) = (request.id, self.command.clone());
             let question = PermissionQuestion::of(&request, self.session.clone());
             self.asked.insert(id);
             let deciding = async move {
-                let decided = decide(&words, &question, limits::PERMISSION_COMMAND_TIME).await;
+                let decided = decide(&command, &question, limits::PERMISSION_COMMAND_TIME).await;
                 (request, decided)
             };
             self.running = Some(Deciding { id, answer: Box::pin(deciding) });
@@ -134,9 +131,13 @@ fn taken(request: &ApprovalRequest, answer: PermissionAnswer) -> Result<Answer, 
 }
 
 /// Asks the program one question.
-async fn decide(words: &[String], question: &PermissionQuestion, time: Duration) -> Result<PermissionAnswer, String> {
+async fn decide(
+    command: &UserCommand,
+    question: &PermissionQuestion,
+    time: Duration,
+) -> Result<PermissionAnswer, String> {
     let input = serde_json::to_string(question).map_err(|error| error.to_string())? + "\n";
-    let command = OwnCommand { words, input: &input, most: limits::PERMISSION_ANSWER_BYTES, time };
+    let command = OwnCommand { command, input: &input, most: limits::PERMISSION_ANSWER_BYTES, time };
     let output = command.run().await.map_err(|error| format!("the permission command {error}"))?;
     serde_json::from_str(&output).map_err(|error| format!("the permission command did not print an answer: {error}"))
 }
@@ -154,8 +155,8 @@ mod tests {
     }
 
     async fn run(script: &str, time: Duration) -> Result<PermissionAnswer, String> {
-        let words: Vec<String> = ["/bin/sh", "-c", script].map(str::to_owned).into();
-        decide(&words, &PermissionQuestion::of(&request(), None), time).await
+        let command = UserCommand::new(["/bin/sh", "-c", script].map(str::to_owned).into());
+        decide(&command, &PermissionQuestion::of(&request(), None), time).await
     }
 
     #[tokio::test]

@@ -140,7 +140,7 @@ pub async fn trusted_of_user(
             let at = places_of(search.places, search.cwd);
             let mut text = QuestionText::default();
             text.part(
-                "They were written for another program. With your yes they run here too, outside of the sandbox:",
+                "They were written for another program. With your yes they run here too, in the sandbox unless it says otherwise:",
             );
             for (hook, _) in &unknown {
                 describe(&mut text, hook, &at);
@@ -175,17 +175,7 @@ pub async fn trusted_of_user(
 
 /// Describes exactly what a hook runs, with the text of each script.
 pub fn describe(text: &mut QuestionText, hook: &Hook, at: &HookPlaces) {
-    let matcher = hook.matcher.text();
-    let matcher = if matcher.is_empty() { String::new() } else { format!(" {matcher}") };
-    text.part(&format!("{}: {}{matcher}{}", hook.file, hook.event, hook.waiting.words()));
-    text.quote(&hook.whole_command());
-    for script in scripts(hook, at).unwrap_or_default() {
-        text.quote(&format!("# {}", script.path.display()));
-        match String::from_utf8(script.content) {
-            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => text.quote(&content),
-            Ok(_) | Err(_) => text.quote("# (a program, or too long to be shown)"),
-        }
-    }
+    hook.describe(text, &scripts(hook, at).unwrap_or_default());
 }
 
 /// Returns the files of the user with hooks, and whether they are this program's own.

@@ -1,16 +1,22 @@
 //! The MCP servers of a start: those of the user's configuration, and those of a trusted project behind them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::load::Start;
 use crate::config::{Environment, ServerSection};
 use crate::host::ServerSetup;
-use crate::mcp::definition::ServerDefinition;
+use crate::mcp::definition::{Reached, ServerDefinition};
 use crate::mcp::store::Store;
 use crate::text::visible_line;
 
 /// Bytes below which the value of a variable is too short to be a secret that could be hidden anywhere.
 const SHORT: usize = 8;
+
+/// The source of a server that a project brings.
+const PROJECT: &str = "project";
+
+/// Files at the top of a package, or of an environment of Python.
+const PACKAGES: [&str; 4] = ["package.json", "pyproject.toml", "pyvenv.cfg", ".git"];
 
 /// Makes the setup of servers; sentences about those that cannot be used go to `notes`.
 pub fn setup(start: &Start, notes: &mut Vec<String>) -> ServerSetup {
@@ -32,17 +38,43 @@ pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefiniti
             notes.push(format!("the MCP server {name} of the project is not used: one of yours has its name"));
             return None;
         }
-        Some((name, server, "project", project))
+        Some((name, server, PROJECT, project))
     });
     let all: Vec<(&String, &ServerSection, &str, &Path)> = own.chain(of_project).collect();
     let mut definitions = Vec::new();
     for (name, server, source, beside) in all.into_iter().filter(|(_, server, ..)| server.is_enabled()) {
         match server.definition(name, source, &environment, beside) {
-            Ok(definition) => definitions.push(definition),
+            Ok(definition) => definitions.push(placed(definition, start)),
             Err(why) => notes.push(format!("the MCP server {} is not used: {why}", visible_line(name))),
         }
     }
     definitions
+}
+
+/// Adds what a process needs in the sandbox beside what its section names: a directory for what it loads from elsewhere, and
+/// of a server of the user's the programs and directories that its command line names.
+fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
+    let Reached::Process(process) = &mut definition.reached else { return definition };
+    process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(&definition.name));
+    if definition.source == PROJECT {
+        process.pinned = start.project_scripts.get(&definition.name).cloned().unwrap_or_default();
+    } else {
+        let words = std::iter::once(&process.command).chain(&process.args).map(Path::new);
+        let named = words.filter(|word| word.is_absolute() && word.exists());
+        process.readable.extend(named.map(|path| directory_of(path, start.places.home.as_deref())));
+    }
+    definition
+}
+
+/// Returns what a program sees of the place that its command line names: of a file the package that it belongs to.
+fn directory_of(path: &Path, home: Option<&Path>) -> PathBuf {
+    let is_broad = |at: &Path| at.parent().is_none() || home.is_some_and(|home| home.starts_with(at));
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let above = path.ancestors().skip(1).take(5).take_while(|at| !is_broad(at));
+    let mut packages = above.filter(|at| PACKAGES.iter().any(|name| at.join(name).exists()));
+    packages.next().unwrap_or(path).to_owned()
 }
 
 /// Returns the secrets of a server that must not enter a record: one so short would hide half of every text.

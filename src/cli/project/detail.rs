@@ -21,6 +21,10 @@ impl ProjectOffer {
         }
         for (name, server) in &self.servers {
             describe_server(&mut text, name, server);
+            for script in self.scripts.get(name).into_iter().flatten() {
+                text.field("its script", &self.relative(&script.path));
+                text.quote(script.shown());
+            }
         }
         let bundled = Persona::bundled().unwrap_or_default();
         for ProjectPersona { file, persona, text: _ } in &self.personas {
@@ -75,6 +79,11 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
         env,
         pass_env: _,
         cwd,
+        network,
+        // A server of a project has none of these.
+        sandbox: _,
+        readable: _,
+        writable: _,
         url,
         headers,
         bearer_token_env,
@@ -97,7 +106,8 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
         text.sentence("it is switched off");
     }
     if let Some(command) = command {
-        text.sentence("it is started, outside of the sandbox, as:");
+        let network = if *network == Some(true) { ", with a network" } else { "" };
+        text.sentence(&format!("it is started, in the sandbox{network}, as:"));
         let words = std::iter::once(command).chain(args.iter().flatten()).map(|word| format!("{word:?}"));
         text.quote(&words.collect::<Vec<_>>().join(" "));
     }

@@ -8,6 +8,7 @@ use super::ProjectOffer;
 use crate::cli::hooks::{describe, read_file};
 use crate::hooks::{HookPlaces, HookTrust, TrustedHook, content_hash};
 use crate::text::QuestionText;
+use crate::workspace::Placement;
 
 /// The files of a project with hooks.
 const FILES: [&str; 5] = [
@@ -30,6 +31,11 @@ impl ProjectOffer {
             let Some(text) = self.text_of(&path) else { continue };
             let mut file = read_file(name, Path::new(name), &text);
             for hook in std::mem::take(&mut file.hooks) {
+                if hook.placement == Placement::Outside {
+                    let why = "it wants to run outside of the sandbox, which only a file of your own may say";
+                    file.faults.push(format!("{} ({why})", hook.event));
+                    continue;
+                }
                 match content_hash(&hook, &at) {
                     Ok(hash) => {
                         self.hashed(format!("hook {name}"), hash.clone().into_bytes());
@@ -46,7 +52,7 @@ impl ProjectOffer {
     pub(super) fn describe_hooks(&self, text: &mut QuestionText) {
         let at = self.hook_places();
         if !self.hooks.is_empty() {
-            text.part("Hooks, which run outside of the sandbox:");
+            text.part("Hooks, which run in the sandbox:");
         }
         for trusted in &self.hooks {
             describe(text, &trusted.hook, &at);

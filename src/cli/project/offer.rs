@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::project::shown;
 use crate::cli::project::texts::ProjectTexts;
 use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
-use crate::hooks::TrustedHook;
+use crate::hooks::{Script, TrustedHook, script};
 use crate::limits;
 use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
@@ -43,6 +43,8 @@ pub struct ProjectOffer {
     /// The system prompt that the configuration names.
     pub system_prompt: Option<String>,
     pub servers: BTreeMap<String, ServerSection>,
+    /// The scripts of the project that each server names, as they were read.
+    pub scripts: BTreeMap<String, Vec<Script>>,
     pub personas: Vec<ProjectPersona>,
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
@@ -73,6 +75,7 @@ impl ProjectOffer {
         if is_directory(&root.join(DIRECTORY)) {
             offer.read_config(&root.join(DIRECTORY));
         }
+        offer.check_servers();
         offer.read_personas(&root);
         // Of two with the same name the last counts.
         for directory in below.iter().rev() {
@@ -165,6 +168,34 @@ impl ProjectOffer {
             }
         }
         self.layer = Some(layer);
+    }
+
+    /// Leaves out servers that want what only the user's own configuration gives, and reads the scripts of the others.
+    fn check_servers(&mut self) {
+        let mut faults = Vec::new();
+        self.servers.retain(|name, server| {
+            let key = server.own_key();
+            let why = |key| format!("the server {name} is left out: {key} is for your own configuration only");
+            faults.extend(key.map(why));
+            key.is_none()
+        });
+        for fault in faults {
+            self.fault(&self.root.join(DIRECTORY).join("config.toml"), &fault);
+        }
+        for (name, server) in self.servers.clone() {
+            match server_scripts(&server, &self.root) {
+                Ok(scripts) => {
+                    for script in &scripts {
+                        self.hashed(format!("script {}", self.relative(&script.path)), script.content.clone());
+                    }
+                    self.scripts.insert(name, scripts);
+                }
+                Err(why) => {
+                    self.servers.remove(&name);
+                    self.fault(&self.root.join(SERVERS), &format!("the server {name} is left out: {why}"));
+                }
+            }
+        }
     }
 
     fn read_servers(&mut self) {
@@ -289,6 +320,25 @@ impl ProjectOffer {
 /// Tells whether this is a directory, and no link to one.
 fn is_directory(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Reads the scripts of the project that the command line of a server names.
+///
+/// # Errors
+/// Why one of them cannot be compared.
+fn server_scripts(server: &ServerSection, root: &Path) -> Result<Vec<Script>, String> {
+    let directory = server.cwd.as_ref().map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+    let mut found: Vec<Script> = Vec::new();
+    for word in server.command.iter().chain(server.args.iter().flatten()) {
+        for part in word.split(|c: char| c.is_whitespace() || "=;&|()\"'".contains(c)).filter(|part| !part.is_empty()) {
+            let path = directory.join(part);
+            let is_new = found.iter().all(|script| script.path != path);
+            if is_new && path.starts_with(root) && found.len() < limits::HOOK_SCRIPTS {
+                found.extend(script(&path)?);
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn count(number: usize, what: &str) -> Option<String> {

@@ -166,6 +166,7 @@ fn of_json(server: &Value) -> Result<ServerSection, String> {
         args: texts(server, "args")?,
         env: table(server, "env")?,
         cwd: text(server, "cwd")?.map(PathBuf::from),
+        network: server.get("network").and_then(Value::as_bool),
         url: text(server, "url")?,
         headers: table(server, "headers")?,
         client_id: text(login, "clientId")?,
@@ -230,6 +231,10 @@ pub fn to_toml(servers: &BTreeMap<String, ServerSection>) -> String {
             env,
             pass_env,
             cwd,
+            sandbox,
+            network,
+            readable,
+            writable,
             url,
             headers,
             bearer_token_env,
@@ -254,6 +259,10 @@ pub fn to_toml(servers: &BTreeMap<String, ServerSection>) -> String {
             }
         };
         let list = |list: &Option<Vec<String>>| list.clone().map(toml::Value::from);
+        let directories = |list: &Option<Vec<PathBuf>>| {
+            let list = list.as_ref()?.iter().map(|path| path.to_string_lossy().into_owned());
+            Some(toml::Value::from(list.collect::<Vec<_>>()))
+        };
         let map = |map: &Option<BTreeMap<String, String>>| {
             let map = map.clone()?.into_iter().map(|(key, value)| (key, toml::Value::from(value)));
             Some(toml::Value::Table(map.collect()))
@@ -265,6 +274,10 @@ pub fn to_toml(servers: &BTreeMap<String, ServerSection>) -> String {
         put("args", list(args));
         put("pass_env", list(pass_env));
         put("cwd", cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned().into()));
+        put("sandbox", flag(sandbox));
+        put("network", flag(network));
+        put("readable", directories(readable));
+        put("writable", directories(writable));
         put("url", word(url));
         put("bearer_token_env", word(bearer_token_env));
         put("client_id", word(client_id));

@@ -20,7 +20,7 @@ use crate::mcp::definition::{
 use crate::mcp::names::server_name_fault;
 use crate::text::visible_line;
 use crate::tool::Traits;
-use crate::workspace::is_secret;
+use crate::workspace::{Network, Placement, is_secret};
 
 /// What a list of texts allows.
 const TEXTS: &str = "a list of texts in quotes";
@@ -28,6 +28,8 @@ const TEXTS: &str = "a list of texts in quotes";
 const TABLE: &str = "a table of texts, such as { NAME = \"value\" }";
 /// What a list of tools allows.
 const TOOLS: &str = "a list of tools in quotes, such as [\"get_*\"]";
+/// What a list of directories allows.
+const DIRECTORIES: &str = "a list of directories in quotes";
 /// What a time allows.
 const SECONDS: &str = "a whole number of seconds, 1 or more";
 
@@ -44,6 +46,14 @@ settings! {
         pass_env: Vec<String>, "a list of names in quotes";
         /// The directory that it works in.
         cwd: PathBuf, FILE;
+        /// False: it runs outside of the sandbox.
+        sandbox: bool, FLAG;
+        /// True: it has a network in the sandbox, also where commands have none.
+        network: bool, FLAG;
+        /// Directories that it may read in the sandbox.
+        readable: Vec<PathBuf>, DIRECTORIES;
+        /// Directories that it may change in the sandbox.
+        writable: Vec<PathBuf>, DIRECTORIES;
         /// The address of a server that runs already.
         url: String, ADDRESS;
         /// Headers of every request to it.
@@ -105,6 +115,21 @@ impl ServerSection {
                 (Some(true), _) | (None, None) => "its calls may send something out of this machine",
             },
         ]
+    }
+
+    /// Returns the directories of it that a file names.
+    pub fn directories_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.cwd.iter_mut().chain(self.readable.iter_mut().flatten()).chain(self.writable.iter_mut().flatten())
+    }
+
+    /// Returns the first key of it that only the user's own configuration may have.
+    pub fn own_key(&self) -> Option<&'static str> {
+        let keys = [
+            ("sandbox", self.sandbox == Some(false)),
+            ("readable", self.readable.is_some()),
+            ("writable", self.writable.is_some()),
+        ];
+        keys.into_iter().find(|(_, is_set)| *is_set).map(|(key, _)| key)
     }
 
     /// Returns the names of the variables of the environment that it gets, or that stand in it.
@@ -169,6 +194,14 @@ impl ServerSection {
                     args: self.args.iter().flatten().map(filled).collect::<Result<_, _>>()?,
                     environment,
                     cwd: self.cwd.as_ref().map(|cwd| beside.join(cwd)),
+                    placement: match self.sandbox {
+                        Some(false) => Placement::Outside,
+                        Some(true) | None => Placement::Sandboxed,
+                    },
+                    network: if self.network == Some(true) { Network::On } else { Network::Off },
+                    readable: self.readable.clone().unwrap_or_default(),
+                    writable: self.writable.clone().unwrap_or_default(),
+                    ..ProcessDefinition::default()
                 })
             }
             (None, Some(url)) => {

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::mcp::message::{Incoming, RpcError};
 
 pub use http::HttpTransport;
-pub use stdio::{ErrorOutput, StdioTransport};
+pub use stdio::{ErrorOutput, ServerJob, StdioTransport};
 
 /// A way to a server.
 pub trait Transport: fmt::Debug + Send + Sync {

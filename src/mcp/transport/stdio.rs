@@ -4,6 +4,7 @@
 //! queue, what it reads is bounded by a cap on a line, and of its log only the end is kept.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -17,7 +18,9 @@ use crate::mcp::transport::lines::Lines;
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
 use crate::summary::bytes;
 use crate::sync::lock;
-use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Running, Spawner, TalkingJob, signal_name};
+use crate::workspace::{
+    Ended, Failure, Job, JobErrors, JobInput, Placement, Running, Spawner, TalkingJob, signal_name,
+};
 
 /// Most bytes that are kept of a line which is no message.
 const LOGGED_LINE: usize = 1_000;
@@ -47,6 +50,17 @@ impl ErrorOutput {
     }
 }
 
+/// A process that is to be a server.
+#[derive(Debug, Clone)]
+pub struct ServerJob {
+    /// What is run.
+    pub job: Job,
+    /// Whether it runs in the sandbox.
+    pub placement: Placement,
+    /// The directory that its agents work in.
+    pub workspace: PathBuf,
+}
+
 /// A running process that is talked to.
 #[derive(Debug)]
 pub struct StdioTransport {
@@ -63,8 +77,13 @@ impl StdioTransport {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub fn start(spawner: &Spawner, job: &Job, errors: &ErrorOutput, inbox: Inbox) -> io::Result<Self> {
-        let TalkingJob { input, running, errors: error_stream } = spawner.start_talking(job)?;
+    pub fn start(
+        spawner: &Spawner,
+        ServerJob { job, placement, workspace }: &ServerJob,
+        errors: &ErrorOutput,
+        inbox: Inbox,
+    ) -> io::Result<Self> {
+        let TalkingJob { input, running, errors: error_stream } = spawner.start_talking(job, *placement, workspace)?;
         let (lines, waiting) = mpsc::channel(limits::MCP_OUTBOX);
         let (close, closed) = watch::channel(None);
         tokio::spawn(write(input, waiting));

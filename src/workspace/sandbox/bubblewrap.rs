@@ -3,14 +3,12 @@
 //! Made for [`super::Sandbox`]; nothing is started here.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::workspace::own_program::INHERITED;
 use crate::workspace::sandbox::mounts::{self, Mount};
 use crate::workspace::sandbox::{SUBCOMMAND, SandboxResources, inner};
 use crate::workspace::{Job, Network};
-
-/// Where the hidden sub-command lies within bubblewrap.
-const INNER: &str = "/run/steersman";
 
 /// Returns the command line that runs a job confined.
 pub(super) fn wrap(bwrap: &Path, own: &SandboxResources, job: &Job) -> Vec<OsString> {
@@ -20,13 +18,11 @@ pub(super) fn wrap(bwrap: &Path, own: &SandboxResources, job: &Job) -> Vec<OsStr
         Network::Off => {}
         Network::On => line.push("--share-net".into()),
     }
-    let program = Mount::ReadOnly(own.around.program.clone(), PathBuf::from(INNER));
-    // Before the view is closed.
-    line.extend(program.arguments());
     let mounts = mounts::of(own, job);
     line.extend(mounts.iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
-    line.extend(["--", INNER, SUBCOMMAND, inner::INSIDE].map(OsString::from));
+    // As a file that is open: in the view there is no place of it, and its file on the machine may be another one by now.
+    line.extend(["--", INHERITED, SUBCOMMAND, inner::INSIDE, inner::PROGRAM, INHERITED].map(OsString::from));
     line.extend(expected(&mounts));
     line.extend(inner::within_mounts(own, job));
     line

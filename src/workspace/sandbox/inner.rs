@@ -35,6 +35,8 @@ pub(super) const INPUT: &str = "--input";
 
 /// The argument that makes this program answer the system calls of the job. The directory whose lock it takes follows.
 pub(super) const SUPERVISE: &str = "--supervise";
+/// The argument before the open file that this program was started from, which the job does not get.
+pub(super) const PROGRAM: &str = "--program";
 
 /// The parsed arguments of the sub-command.
 #[derive(Debug, Default)]
@@ -172,6 +174,11 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             Some(INPUT) => {
                 let number = args.next().and_then(|number| number.to_str()?.parse().ok());
                 order.input = Some(number.ok_or("the number of the input is missing")?);
+            }
+            Some(PROGRAM) => {
+                let number = path()?.file_name().and_then(|number| number.to_str()?.parse::<i32>().ok());
+                nix::unistd::close(number.ok_or("the number of the program is missing")?)
+                    .map_err(|error| error.to_string())?;
             }
             Some(INSIDE) => order.place = Stage::Inside,
             Some(NAMESPACES) => order.place = Stage::Outside,

@@ -50,7 +50,7 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
     // What is there can be read already, unless a command made it a link to what cannot.
     let readable = readable.filter(|path| !passes_through(path, &may.writable));
 
-    let mut line: Vec<OsString> = vec![around.program.clone().into(), SUBCOMMAND.into()];
+    let mut line: Vec<OsString> = vec![around.program.itself(), SUBCOMMAND.into()];
     for path in readable {
         line.extend(["--ro".into(), path.into()]);
     }

@@ -53,7 +53,7 @@ use std::{fs, io};
 
 use crate::protected::{DirectoryRole, ProtectedPlaces};
 use crate::temporary::TemporaryDirectory;
-use crate::workspace::{Job, git_settings, programs};
+use crate::workspace::{Job, OwnProgram, git_settings, programs};
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";
@@ -78,10 +78,10 @@ pub enum SandboxChoice {
 }
 
 /// The facts of the machine that a sandbox needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The executable of this program, for its hidden sub-command.
-    pub program: PathBuf,
+    pub program: OwnProgram,
     /// The user's home directory.
     pub home: Option<PathBuf>,
     /// The search path: where bubblewrap is looked for, and directories that jobs may read.
@@ -229,6 +229,14 @@ impl Sandbox {
         }
     }
 
+    /// Returns the temporary directory that jobs share.
+    pub fn temporary(&self) -> Option<&Path> {
+        match &self.0 {
+            SandboxState::Confined(_, own) => Some(own.directory.path()),
+            SandboxState::None { .. } => None,
+        }
+    }
+
     /// Explains the failure of a job whose output looks as if the sandbox refused something; for the model.
     pub fn explain(&self, job: &Job, output: &str) -> Option<String> {
         let SandboxState::Confined(kind, own) = &self.0 else { return None };
@@ -251,7 +259,6 @@ impl SandboxResources {
         let directory = TemporaryDirectory::new_in(&std::env::temp_dir(), "tmp")?;
         let mut around = around.clone();
         around.home = around.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
-        around.program = around.program.canonicalize()?;
         let own = Self { around, directory, passed_over, unsupervised };
         fs::create_dir(own.temp())?;
         fs::write(own.git_config(), "")?;
@@ -319,10 +326,8 @@ async fn attempt(
     let own = SandboxResources::new(around, passed_over, unsupervised).map_err(|error| error.to_string())?;
     let own = Arc::new(own);
     let sandbox = Sandbox(SandboxState::Confined(kind, Arc::clone(&own)));
-    let line = sandbox.wrap(&probe::job(&own.temp())).map_err(|error| error.to_string())?;
-    // What a command has left behind must not say whether it is confined.
-    let path = programs::search_path(&around.path, &around.writable);
-    let (works, settings) = tokio::join!(probe::run(&line, &path), probe::git_settings(&own.around));
+    let probe = probe::job(&own.temp());
+    let (works, settings) = tokio::join!(probe::run(&own.around, &sandbox, &probe), probe::git_settings(&own.around));
     works?;
     if let Some(settings) = settings {
         fs::write(own.git_config(), settings).map_err(|error| error.to_string())?;

@@ -12,7 +12,7 @@ use crate::workspace::sandbox::{SUBCOMMAND, SandboxResources, inner};
 
 /// Returns the command line that runs a job confined.
 pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Vec<OsString> {
-    let mut line: Vec<OsString> = vec![own.around.program.clone().into(), SUBCOMMAND.into(), inner::NAMESPACES.into()];
+    let mut line: Vec<OsString> = vec![own.around.program.itself(), SUBCOMMAND.into(), inner::NAMESPACES.into()];
     line.extend(mounts::of(own, job).iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
     line.extend(inner::within_mounts(own, job));
@@ -40,10 +40,8 @@ mod outer {
     use rustix::process::{Signal, getegid, geteuid};
 
     use crate::workspace::Network;
+    use crate::workspace::own_program::ITSELF;
     use crate::workspace::sandbox::{SUBCOMMAND, inner};
-
-    /// This program, whatever has become of its file.
-    const ITSELF: &str = "/proc/self/exe";
 
     /// Runs the arguments of the sub-command in namespaces of their own; returns the exit code of the job.
     pub(in crate::workspace::sandbox) fn run(

@@ -2,6 +2,7 @@
 //! [`super::Sandbox::detect`].
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -11,7 +12,7 @@ use crate::limits;
 use crate::sync::with_spawn_lock;
 use crate::text::visible_line;
 use crate::workspace::sandbox::Surroundings;
-use crate::workspace::{Confinement, Job, programs};
+use crate::workspace::{ChildEnvironment, Confinement, Failure, Job, OutsideCommand, Sandbox, Spawner, programs};
 
 pub(super) fn job(cwd: &Path) -> Job {
     Job {
@@ -22,23 +23,35 @@ pub(super) fn job(cwd: &Path) -> Job {
     }
 }
 
-/// Runs a command line that should end well at once; says what it said when it does not.
-pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String> {
-    let Some((program, arguments)) = line.split_first() else { return Err("there is nothing to run".to_owned()) };
-    let mut command = Command::new(program);
-    command.args(arguments).env_clear().env("PATH", path).kill_on_drop(true);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let ending = async { with_spawn_lock(|| command.spawn())?.wait_with_output().await };
-    match tokio::time::timeout(limits::SANDBOX_PROBE, ending).await {
-        Ok(Ok(output)) if output.status.success() => Ok(()),
-        Ok(Ok(output)) => {
-            let printed = String::from_utf8_lossy(&output.stderr);
-            let line = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
-            Err(line.map_or_else(|| output.status.to_string(), |line| visible_line(line).into_owned()))
+/// Runs a job that should end well at once; says what it said when it does not.
+pub(super) async fn run(around: &Surroundings, sandbox: &Sandbox, job: &Job) -> Result<(), String> {
+    // What a command has left behind must not say whether it is confined.
+    let path = programs::search_path(&around.path, &around.writable);
+    let environment = ChildEnvironment::new([("PATH".into(), path)], &[] as &[&str], &[]);
+    let spawner = Spawner::new(around.program.clone(), sandbox.clone(), environment);
+    let ending = async {
+        let mut running = spawner.start(job)?;
+        let mut printed = Vec::new();
+        let mut piece = [0; 1024];
+        while let read @ 1.. = running.read(&mut piece).await? {
+            printed.extend_from_slice(piece.get(..read).unwrap_or_default());
         }
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("it does not answer".to_owned()),
+        Ok::<_, io::Error>((running.ended().await, printed))
+    };
+    let (ended, printed) = match tokio::time::timeout(limits::SANDBOX_PROBE, ending).await {
+        Ok(ended) => ended.map_err(|error| error.to_string())?,
+        Err(_) => return Err("it does not answer".to_owned()),
+    };
+    if ended.code == Some(0) {
+        return Ok(());
     }
+    let printed = String::from_utf8_lossy(&printed);
+    let line = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
+    Err(match (line, ended.failure) {
+        (Some(line), _) => visible_line(line).into_owned(),
+        (None, Some(Failure::NotStarted(why))) => why,
+        (None, _) => format!("it ended with exit code {}", ended.code.unwrap_or_default()),
+    })
 }
 
 /// Settings of the user that git in a sandbox gets: who commits, and how files begin. Never one that names a program.
@@ -46,10 +59,13 @@ const GIT_SETTINGS: &str = r"^(user\.(name|email)|init\.defaultbranch|core\.(aut
 
 /// Returns those settings as a configuration of git; `None` when there are none.
 pub(super) async fn git_settings(around: &Surroundings) -> Option<String> {
-    let mut command = Command::new(programs::find("git", &around.path, &around.writable)?);
-    command.args(["config", "--global", "--includes", "-z", "--get-regexp", GIT_SETTINGS]);
-    let path = programs::search_path(&around.path, &around.writable);
-    command.env_clear().env("PATH", path).env("HOME", around.home.as_ref()?).current_dir("/").kill_on_drop(true);
+    let line = ["git", "config", "--global", "--includes", "-z", "--get-regexp", GIT_SETTINGS].map(OsString::from);
+    let variables = [("PATH".into(), around.path.clone())];
+    let outside = OutsideCommand::new(&line, Path::new("/"), variables, &around.writable).ok()?;
+    // Also where the home is the workspace: only these settings are read.
+    let outside = outside.with_variable("HOME", around.home.as_ref()?);
+    let mut command = Command::from(outside.command());
+    command.kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let child = with_spawn_lock(|| command.spawn()).ok()?;
     let output = tokio::time::timeout(limits::SANDBOX_PROBE, child.wait_with_output()).await.ok()?.ok()?;

@@ -3,6 +3,7 @@
 mod answers;
 mod background;
 mod files;
+mod pinned;
 mod points;
 mod runs;
 mod screen;

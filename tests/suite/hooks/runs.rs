@@ -38,11 +38,11 @@ impl Yard {
             TrustedHook { hook, trust: HookTrust::Content(hash) }
         };
         let trusted = read.hooks.into_iter().map(trust).collect();
-        let runner = HookRunner { spawner: spawner(), cwd: root.clone(), project: root.clone() };
+        let runner = HookRunner { spawner: spawner(), places };
         let session = HookSession { id: "s1".to_owned(), transcript: Some("/t.jsonl".into()), cwd: root };
         let approvals =
             Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::AutoEdit));
-        let hooks = Hooks::new(trusted, runner, places, session, Arc::clone(&approvals)).unwrap();
+        let hooks = Hooks::new(trusted, runner, session, Arc::clone(&approvals)).unwrap();
         Self { dir, hooks, approvals }
     }
 

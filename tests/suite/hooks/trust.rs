@@ -211,7 +211,7 @@ fn a_project_offers_its_hooks_from_every_file_and_asks_again_for_each_change() {
     assert!(offer.acts() && offer.names() == "4 hooks", "{}", offer.names());
     let detail = offer.detail();
     for part in [
-        "Hooks, which run outside of the sandbox:",
+        "Hooks, which run in the sandbox:",
         ".claude/settings.json: PreToolUse Bash",
         "| #!/bin/sh\n    | echo a",
         ".codex/hooks.json",

@@ -10,10 +10,12 @@ use crate::support::skip::{Need, skip};
 /// Returns the section of the scripted server, whose log is `NAME.log` beside the working directory.
 fn section(name: &str, program: &Program, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_server.py");
-    let log = program.home().join(format!("{name}.log"));
+    let logs = program.home().join("logs");
+    std::fs::create_dir_all(&logs).unwrap();
+    let log = logs.join(format!("{name}.log"));
     let words = ["-u", script.to_str().unwrap(), "--log", log.to_str().unwrap()];
     let args: Vec<&str> = words.iter().chain(arguments).copied().collect();
-    format!("[mcp.{name}]\ncommand = \"python3\"\nargs = {args:?}\n")
+    format!("[mcp.{name}]\ncommand = \"python3\"\nargs = {args:?}\nwritable = [{logs:?}]\n")
 }
 
 fn has_python(what: &str) -> bool {
@@ -54,11 +56,11 @@ async fn the_doctor_says_of_each_server_what_it_offers_or_what_is_wrong_and_leav
     }
     assert!(!out.contains("off "), "{out}");
     assert!(err.contains("the MCP server unset is not used: the variable NO_SUCH_VARIABLE is not set"), "{err}");
-    let log = home.path().join("fine.log").display().to_string();
+    let log = home.path().join("logs/fine.log").display().to_string();
     wait_until("no server is left", Duration::from_mins(5), || alive(&log).is_empty()).await;
 
     // What it offers is known from here on, and nothing is started for it.
-    let started = |home: &Path| std::fs::read_to_string(home.join("fine.log")).unwrap().matches("start ").count();
+    let started = |home: &Path| std::fs::read_to_string(home.join("logs/fine.log")).unwrap().matches("start ").count();
     let before = started(home.path());
     let (output, home) = Program::within(home).args(["mcp", "list"]).output_with_home();
     let out = stdout(&output);

@@ -1,7 +1,7 @@
 //! The servers that a project brings: shown whole, used after a yes, asked about again; before that nothing of them acts.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode as FileMode, mkfifoat};
@@ -67,7 +67,7 @@ async fn the_question_shows_command_variables_and_address_exactly_and_a_change_o
     assert!(!is_trusted);
     for part in [
         "trust what this project brings (2 MCP servers)?",
-        "an MCP server 'build'\n  it is started, outside of the sandbox, as:\n    | \"./tools/server\" \"--root\" \"a b\" \"x\\u{202e}y\"\n  in: tools\n",
+        "an MCP server 'build'\n  it is started, in the sandbox, as:\n    | \"./tools/server\" \"--root\" \"a b\" \"x\\u{202e}y\"\n  in: tools\n",
         "  variable: DEBUG = \"1\"\n  variable: KEY = \"${HOME_KEY}\"\n  it gets these variables of your environment: HOME_KEY\n",
         "an MCP server 'web'\n  it is asked at: https://example.org/${TENANT:-none}\n  header: Authorization = \"Bearer ${WEB_TOKEN}\"\n",
         "  it gets these variables of your environment: TENANT, WEB_TOKEN\n",
@@ -132,10 +132,10 @@ fn a_file_that_is_none_is_said_in_one_line_and_starts_nothing() {
 }
 
 /// A program in a project whose server leaves a trace when it is started.
-fn hostile(trace: &Path) -> Program {
-    let script = format!("echo started $HOME >> '{}'; exec cat", trace.display());
+fn hostile() -> Program {
+    let script = "echo started $HOME >> \"$STEERSMAN_WORKSPACE/trace\"; exec cat";
     let servers = json!({"mcpServers": {"evil": {"command": "/bin/sh", "args": ["-c", script]}}});
-    let own = json!({"command": "/bin/sh", "args": ["-c", format!("touch '{}'", trace.display())]});
+    let own = json!({"command": "/bin/sh", "args": ["-c", "touch \"$STEERSMAN_WORKSPACE/trace\""]});
     let config = format!("[mcp.evil-too]\ncommand = {}\nargs = {}\n", own["command"], own["args"]);
     Program::new()
         .file("work/.git/HEAD", "ref: refs/heads/main\n")
@@ -149,8 +149,6 @@ fn hostile(trace: &Path) -> Program {
 
 #[test]
 fn a_hostile_project_starts_no_server_before_it_is_trusted_whatever_is_run_in_it() {
-    let outside = TempDir::new().unwrap();
-    let trace = outside.path().join("trace");
     let server = Server::start([Reply::text("ok")]);
     for args in [
         &["exec", "--base-url", &server.url(), "--model", "m", "--yes", "hello"][..],
@@ -162,7 +160,9 @@ fn a_hostile_project_starts_no_server_before_it_is_trusted_whatever_is_run_in_it
         &["personas"],
         &["doctor"],
     ] {
-        let output = hostile(&trace).args(args.iter().copied()).output();
+        let program = hostile();
+        let trace = program.work().join("trace");
+        let (output, _home) = program.args(args.iter().copied()).output_with_home();
         assert!(!trace.exists(), "{args:?}: {}{}", stdout(&output), stderr(&output));
         assert!(!stdout(&output).contains("/bin/sh"), "{args:?}: {}", stdout(&output));
     }
@@ -173,9 +173,8 @@ fn a_hostile_project_starts_no_server_before_it_is_trusted_whatever_is_run_in_it
 
 #[test]
 fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_for() {
-    let outside = TempDir::new().unwrap();
-    let trace = outside.path().join("trace");
-    let program = hostile(&trace);
+    let program = hostile();
+    let trace = program.work().join("trace");
     let root = program.work().canonicalize().unwrap();
     let offer = ProjectOffer::read(&root, &[]).unwrap();
     TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
@@ -186,7 +185,7 @@ fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_f
     assert!(out.contains("evil-too  configured") && out.contains("from: project\n"), "{out}");
     assert!(stderr(&output).contains("the MCP server evil of the project is not used: one of yours has its name"));
     assert!(!trace.exists());
-    let output = Program::within(home).args(["mcp", "doctor", "evil-too"]).output();
+    let (output, _home) = Program::within(home).args(["mcp", "doctor", "evil-too"]).output_with_home();
     assert_eq!((exit_code(&output), trace.exists()), (1, true), "{}", stderr(&output));
 }
 
@@ -218,4 +217,57 @@ async fn the_question_says_what_each_server_is_taken_for_and_what_it_says_of_its
     fs::write(project.root.join(".mcp.json"), other).unwrap();
     let (is_trusted, asked) = project.start(Answer::No(None)).await;
     assert!(!is_trusted && asked.len() == 1);
+}
+
+#[tokio::test]
+async fn a_script_of_a_server_is_shown_whole_and_a_change_of_it_asks_again() {
+    let servers = r#"{"mcpServers": {"a": {"command": "python3", "args": ["tools/a.py"]}, "b": {"command": "x", "network": true}}}"#;
+    let project = Project::new(servers);
+    fs::create_dir(project.root.join("tools")).unwrap();
+    fs::write(project.root.join("tools/a.py"), "print('first')\n").unwrap();
+    let (_, asked) = project.start(Answer::Once).await;
+    for part in [
+        "  its script: tools/a.py\n    | print('first')\n",
+        "it is started, in the sandbox, with a network, as:\n    | \"x\"",
+    ] {
+        assert!(asked[0].contains(part), "{part} is missing in\n{}", asked[0]);
+    }
+    assert!(project.start(Answer::No(None)).await.1.is_empty(), "it is not asked twice");
+    fs::write(project.root.join("tools/a.py"), "print('second')\n").unwrap();
+    let (is_trusted, asked) = project.start(Answer::No(None)).await;
+    assert!(!is_trusted && asked[0].contains("    | print('second')\n"), "{asked:?}");
+}
+
+#[test]
+fn a_trusted_server_whose_script_has_changed_since_is_not_started() {
+    let program = Program::new()
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.mcp.json", r#"{"mcpServers": {"a": {"command": "/bin/sh", "args": ["tools/a.sh"]}}}"#)
+        .file("work/tools/a.sh", "touch ran-first\n");
+    let root = program.work().canonicalize().unwrap();
+    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    // As when the file is changed while the program runs.
+    let (path, hash) = offer.scripts["a"][0].pin();
+    assert_eq!((path, hash.len()), (root.join("tools/a.sh"), 64));
+    TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
+    let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
+    assert!(stdout(&output).contains("a  failed"), "{}{}", stdout(&output), stderr(&output));
+    fs::write(home.path().join("work/tools/a.sh"), "touch ran-second\n").unwrap();
+    let (output, home) = Program::within(home).args(["mcp", "doctor", "a"]).output_with_home();
+    assert!(stderr(&output).contains("there is no server a"), "{}{}", stdout(&output), stderr(&output));
+    assert!(!home.path().join("work/ran-second").exists());
+}
+
+#[test]
+fn what_only_the_users_own_configuration_gives_a_server_leaves_one_of_a_project_out() {
+    for (key, value) in [("sandbox", "false"), ("readable", "['/']"), ("writable", "['/home']")] {
+        let project = Project::new(r#"{"mcpServers": {}}"#);
+        fs::create_dir(project.root.join(".steersman")).unwrap();
+        let config = format!("[mcp.a]\ncommand = 'x'\n{key} = {value}\n");
+        fs::write(project.root.join(".steersman/config.toml"), config).unwrap();
+        let offer = project.offer().unwrap();
+        let words =
+            format!(".steersman/config.toml: the server a is left out: {key} is for your own configuration only");
+        assert!(offer.servers.is_empty() && offer.faults == [words], "{:?}", offer.faults);
+    }
 }

@@ -191,7 +191,7 @@ async fn a_program_that_is_not_there_or_ends_at_once_is_told_with_its_last_words
     }
     let servers = yard.servers(vec![missing]);
     let why = call(&instance(&servers), "echo", json!({"text": "x"})).await.unwrap_err();
-    assert!(why.contains("no-such-program-here cannot be started"), "{why}");
+    assert!(why.contains("no-such-program-here is not installed"), "{why}");
     let mut ends = yard.server("two", &[]);
     if let steersman::mcp::definition::Reached::Process(process) = &mut ends.reached {
         process.command = "bash".to_owned();

@@ -87,7 +87,7 @@ impl Grounds {
 
     pub fn surroundings(&self) -> Surroundings {
         Surroundings {
-            program: program(),
+            program: program().into(),
             home: Some(self.home.clone()),
             path: PATH.into(),
             writable: vec![self.work.clone()],
