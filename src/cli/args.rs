@@ -48,8 +48,8 @@ pub enum Command {
     ///
     /// It needs a configured model; `--provider demo` is the embedded one.
     ///
-    /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP; with --strict
-    /// also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication, 7 the answer does not match the schema.
+    /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 7 the answer does not match the schema, 130 cancelled,
+    /// 143 SIGTERM, 129 SIGHUP; with --strict also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
     Exec(Box<ExecArgs>),
     /// Print the configured MCP servers, check them, log in, or take over those of other programs.
     #[command(subcommand)]
@@ -252,6 +252,9 @@ pub struct Flags {
     /// refuses.
     #[arg(long, global = true)]
     pub yes: bool,
+    /// Run calls although a hook before them cannot be read; without this they are stopped until the file is mended.
+    #[arg(long, global = true)]
+    pub without_broken_hooks: bool,
     /// Which session it is.
     #[command(flatten)]
     pub session: SessionFlags,

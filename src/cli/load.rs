@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::agent::OutputSchema;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
+use crate::cli::hooks::BrokenHooks;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
@@ -46,6 +47,8 @@ pub struct Start {
     /// Whether the user's own hooks are looked for.
     pub user_hooks: bool,
     pub project_hooks: Vec<TrustedHook>,
+    /// Whether hooks that cannot be read stop calls.
+    pub broken_hooks: BrokenHooks,
     /// The MCP servers of a trusted project.
     pub project_servers: BTreeMap<String, ServerSection>,
     /// The scripts of those servers that the user has seen, each with the SHA-256 of its content.
@@ -124,6 +127,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         places,
         user_hooks: !flags.ignore_user_config,
         project_hooks: Vec::new(),
+        broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
         project_servers: BTreeMap::new(),
         project_scripts: BTreeMap::new(),
         flags: flags.layer(),

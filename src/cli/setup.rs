@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::cli::first_start::look;
-use crate::cli::hooks::{HookSearch, all, trusted_of_user};
+use crate::cli::hooks::{HookSearch, all, broken_guards, trusted_of_user};
 use crate::cli::load::{Start, writable};
-use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted, user_agents, user_library};
+use crate::cli::project::{FrontEnd, KeptRules, ProjectOffer, adopted, relied_on, trusted, user_agents, user_library};
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
 use crate::cli::{keys, mcp};
@@ -43,11 +43,12 @@ pub async fn setup(
     let mut skills = user_library(&start.places);
     // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
-    if let Some(offer) = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await {
-        start.adopt(&offer);
-        adopted(&offer, &mut roster, &mut skills);
+    let offer = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await;
+    if let Some(offer) = &offer {
+        start.adopt(offer);
+        adopted(offer, &mut roster, &mut skills);
     }
-    let hooks = hooks(&mut start, &approvals, &mut notes).await;
+    let hooks = hooks(&mut start, offer, &approvals, &mut notes).await;
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
         approvals.keep_rules_in(Arc::new(kept), rules);
@@ -135,18 +136,26 @@ pub async fn setup(
 }
 
 /// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.
-async fn hooks(start: &mut Start, approvals: &Approvals, notes: &mut Vec<String>) -> HookSetup {
+async fn hooks(
+    start: &mut Start,
+    offer: Option<ProjectOffer>,
+    approvals: &Approvals,
+    notes: &mut Vec<String>,
+) -> HookSetup {
     let mut hooks = Vec::new();
     let writable = writable(&start.cwd, &start.config);
     let search = HookSearch { places: &start.places, cwd: &start.cwd, writable: &writable };
     if start.user_hooks {
         hooks = trusted_of_user(start.front, &search, approvals, notes).await;
     }
+    let offer = offer.or_else(|| relied_on(&start.places, start.front));
+    let broken = broken_guards(start.front, &search, offer.as_ref(), start.broken_hooks, approvals, notes).await;
     hooks.append(&mut start.project_hooks);
     let known = if start.front == FrontEnd::Screen { all(&search, Some(&hooks)).0 } else { Vec::new() };
     let journal = start.journal.as_ref();
     HookSetup {
         hooks,
+        broken,
         known,
         transcript: journal.and_then(Journal::file).map(Path::to_path_buf),
         session: journal.map(|journal| journal.session().to_string()).unwrap_or_default(),

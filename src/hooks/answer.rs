@@ -1,13 +1,14 @@
 //! What a hook answers by its exit code and its output, and what several of them say together.
 //!
 //! Pure. Exit 2 forbids, with the error output as the words; exit 0 with a JSON object decides by its members; any other end
-//! changes nothing. Of several hooks the strictest holds: stop and block before ask, ask before allow.
+//! changes nothing. Of several hooks the strictest holds: stop and block before ask, ask before allow. Always holds: an
+//! output with a decision about a call that cannot be read forbids the call, since it may have been a no.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::agent::frame::wrapped;
 use crate::event::{HookEvent, HookOutcome};
+use crate::hooks::output::{Members, Printed, has_decision, printed};
 use crate::limits;
 use crate::text::is_blank;
 
@@ -26,30 +27,8 @@ pub struct HookReply {
     pub context: Option<String>,
 }
 
-/// The output of a hook. Members that are not here mean nothing to this program.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Output {
-    r#continue: Option<bool>,
-    stop_reason: Option<String>,
-    system_message: Option<String>,
-    decision: Option<String>,
-    reason: Option<String>,
-    #[serde(rename = "hookSpecificOutput")]
-    specific: Option<Specific>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Specific {
-    hook_event_name: Option<String>,
-    permission_decision: Option<String>,
-    permission_decision_reason: Option<String>,
-    updated_input: Option<Value>,
-    additional_context: Option<String>,
-}
-
 const NO_REASON: &str = "the hook gives no reason";
+const TORN: &str = "its output has a decision that is no JSON";
 
 impl HookReply {
     /// Makes what has only an outcome and words.
@@ -62,16 +41,7 @@ impl HookReply {
 /// Reads how a hook ended.
 pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> HookReply {
     match code {
-        0 if output.trim_start().starts_with('{') => match serde_json::from_str::<Output>(output.trim()) {
-            Ok(output) => decided(event, output).unwrap_or_else(|why| HookReply::only(HookOutcome::Failed, why)),
-            Err(error) => HookReply::only(HookOutcome::Failed, format!("its output cannot be read: {error}")),
-        },
-        0 => {
-            let is_context = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
-            let words = if is_context { output } else { "" };
-            let reply = HookReply::only(HookOutcome::Done, words);
-            HookReply { context: framed(event, words), ..reply }
-        }
+        0 => read_printed(event, output),
         2 if event == HookEvent::SessionStart => HookReply::only(HookOutcome::Failed, errors),
         2 => HookReply::only(HookOutcome::Blocked, or_no_reason(Some(errors.to_owned()))),
         code => {
@@ -81,45 +51,136 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
     }
 }
 
-/// Reads the members of an output.
+fn read_printed(event: HookEvent, output: &str) -> HookReply {
+    let is_context = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
+    match printed(output) {
+        Printed::Whole(members) => read_object(event, &members),
+        // Plain output is a text for the model there, which may quote anything.
+        Printed::Among { ends: false, .. } | Printed::Text { fault: None, .. } if is_context => {
+            let reply = HookReply::only(HookOutcome::Done, output);
+            HookReply { context: framed(event, output), ..reply }
+        }
+        Printed::Among { objects, torn, .. } => among(event, &objects, torn),
+        Printed::Text { fault: Some(why), torn } => unread(event, torn, why),
+        Printed::Text { fault: None, torn: true } => unread(event, true, TORN.to_owned()),
+        Printed::Text { fault: None, torn: false } => HookReply::only(HookOutcome::Done, ""),
+    }
+}
+
+/// Reads objects among other output: the last one counts, and a no before it stays. What else a hook prints can be a text
+/// of the model, as the command that it looks at: nothing there allows a call.
+fn among(event: HookEvent, objects: &[Members], torn: bool) -> HookReply {
+    let mut replies: Vec<HookReply> = objects.iter().map(|members| read_object(event, members)).collect();
+    if torn {
+        replies.push(unread(event, true, TORN.to_owned()));
+    }
+    let last = replies.pop();
+    let refusal = replies.into_iter().find(|reply| reply.outcome == HookOutcome::Blocked);
+    let reply = match last {
+        Some(last) if last.outcome == HookOutcome::Blocked => last,
+        last => refusal.or(last).unwrap_or_else(|| HookReply::only(HookOutcome::Done, "")),
+    };
+    if reply.outcome != HookOutcome::Allowed {
+        return reply;
+    }
+    let words = "it allows the call among other output, which does not count: its output must be the JSON alone";
+    HookReply {
+        input: reply.input,
+        context: reply.context,
+        stop: reply.stop,
+        ..HookReply::only(HookOutcome::Done, words)
+    }
+}
+
+fn read_object(event: HookEvent, members: &Members) -> HookReply {
+    decided(event, members).unwrap_or_else(|why| unread(event, has_decision(members), why))
+}
+
+/// Returns what comes of an answer that cannot be read.
+fn unread(event: HookEvent, is_decision: bool, why: String) -> HookReply {
+    if event == HookEvent::PreToolUse && is_decision {
+        let words = format!("its decision cannot be read, and may be a no: {why}");
+        return HookReply::only(HookOutcome::Blocked, words);
+    }
+    HookReply::only(HookOutcome::Failed, why)
+}
+
+/// Reads the members of an output; those that are not named here mean nothing to this program.
 ///
 /// # Errors
-/// A sentence about what cannot be understood; nothing comes of the hook then.
-fn decided(event: HookEvent, output: Output) -> Result<HookReply, String> {
-    let Output { r#continue, stop_reason, system_message, decision, reason, specific } = output;
-    let specific = specific.unwrap_or_default();
-    if let Some(other) = specific.hook_event_name.filter(|name| name != event.name()) {
+/// A sentence about what cannot be understood.
+fn decided(event: HookEvent, members: &Members) -> Result<HookReply, String> {
+    let none = Members::new();
+    let specific = match members.get("hookSpecificOutput") {
+        None | Some(Value::Null) => &none,
+        Some(Value::Object(specific)) => specific,
+        Some(_) => return Err(no("hookSpecificOutput", "object")),
+    };
+    if let Some(other) = text(specific, "hookEventName")?
+        && !other.eq_ignore_ascii_case(event.name())
+    {
         return Err(format!("it answers for {other:?}"));
     }
-    let by_permission = match (event, specific.permission_decision.as_deref()) {
-        (HookEvent::PreToolUse, Some("allow")) => Some(HookOutcome::Allowed),
-        (HookEvent::PreToolUse, Some("ask")) => Some(HookOutcome::Asked),
-        (HookEvent::PreToolUse, Some("deny")) => Some(HookOutcome::Blocked),
-        (HookEvent::PreToolUse, Some(other)) => return Err(format!("the permission decision {other:?} is unknown")),
-        (_, _) => None,
+    let mut decisions = Vec::new();
+    for place in [specific, members] {
+        if event == HookEvent::PreToolUse {
+            decisions.extend(decision(event, place, "permissionDecision", "permission decision")?);
+        }
+        decisions.extend(decision(event, place, "decision", "decision")?);
+    }
+    // The strictest holds.
+    let by_strictness = [HookOutcome::Blocked, HookOutcome::Asked, HookOutcome::Allowed];
+    let outcome = by_strictness.into_iter().find(|outcome| decisions.contains(outcome)).unwrap_or(HookOutcome::Done);
+    let either = |name: &str| {
+        text(specific, name).and_then(|found| found.map_or_else(|| text(members, name), |found| Ok(Some(found))))
     };
-    let by_decision = match decision.as_deref() {
-        Some("block" | "deny") if event != HookEvent::SessionStart => Some(HookOutcome::Blocked),
-        Some("approve" | "allow") if event == HookEvent::PreToolUse => Some(HookOutcome::Allowed),
-        Some("approve" | "allow") | None => None,
-        Some(other) => return Err(format!("the decision {other:?} is unknown")),
-    };
-    // Where both are there, the stricter one holds.
-    let outcome = match (by_permission, by_decision) {
-        (Some(HookOutcome::Blocked), _) | (_, Some(HookOutcome::Blocked)) => HookOutcome::Blocked,
-        (Some(outcome), _) | (None, Some(outcome)) => outcome,
-        (None, None) => HookOutcome::Done,
-    };
-    let reason = specific.permission_decision_reason.or(reason).filter(|reason| !is_blank(reason));
+    let reason = either("permissionDecisionReason")?.or(either("reason")?).filter(|reason| !is_blank(reason));
     let words = match outcome {
         HookOutcome::Blocked => Some(or_no_reason(reason)),
-        _ => reason.or(system_message),
+        _ => reason.or(text(members, "systemMessage")?),
     };
-    let stop = (r#continue == Some(false)).then(|| or_no_reason(stop_reason));
-    let context = specific.additional_context.as_deref().and_then(|text| framed(event, text));
+    let stop = match members.get("continue") {
+        None | Some(Value::Null | Value::Bool(true)) => None,
+        Some(Value::Bool(false)) => Some(or_no_reason(text(members, "stopReason")?)),
+        Some(_) => return Err("`continue` is neither true nor false".to_owned()),
+    };
+    let input = match specific.get("updatedInput").or_else(|| members.get("updatedInput")) {
+        Some(Value::Object(input)) => Some(Value::Object(input.clone())),
+        Some(value) if !value.is_null() => return Err(no("updatedInput", "object")),
+        _ => None,
+    };
+    let input = input.filter(|_| event == HookEvent::PreToolUse && outcome != HookOutcome::Blocked);
+    let context = either("additionalContext")?.and_then(|text| framed(event, &text));
+    if decisions.is_empty() && stop.is_none() && event == HookEvent::PreToolUse && has_decision(members) {
+        return Err("it stands neither at the top of the object nor in hookSpecificOutput".to_owned());
+    }
     let reply = HookReply::only(outcome, words.or_else(|| stop.clone()).unwrap_or_default());
-    let input = specific.updated_input.filter(|_| event == HookEvent::PreToolUse && outcome != HookOutcome::Blocked);
     Ok(HookReply { stop, input, context, ..reply })
+}
+
+/// Reads a member with a decision.
+fn decision(event: HookEvent, members: &Members, name: &str, what: &str) -> Result<Option<HookOutcome>, String> {
+    let Some(word) = text(members, name)? else { return Ok(None) };
+    Ok(match (word.trim().to_ascii_lowercase().as_str(), event) {
+        ("block" | "deny", event) if event != HookEvent::SessionStart => Some(HookOutcome::Blocked),
+        ("ask", HookEvent::PreToolUse) => Some(HookOutcome::Asked),
+        ("approve" | "allow", HookEvent::PreToolUse) => Some(HookOutcome::Allowed),
+        ("approve" | "allow", _) => None,
+        (_, _) => return Err(format!("the {what} {word:?} is unknown")),
+    })
+}
+
+/// Reads a member that is a text.
+fn text(members: &Members, name: &str) -> Result<Option<String>, String> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(no(name, "text")),
+    }
+}
+
+fn no(member: &str, kind: &str) -> String {
+    format!("its output cannot be read: `{member}` is no {kind}")
 }
 
 fn or_no_reason(words: Option<String>) -> String {

@@ -1,15 +1,18 @@
 //! The files with hooks: each hook with its event, matcher, command and time, and one line for all that is not run.
 //!
 //! Pure: what is read from where is decided elsewhere. A fault of one hook leaves the others in place; what is unknown (an
-//! event, a type, a condition) is never run without it.
+//! event, a type, a condition) is never run without it. Always holds: what may have been a hook before calls and is not run
+//! is a broken guard (`broken.rs`), never only a sentence.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::event::HookEvent;
-use crate::hooks::Matcher;
+use crate::hooks::broken::{is_event_elsewhere, is_misplaced, repeated_name};
 use crate::hooks::content::Script;
+use crate::hooks::tool_names::is_rule;
+use crate::hooks::{BrokenGuard, Matcher};
 use crate::limits;
 use crate::protocol::{HookState, HookStatus};
 use crate::text::{QuestionText, clip, is_blank, visible_line};
@@ -64,12 +67,28 @@ pub struct HookFile {
     pub hooks: Vec<Hook>,
     /// What of it is not run, and why; each the end of a sentence.
     pub faults: Vec<String>,
+    /// Which calls it may have been about.
+    pub broken: Vec<BrokenGuard>,
 }
 
 impl HookFile {
     /// Returns one line about what is not run; `None` when everything is.
     pub fn fault_line(&self, file: &str) -> Option<String> {
         (!self.faults.is_empty()).then(|| format!("{file}: hooks that are not run: {}", self.faults.join("; ")))
+    }
+
+    /// Makes one of which nothing can be read.
+    pub fn unreadable(file: &str, content: &str, why: &str) -> Self {
+        let mut read = Self::default();
+        read.leave_out("all", why);
+        read.broken.push(BrokenGuard::new(file, Matcher::everything(), why, content));
+        read
+    }
+
+    /// Leaves out what may have been a hook before the calls that a matcher means.
+    fn break_guard(&mut self, file: &str, name: &str, matcher: Matcher, why: &str, content: &Value) {
+        self.leave_out(name, why);
+        self.broken.push(BrokenGuard::new(file, matcher, &format!("{name}: {why}"), &content.to_string()));
     }
 
     fn leave_out(&mut self, what: &str, why: &str) {
@@ -118,6 +137,11 @@ impl Hook {
         }
     }
 
+    /// Returns whether it can forbid a call.
+    pub fn is_guard(&self) -> bool {
+        self.event == HookEvent::PreToolUse && self.waiting == HookWaiting::Waits
+    }
+
     /// Returns the whole command in one text: that of the shell, or the program with its arguments.
     pub fn whole_command(&self) -> String {
         let arguments = self.arguments.iter().flatten().map(|argument| format!(" {argument:?}"));
@@ -127,22 +151,32 @@ impl Hook {
 
 /// Reads a file in JSON. One without hooks is empty.
 pub fn read_json(file: &str, text: &str) -> HookFile {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) => read_value(file, &value),
-        Err(error) => {
-            let mut read = HookFile::default();
-            read.leave_out("all", &format!("the file is no JSON: {error}"));
-            read
-        }
+    let why = match serde_json::from_str::<Value>(text) {
+        Ok(value) => match repeated_name(text) {
+            None => return read_value(file, &value),
+            Some(name) => format!("it has {name:?} twice"),
+        },
+        Err(error) => format!("the file is no JSON: {error}"),
+    };
+    // The settings of another program need not have hooks.
+    if file.ends_with("hooks.json") || text.to_ascii_lowercase().contains("hook") {
+        return HookFile::unreadable(file, text, &why);
     }
+    let mut read = HookFile::default();
+    read.leave_out("all", &why);
+    read
 }
 
 /// Reads the hooks of a whole file: its member `hooks`.
 pub fn read_value(file: &str, value: &Value) -> HookFile {
     let mut read = HookFile::default();
+    let members = value.as_object();
+    if let Some((name, content)) = members.and_then(|members| members.iter().find(|(name, _)| is_misplaced(name))) {
+        read.break_guard(file, name, Matcher::everything(), "hooks stand in the object `hooks`", content);
+    }
     let Some(events) = value.get("hooks").filter(|hooks| !hooks.is_null()) else { return read };
     let Some(events) = events.as_object() else {
-        read.leave_out("all", "`hooks` is no object");
+        read.break_guard(file, "all", Matcher::everything(), "`hooks` is no object", events);
         return read;
     };
     if value.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
@@ -154,19 +188,23 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
     let mut unknown = Vec::new();
     for (name, groups) in events {
         // Codex keeps there which hooks it trusts.
-        if name == "state" {
+        if name == "state" || groups.is_null() {
             continue;
         }
-        let Some(event) = HookEvent::named(name) else {
+        let event = HookEvent::named(name);
+        if event.is_none() && is_event_elsewhere(name) {
             unknown.push(name.as_str());
             continue;
-        };
+        }
         let Some(groups) = groups.as_array() else {
-            read.leave_out(name, "it is no list");
+            read.leave_out_entry(file, event, name, groups, "it is no list");
             continue;
         };
         for group in groups {
-            read_group(&mut read, file, event, group);
+            match event {
+                Some(event) => read_group(&mut read, file, event, group),
+                None => read.leave_out_entry(file, None, name, group, "this event is not known"),
+            }
         }
     }
     match unknown.as_slice() {
@@ -175,25 +213,48 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
         several => read.leave_out(&several.join(", "), "these events are not known here"),
     }
     if read.hooks.len() > limits::HOOKS_PER_FILE {
-        read.hooks.truncate(limits::HOOKS_PER_FILE);
-        read.leave_out("the others", &format!("there are more than {}", limits::HOOKS_PER_FILE));
+        let why = format!("there are more than {}", limits::HOOKS_PER_FILE);
+        for hook in read.hooks.split_off(limits::HOOKS_PER_FILE) {
+            if hook.is_guard() {
+                read.broken.push(BrokenGuard::new(file, hook.matcher.clone(), &why, &hook.whole_command()));
+            }
+        }
+        read.leave_out("the others", &why);
     }
     read
 }
 
-fn read_group(read: &mut HookFile, file: &str, event: HookEvent, group: &Value) {
-    let Some(group) = group.as_object() else { return read.leave_out(event.name(), "an entry is no object") };
+impl HookFile {
+    /// Leaves out an entry of an event; without one its name is not known, and may have meant any.
+    fn leave_out_entry(&mut self, file: &str, event: Option<HookEvent>, name: &str, entry: &Value, why: &str) {
+        if event.is_some_and(|event| event != HookEvent::PreToolUse) {
+            return self.leave_out(name, why);
+        }
+        let matcher = match entry.get("matcher") {
+            Some(Value::String(text)) if !is_rule(text) => Matcher::parse(Some(text)).ok(),
+            _ => None,
+        };
+        self.break_guard(file, name, matcher.unwrap_or_else(Matcher::everything), why, entry);
+    }
+}
+
+fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) {
+    let mut leave_out = |why: &str| read.leave_out_entry(file, Some(event), event.name(), entry, why);
+    let Some(group) = entry.as_object() else { return leave_out("an entry is no object") };
     let matcher = match (event, group.get("matcher")) {
         (HookEvent::UserPromptSubmit | HookEvent::Stop, _) | (_, None | Some(Value::Null)) => Ok(None),
+        (HookEvent::PreToolUse, Some(Value::String(text))) if is_rule(text) => {
+            Err(format!("the matcher {text:?} is a rule; a matcher has only names"))
+        }
         (_, Some(Value::String(text))) => Ok(Some(text.as_str())),
         (_, Some(_)) => Err("its matcher is no text".to_owned()),
     };
     let matcher = match matcher.and_then(Matcher::parse) {
         Ok(matcher) => matcher,
-        Err(why) => return read.leave_out(event.name(), &why),
+        Err(why) => return leave_out(&why),
     };
     let Some(hooks) = group.get("hooks").and_then(Value::as_array) else {
-        return read.leave_out(event.name(), "an entry has no list of hooks");
+        return leave_out("an entry has no list of hooks");
     };
     for hook in hooks {
         match read_hook(hook) {
@@ -201,7 +262,9 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, group: &Value) 
                 let (file, matcher) = (file.to_owned(), matcher.clone());
                 read.hooks.push(Hook { file, event, matcher, command, arguments, time, waiting, placement, network });
             }
-            Err(why) => read.leave_out(event.name(), &why),
+            // One in the background would have forbidden nothing.
+            Err(why) if is_set(hook, "async") || is_set(hook, "asyncRewake") => read.leave_out(event.name(), &why),
+            Err(why) => read.leave_out_entry(file, Some(event), event.name(), entry, &why),
         }
     }
 }
@@ -220,8 +283,8 @@ struct HookBody {
 ///
 /// # Errors
 /// Why it is not run.
-fn read_hook(hook: &Value) -> Result<HookBody, String> {
-    let hook = hook.as_object().ok_or("a hook is no object")?;
+fn read_hook(whole: &Value) -> Result<HookBody, String> {
+    let hook = whole.as_object().ok_or("a hook is no object")?;
     match hook.get("type") {
         Some(Value::String(kind)) if kind == "command" => {}
         Some(Value::String(kind)) => return Err(format!("type {kind:?}; only commands are run")),
@@ -237,14 +300,13 @@ fn read_hook(hook: &Value) -> Result<HookBody, String> {
     if hook.get("if").is_some_and(|condition| !condition.is_null()) {
         return Err("it has a condition `if`".to_owned());
     }
-    let has = |member: &str| hook.get(member).and_then(Value::as_bool) == Some(true);
-    if has("asyncRewake") {
+    if is_set(whole, "asyncRewake") {
         return Err("it would wake the agent, which only you do".to_owned());
     }
-    let waiting = if has("async") { HookWaiting::Background } else { HookWaiting::Waits };
+    let waiting = if is_set(whole, "async") { HookWaiting::Background } else { HookWaiting::Waits };
     let placement =
         if hook.get("sandbox") == Some(&Value::Bool(false)) { Placement::Outside } else { Placement::Sandboxed };
-    let network = if has("network") { Network::On } else { Network::Off };
+    let network = if is_set(whole, "network") { Network::On } else { Network::Off };
     if let Some(shell) = text_of(hook, "shell")?
         && shell != "bash"
     {
@@ -267,6 +329,10 @@ fn read_hook(hook: &Value) -> Result<HookBody, String> {
         }
     };
     Ok(HookBody { command, arguments, time, waiting, placement, network })
+}
+
+fn is_set(hook: &Value, member: &str) -> bool {
+    hook.get(member).and_then(Value::as_bool) == Some(true)
 }
 
 fn text_of(hook: &Map<String, Value>, member: &str) -> Result<Option<String>, String> {

@@ -23,6 +23,11 @@ enum MatcherKind {
 }
 
 impl Matcher {
+    /// Makes the one that is for everything.
+    pub fn everything() -> Self {
+        Self { text: String::new(), kind: MatcherKind::Everything }
+    }
+
     /// Reads a matcher as it stands in a file.
     ///
     /// # Errors

@@ -49,6 +49,12 @@ pub fn names_of_tool(tool: &str) -> Vec<&str> {
     std::iter::once(tool).chain(named(tool).into_iter().flat_map(|known| known.theirs).copied()).collect()
 }
 
+/// Returns whether a matcher is written like a rule, `Bash(git *)`: as a regular expression that means no tool at all.
+pub(super) fn is_rule(matcher: &str) -> bool {
+    let Some((name, _)) = matcher.trim().strip_suffix(')').and_then(|text| text.split_once('(')) else { return false };
+    TOOLS.iter().any(|known| known.own == name || known.theirs.contains(&name))
+}
+
 /// Returns arguments as hooks get them: their names, paths of files absolute.
 pub(super) fn to_theirs(tool: &str, arguments: &Arguments, cwd: &Path) -> Value {
     let Arguments::Object(own) = arguments else { return Value::from(arguments.to_string()) };

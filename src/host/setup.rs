@@ -14,7 +14,7 @@ use crate::assets;
 use crate::control::{Controls, OnExhausted, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
-use crate::hooks::{HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
+use crate::hooks::{BrokenGuard, GuardedHooks, HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
 use crate::host::Handle;
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::guards::Guards;
@@ -292,6 +292,8 @@ fn fill(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
 pub struct HookSetup {
     /// The hooks that may run.
     pub hooks: Vec<TrustedHook>,
+    /// The hooks before calls that cannot be read: these calls are stopped.
+    pub broken: Vec<BrokenGuard>,
     /// All hooks that there are, for the clients.
     pub known: Vec<HookStatus>,
     /// The id of the session; empty for one that is not saved.
@@ -317,7 +319,7 @@ impl HookSetup {
         let runner = HookRunner { spawner: Arc::clone(spawner), places };
         let session = HookSession { id: self.session, transcript: self.transcript, cwd };
         let hooks = Hooks::new(self.hooks, runner, session, Arc::clone(approvals));
-        (hooks.map(|hooks| hooks as Arc<dyn LoopHooks>), self.known)
+        (GuardedHooks::over(hooks.map(|hooks| hooks as Arc<dyn LoopHooks>), self.broken), self.known)
     }
 }
 

@@ -1,9 +1,11 @@
 //! `steersman hooks`: the hooks of the user and of the project, what each is for, and whether it runs.
 
+use std::fmt::Write as _;
+
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, print_outcome};
-use crate::cli::hooks::{HookRecord, HookSearch, UserHook, UserHookState, of_user};
+use crate::cli::hooks::{HookRecord, HookSearch, UserHook, UserHookState, broken_of_user, of_user};
 use crate::cli::load::{load, writable};
 use crate::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
 use crate::hooks::{Hook, HookTrust, TrustedHook};
@@ -40,6 +42,12 @@ fn rows(flags: &Flags) -> Result<String, String> {
         text.push_str(note);
         text.push('\n');
     }
+    let record = HookRecord::at(start.places.state.as_deref());
+    for guard in broken_of_user(&search) {
+        let is_declined = record.as_ref().is_some_and(|r| r.state(&guard.hash) == UserHookState::Declined);
+        let what = if is_declined { "you go on without this hook" } else { "its calls are stopped until it is mended" };
+        let _ = writeln!(text, "{}: {}: {what}", guard.fault(), guard.calls());
+    }
     Ok(text)
 }
 
@@ -54,7 +62,7 @@ fn line(hook: &HookStatus) -> String {
 /// Returns all hooks of the user and of the project, and one line for each file of which something is not run. `trusted`
 /// are those that run in a session that has begun, also by a yes that could not be kept.
 pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<HookStatus>, Vec<String>) {
-    let (mut found, mut notes) = (Vec::new(), Vec::new());
+    let (mut found, mut notes, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let runs = |hook: &Hook| {
         trusted.is_some_and(|trusted| {
             let is_same = |other: &Hook| {
@@ -63,7 +71,7 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
             trusted.iter().any(|other| is_same(&other.hook))
         })
     };
-    for UserHook { hook, state } in of_user(search, &mut notes) {
+    for UserHook { hook, state } in of_user(search, &mut notes, &mut others) {
         let state = match state {
             UserHookState::Trusted(HookTrust::Configuration) => HookState::Own,
             UserHookState::Trusted(HookTrust::Content(_)) => HookState::Accepted,
@@ -73,6 +81,7 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
         };
         found.push(hook.status(state));
     }
+    notes.append(&mut others);
     let project = search.places.project.as_deref();
     if let Some(offer) = project.and_then(|root| ProjectOffer::read(root, &search.places.below)) {
         let record = TrustRecord::at(search.places.state.as_deref());

@@ -8,7 +8,9 @@
 //!
 //! - the hooks of the user, the question, the record: `mod.rs`, `record.rs`; of a project: `src/cli/project/hooks.rs`;
 //!   `steersman hooks`: `list.rs`; stories: `hooks/trust.rs`
+//! - hooks that cannot be read: `broken.rs`; stories: `hooks/broken.rs`
 
+mod broken;
 mod list;
 mod record;
 
@@ -26,6 +28,7 @@ use crate::summary::count;
 use crate::text::{QuestionText, visible_line};
 use crate::workspace::programs;
 
+pub use broken::{BrokenHooks, broken_guards, broken_of_user, with_uncompared};
 pub use list::{all, ask_again, list};
 pub use record::HookRecord;
 
@@ -68,18 +71,26 @@ pub fn read_file(shown: &str, path: &Path, text: &str) -> HookFile {
     if path.extension().is_none_or(|ending| ending != "toml") {
         return read_json(shown, text);
     }
-    // What is wrong in another part of the file is not for here.
-    toml::from_str::<Value>(text).map(|value| read_value(shown, &value)).unwrap_or_default()
+    match toml::from_str::<Value>(text) {
+        Ok(value) => read_value(shown, &value),
+        Err(error) if text.contains("hook") => {
+            HookFile::unreadable(shown, text, &format!("the file is no TOML: {}", error.message()))
+        }
+        // What is wrong in another part of the file is not for here.
+        Err(_) => HookFile::default(),
+    }
 }
 
-/// Reads the hooks of the user; sentences about what is not run go to `notes`. A script of a hook of this program's own file
-/// is trusted with that, unless it lies where commands of the agent can write.
-pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>) -> Vec<UserHook> {
+/// Reads the hooks of the user; sentences about what is not run go to `notes`, those about files of other programs to
+/// `others`. A script of a hook of this program's own file is trusted with that, unless it lies where commands of the agent
+/// can write.
+pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>, others: &mut Vec<String>) -> Vec<UserHook> {
     let HookSearch { places, cwd, writable } = *search;
     let mut found = Vec::new();
     let at = places_of(places, cwd);
     let record = HookRecord::at(places.state.as_deref());
     for (path, is_own) in files(places) {
+        let notes = if is_own { &mut *notes } else { &mut *others };
         let shown = shown(&path, places.home.as_deref());
         let text = match read_own_text(&path, limits::HOOK_FILE_BYTES) {
             Ok(text) => text,
@@ -119,7 +130,7 @@ pub async fn trusted_of_user(
     notes: &mut Vec<String>,
 ) -> Vec<TrustedHook> {
     let (mut trusted, mut unknown, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    for UserHook { hook, state } in of_user(search, &mut faults) {
+    for UserHook { hook, state } in of_user(search, notes, &mut faults) {
         match state {
             UserHookState::Trusted(trust) => trusted.push(TrustedHook { hook, trust }),
             UserHookState::Declined => {}

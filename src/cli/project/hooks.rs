@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use super::ProjectOffer;
-use crate::cli::hooks::{describe, read_file};
-use crate::hooks::{HookPlaces, HookTrust, TrustedHook, content_hash};
+use crate::cli::hooks::{describe, read_file, with_uncompared};
+use crate::hooks::{HookFile, HookPlaces, HookTrust, TrustedHook, content_hash};
 use crate::text::QuestionText;
 use crate::workspace::Placement;
 
@@ -28,8 +28,12 @@ impl ProjectOffer {
             if path.symlink_metadata().is_err() {
                 continue;
             }
-            let Some(text) = self.text_of(&path) else { continue };
-            let mut file = read_file(name, Path::new(name), &text);
+            let Some(text) = self.text_of(&path) else {
+                self.broken_hooks.extend(HookFile::unreadable(name, "", "it cannot be read").broken);
+                continue;
+            };
+            let mut file = with_uncompared(read_file(name, Path::new(name), &text), name, &at);
+            self.broken_hooks.append(&mut file.broken);
             for hook in std::mem::take(&mut file.hooks) {
                 if hook.placement == Placement::Outside {
                     let why = "it wants to run outside of the sandbox, which only a file of your own may say";

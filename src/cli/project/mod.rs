@@ -86,6 +86,15 @@ pub async fn trusted(
     Some(offer)
 }
 
+/// Returns the files of a project that is not trusted as it is, where its broken hooks count nevertheless: the user has trusted
+/// it before, or nothing else of it needs trust and the user can be asked.
+pub fn relied_on(places: &UserDirectories, front: FrontEnd) -> Option<ProjectOffer> {
+    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
+    let is_known = TrustRecord::at(places.state.as_deref()).is_some_and(|record| record.knows_root(&offer));
+    let counts = is_known || (front == FrontEnd::Screen && !offer.acts());
+    Some(offer).filter(|_| counts)
+}
+
 /// Adds the personas, skills and custom commands of a trusted project.
 pub fn adopted(offer: &ProjectOffer, roster: &mut Roster, library: &mut SkillLibrary) {
     offer.texts.add_to(library);

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::project::shown;
 use crate::cli::project::texts::ProjectTexts;
 use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
-use crate::hooks::{Script, TrustedHook, script};
+use crate::hooks::{BrokenGuard, Script, TrustedHook, script};
 use crate::limits;
 use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
@@ -49,6 +49,8 @@ pub struct ProjectOffer {
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
     pub hooks: Vec<TrustedHook>,
+    /// Its hooks before calls that cannot be read.
+    pub broken_hooks: Vec<BrokenGuard>,
     /// The faults of its files, one sentence each.
     pub faults: Vec<String>,
     /// The opened root, from which files are read without following links.

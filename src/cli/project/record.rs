@@ -45,6 +45,13 @@ impl TrustRecord {
         TrustedProject::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
     }
 
+    /// Returns whether the user has trusted files of this project, also others than these.
+    pub fn knows_root(&self, offer: &ProjectOffer) -> bool {
+        let trusted: TrustFile = self.0.read().unwrap_or_default();
+        let entry = TrustedProject::of(offer);
+        entry.is_some_and(|entry| trusted.trusted.iter().any(|known| known.root == entry.root))
+    }
+
     /// Adds a project, replacing its earlier entry.
     ///
     /// # Errors

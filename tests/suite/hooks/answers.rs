@@ -53,22 +53,111 @@ fn a_permission_decision_and_the_older_decision_are_both_read_and_the_stricter_h
 #[test]
 fn json_with_wrong_types_and_unknown_words_changes_nothing_and_says_what_is_wrong() {
     for (output, words) in [
-        (json!({ "decision": 3 }), "its output cannot be read: invalid type"),
-        (json!({ "continue": "no" }), "its output cannot be read: invalid type"),
-        (json!({ "hookSpecificOutput": [1, 2] }), "its output cannot be read"),
-        (json!({ "hookSpecificOutput": { "permissionDecision": {} } }), "its output cannot be read: invalid type"),
-        (json!({ "hookSpecificOutput": { "additionalContext": [] } }), "its output cannot be read: invalid type"),
+        (json!({ "decision": 3 }), "its output cannot be read: `decision` is no text"),
+        (json!({ "continue": "no" }), "`continue` is neither true nor false"),
+        (json!({ "hookSpecificOutput": [1, 2] }), "its output cannot be read: `hookSpecificOutput` is no object"),
+        (json!({ "hookSpecificOutput": { "additionalContext": [] } }), "its output cannot be read"),
         (json!({ "decision": "maybe" }), "the decision \"maybe\" is unknown"),
-        (json!({ "hookSpecificOutput": { "permissionDecision": "defer" } }), "the permission decision \"defer\""),
         (json!({ "hookSpecificOutput": { "hookEventName": "Stop" } }), "it answers for \"Stop\""),
     ] {
-        let said = said(HookEvent::PreToolUse, &output);
+        let said = said(HookEvent::PostToolUse, &output);
         assert_eq!(said.outcome, HookOutcome::Failed, "{output}");
         assert!(said.words.as_deref().unwrap().starts_with(words), "{:?}", said.words);
         assert_eq!((said.stop, said.input, said.context), (None, None, None));
     }
-    let torn = read_output(HookEvent::PreToolUse, 0, "{\"decision\": \"blo", "");
-    assert_eq!(torn.outcome, HookOutcome::Failed);
+    for torn in ["{\"decision\": \"blo", "{"] {
+        let said = read_output(HookEvent::PostToolUse, 0, torn, "");
+        assert_eq!(said.outcome, HookOutcome::Failed);
+        assert!(said.words.unwrap().starts_with("its output cannot be read: EOF"));
+    }
+}
+
+#[test]
+fn a_deny_is_heard_wherever_it_stands_in_the_output() {
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm"}}"#;
+    let flat = r#"{"permissionDecision":"deny","permissionDecisionReason":"no rm"}"#;
+    let older = r#"{"decision":"block","reason":"no rm"}"#;
+    let pretty = "{\n  \"decision\": \"Deny\",\n  \"reason\": \"no rm\"\n}";
+    for object in [deny, flat, older, pretty] {
+        for output in [
+            object.to_owned(),
+            format!("Now using node v22\n{object}"),
+            format!("\u{feff}{object}\r\n"),
+            format!("\u{1b}[32mready\u{1b}[0m {object}"),
+            format!("[{object}]"),
+            format!("{object}\nhook ended in 3 ms\n"),
+            format!("{{\"level\":\"info\",\"reason\":\"checks\"}}\n{object}\n{{\"level\":\"info\"}}\n"),
+            format!("{{\"decision\":\"approve\"}}\n{object}"),
+            format!("{{ not json {object}"),
+        ] {
+            let said = read_output(HookEvent::PreToolUse, 0, &output, "");
+            assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("no rm")), "{output}");
+        }
+    }
+    for event in [HookEvent::UserPromptSubmit, HookEvent::Stop, HookEvent::PostToolUse, HookEvent::PreCompact] {
+        let said = read_output(event, 0, &format!("Now using node v22\n{older}\n"), "");
+        assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("no rm")), "{event}");
+    }
+}
+
+#[test]
+fn a_decision_about_a_call_that_cannot_be_read_forbids_the_call() {
+    for output in [
+        r#"{"decision": "blo"#,
+        r#"{"decision": "block",}"#,
+        "{'decision': 'block'}",
+        "{ decision: 'block' }",
+        "v22\n{ hookSpecificOutput: { permissionDecision: 'deny' } }",
+        r#""{\"decision\":\"block\"}""#,
+        r#"{"decision": 3}"#,
+        r#"{"decision": {"behavior": "deny"}}"#,
+        r#"{"decision": "blocked!"}"#,
+        r#"{"permissionDecision": "defer"}"#,
+        r#"{"hookSpecificOutput": {"permissionDecision": {}}}"#,
+        r#"{"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}}"#,
+        r#"{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": "ls"}}"#,
+        r#"{"hook_specific_output": {"permission_decision": "deny"}}"#,
+        r#"{"result": [{"decision": "block"}]}"#,
+        r#"{"continue": "false"}"#,
+        r#"{"decision": "approve"} {"decision": "blo"#,
+    ] {
+        let said = read_output(HookEvent::PreToolUse, 0, output, "");
+        assert_eq!(said.outcome, HookOutcome::Blocked, "{output}");
+        assert!(said.words.unwrap().starts_with("its decision cannot be read, and may be a no: "), "{output}");
+        assert_eq!((said.stop, said.input, said.context), (None, None, None));
+    }
+    for output in
+        ["", "ok", "no decision: all is well", "{", "{\"level\":\"info\"}", "{\"decision\":null}", "[1, 2] {x}"]
+    {
+        let said = read_output(HookEvent::PreToolUse, 0, output, "");
+        assert!(matches!(said.outcome, HookOutcome::Done | HookOutcome::Failed), "{output}: {said:?}");
+    }
+}
+
+/// What a hook prints beside its answer can be a text of the model: the command that it looks at.
+#[test]
+fn an_allow_among_other_output_allows_nothing_and_takes_back_no_deny() {
+    let allow = r#"{"permissionDecision":"allow"}"#;
+    let said = read_output(HookEvent::PreToolUse, 0, &format!("looking at: rm\n{allow}"), "");
+    assert_eq!(said.outcome, HookOutcome::Done);
+    assert!(said.words.unwrap().starts_with("it allows the call among other output"));
+    let said = read_output(HookEvent::PreToolUse, 0, &format!("{{\"decision\":\"block\"}}\n{allow}"), "");
+    assert_eq!(said.outcome, HookOutcome::Blocked);
+}
+
+#[test]
+fn a_text_for_the_model_may_quote_an_answer() {
+    for text in [
+        "The guard prints {\"decision\": \"block\"} then.",
+        "{\"decision\": \"block\"}\nis what it prints",
+        "{x} is ours",
+    ] {
+        for event in [HookEvent::SessionStart, HookEvent::UserPromptSubmit] {
+            let said = read_output(event, 0, &format!("Read this.\n{text}"), "");
+            assert_eq!(said.outcome, HookOutcome::Done, "{text}");
+            assert!(said.context.unwrap().contains(text));
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod answers;
 mod background;
+mod broken;
 mod files;
 mod pinned;
 mod points;

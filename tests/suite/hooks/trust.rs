@@ -17,20 +17,20 @@ use super::runs::{Yard, call};
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 
-fn settings(command: &str) -> String {
+pub fn settings(command: &str) -> String {
     json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": command }] }] } })
         .to_string()
 }
 
 /// The home of a user with a project in it.
-struct Home {
+pub struct Home {
     _dir: TempDir,
-    root: PathBuf,
-    places: UserDirectories,
+    pub root: PathBuf,
+    pub places: UserDirectories,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let root = dir.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("work/.git")).unwrap();
@@ -44,18 +44,24 @@ impl Home {
         Self { _dir: dir, root, places }
     }
 
-    fn put(&self, path: &str, text: &str) -> &Self {
+    pub fn put(&self, path: &str, text: &str) -> &Self {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
     }
 
-    /// Starts; returns the commands that run, what was asked, and what was said.
-    async fn start(&self, front: FrontEnd, answer: Answer) -> (Vec<String>, Vec<String>, Vec<String>) {
+    /// Returns approvals where each question gets this answer, with what was asked.
+    pub fn desk(&self, answer: Answer) -> (Arc<Approvals>, Arc<Mutex<Vec<String>>>) {
         let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
         let asked = Arc::new(Mutex::new(Vec::new()));
         answering(&approvals, &asked, answer);
+        (approvals, asked)
+    }
+
+    /// Starts; returns the commands that run, what was asked, and what was said.
+    async fn start(&self, front: FrontEnd, answer: Answer) -> (Vec<String>, Vec<String>, Vec<String>) {
+        let (approvals, asked) = self.desk(answer);
         let (cwd, mut notes) = (self.root.join("work"), Vec::new());
         let writable = [cwd.clone()];
         let search = HookSearch { places: &self.places, cwd: &cwd, writable: &writable };
