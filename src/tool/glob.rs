@@ -34,7 +34,7 @@ impl GlobTool {
         let description = format!(
             "Lists the files whose path matches a pattern, sorted, at most {}. `*` stops at `/`, `**` does not: `*` lists \
              one directory, `**/*` all below it. A pattern that ends with `/` lists directories instead. Knows {{a,b}} \
-             and [a-z]. Hidden files are included; .git and what .gitignore names are not.",
+             and [a-z], also as names: `app/[id]/*`. Hidden files are included; .git and what .gitignore names are not.",
             limits::GLOB_PATHS,
         );
         let spec = ToolSpec::new("glob", description, parameters)
@@ -82,7 +82,7 @@ fn glob(
         return Err(ToolError::failed(text));
     }
     let directories = trimmed.ends_with('/');
-    let matcher = walk::matcher(trimmed.trim_end_matches('/'))?;
+    let matcher = walk::matcher(trimmed.trim_end_matches('/'), Some(start))?;
     let mut entries = Entries::new(start, workspace, hidden, stop)?;
     let mut text = String::new();
     let mut count = 0;

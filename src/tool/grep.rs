@@ -91,20 +91,32 @@ fn grep(
         .case_insensitive(args.opt_bool("ignore_case").unwrap_or_default())
         .build(pattern)
         .map_err(|error| ToolError::failed(format!("invalid regular expression: {error}")))?;
-    let filter = args.opt_str("glob").map(Filter::new).transpose()?;
+    let filter = args.opt_str("glob").map(|glob| Filter::new(glob, start)).transpose()?;
     walk::check_start(workspace, start)?;
     let mut search = Search::new(workspace, &matcher, stop);
     let mut notes = String::new();
     if start.is_dir() {
         let mut entries = Entries::new(start, workspace, hidden, stop)?;
+        let (mut admitted, mut others) = (0, 0);
         while let Some(entry) = entries.next()? {
-            let wanted =
-                entry.kind == EntryKind::File && filter.as_ref().is_none_or(|filter| filter.admits(&entry.path, start));
-            if wanted && search.file(&entry.path)? == HitRoom::Used {
+            if entry.kind != EntryKind::File {
+                continue;
+            }
+            if filter.as_ref().is_some_and(|filter| !filter.admits(&entry.path, start)) {
+                others += 1;
+                continue;
+            }
+            admitted += 1;
+            if search.file(&entry.path)? == HitRoom::Used {
                 break;
             }
         }
         notes = entries.notes();
+        if let (Some(glob), 0, 1..) = (args.opt_str("glob"), admitted, others) {
+            let s = if others == 1 { "" } else { "s" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(notes, "[the glob {} left out all {others} file{s}]", visible_line(glob));
+        }
     } else {
         search.file(start)?;
     }
@@ -120,9 +132,10 @@ struct Filter {
 }
 
 impl Filter {
-    fn new(pattern: &str) -> Result<Self, ToolError> {
+    fn new(pattern: &str, start: &Path) -> Result<Self, ToolError> {
         let pattern = pattern.trim_start_matches("./");
-        Ok(Self { matcher: walk::matcher(pattern)?, by_path: pattern.contains('/') })
+        let by_path = pattern.contains('/');
+        Ok(Self { matcher: walk::matcher(pattern, by_path.then_some(start))?, by_path })
     }
 
     fn admits(&self, path: &Path, start: &Path) -> bool {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use crate::approval::HiddenFiles;
 use crate::tool::ToolError;
@@ -26,12 +26,56 @@ pub(super) fn check_start(workspace: &Workspace, start: &Path) -> Result<(), Too
     }
 }
 
-/// Compiles a glob: `*` and `?` stop at `/`, `**` does not, `{a,b}` and `[a-z]` are known.
-pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, ToolError> {
-    match GlobBuilder::new(pattern).literal_separator(true).build() {
+/// Compiles a glob for what lies below a directory: `*` and `?` stop at `/`, `**` does not, `{a,b}` and `[a-z]` are known.
+///
+/// The parts of a web project are called `[id]` and `{x}`: a part that is there under exactly this name means only that, and
+/// one of which that is not known means both.
+pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher, ToolError> {
+    let mut at = start.map(Path::to_path_buf);
+    let mut whole = Vec::new();
+    for part in parts(pattern) {
+        at = at.map(|at| at.join(part)).filter(|at| at.symlink_metadata().is_ok());
+        whole.push(match (part.contains(['[', ']', '{', '}']), &at) {
+            (false, _) => part.to_owned(),
+            (true, Some(_)) => literal(part),
+            (true, None) if glob(part).is_ok() => format!("{{{part},{}}}", literal(part)),
+            (true, None) => literal(part),
+        });
+    }
+    match glob(&whole.join("/")) {
         Ok(glob) => Ok(glob.compile_matcher()),
         Err(error) => Err(ToolError::failed(format!("invalid glob: {error}"))),
     }
+}
+
+fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(pattern).literal_separator(true).build()
+}
+
+/// Splits a glob at each `/` that is in no braces.
+fn parts(pattern: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let is_split = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == '/' && depth == 0
+    };
+    pattern.split(is_split).collect()
+}
+
+/// Returns a part of a glob in which brackets stand for themselves; only `*` and `?` do not.
+fn literal(part: &str) -> String {
+    let mut text = String::new();
+    for c in part.chars() {
+        match c {
+            '[' | ']' | '{' | '}' | ',' => text.extend(['[', c, ']']),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// The entries below a directory, sorted by path, until a cap.

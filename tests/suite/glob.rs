@@ -150,3 +150,25 @@ async fn the_tool_can_be_bound_to_another_workspace() {
     let args = moved.spec().parameters.validate(&Arguments::parse(r#"{"pattern": "*"}"#)).unwrap();
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "there\n");
 }
+
+#[tokio::test]
+async fn a_part_of_a_path_that_is_there_under_this_name_is_that() {
+    let files =
+        ["app/[id]/page.tsx", "app/i/page.tsx", "app/(auth)/[[...slug]]/a.tsx", "x/{y}/z", "x/y/z", "[a-b", "{x}"];
+    let site = Site::new(&files);
+    for (pattern, found) in [
+        ("app/[id]/page.tsx", "app/[id]/page.tsx\n"),
+        ("./app/[id]/*.{ts,tsx}", "app/[id]/page.tsx\n"),
+        ("app/(auth)/[[...slug]]/*.tsx", "app/(auth)/[[...slug]]/a.tsx\n"),
+        ("**/[[...slug]]/*", "app/(auth)/[[...slug]]/a.tsx\n"),
+        ("**/[id]/page.tsx", "app/[id]/page.tsx\napp/i/page.tsx\n"),
+        ("x/{y}/z", "x/{y}/z\n"),
+        ("{x}", "{x}\n"),
+        ("[a-b", "[a-b\n"),
+        ("{app,x}/{i,y}/*", "app/i/page.tsx\nx/y/z\n"),
+        ("{app/i,x/y}/*", "app/i/page.tsx\nx/y/z\n"),
+        ("app/[a-z]/*", "app/i/page.tsx\n"),
+    ] {
+        assert_eq!(site.list(pattern).await, found, "{pattern}");
+    }
+}

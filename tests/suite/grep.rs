@@ -247,3 +247,16 @@ async fn a_cancel_ends_a_search() {
     context.cancellable.cancel();
     assert!(matches!(site.tool.execute(args, &context).await, Err(ToolError::Cancelled(_))));
 }
+
+#[tokio::test]
+async fn a_glob_of_names_in_brackets_finds_them_and_one_that_leaves_all_out_says_so() {
+    let site = Site::new();
+    site.file("app/[id]/page.tsx", "needle\n");
+    site.file("app/i/page.tsx", "needle\n");
+    let hits = async |glob: &str| site.hits(json!({"pattern": "needle", "glob": glob})).await;
+    assert_eq!(hits("app/[id]/*.tsx").await, "app/[id]/page.tsx:1:needle\n");
+    assert_eq!(
+        hits("*.rs").await,
+        "[no hits for needle in .: 0 files searched]\n[the glob *.rs left out all 2 files]\n"
+    );
+}
