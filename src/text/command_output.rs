@@ -61,6 +61,21 @@ impl CommandOutput {
         reader.finish()
     }
 
+    /// Gives this output the colours that were seen while it was printed, where what was printed stands in it whole.
+    #[must_use]
+    pub fn coloured_by(mut self, printed: Self) -> Self {
+        if self.colours.is_empty()
+            && !printed.colours.is_empty()
+            && let Some(at) = self.text.find(printed.text.trim_end())
+        {
+            let end = printed.text.trim_end().len();
+            let colours = printed.colours.into_iter().filter(|part| part.end <= end);
+            self.colours =
+                colours.map(|part| Coloured { start: part.start + at, end: part.end + at, ..part }).collect();
+        }
+        self
+    }
+
     /// Takes the output of something that is no command: nothing in it is interpreted.
     pub fn plain(output: &str) -> Self {
         Self { text: visible(output).into_owned(), colours: Vec::new() }
@@ -355,6 +370,15 @@ mod tests {
         assert_eq!(colours("\u{1b}[48;5;32;91mred"), [red("red")]);
         assert_eq!(colours("\u{1b}[30;47mhidden\u{1b}[8m\u{1b}[97m"), []);
         assert_eq!(shown("\u{1b}[30;40;8mhidden\u{1b}[0m"), "hidden");
+    }
+
+    #[test]
+    fn a_text_without_colours_gets_those_that_were_seen() {
+        let printed = CommandOutput::of("ok\n\u{1b}[31mred\u{1b}[0m and \u{1b}[32mgreen\u{1b}[0m\n");
+        let whole = CommandOutput::of("It failed:\nok\nred and green\n[exit code 1]\n").coloured_by(printed.clone());
+        let parts: Vec<&str> = whole.colours.iter().map(|part| &whole.text[part.start..part.end]).collect();
+        assert_eq!(parts, ["red", "green"]);
+        assert_eq!(CommandOutput::of("something else").coloured_by(printed).colours, []);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The output of a command as the model gets it: whole, or its beginning and its end, with the rest in a file.
 //!
-//! It holds no more than what is shown, however much comes.
+//! Each line is what a terminal would show of it at its end (`terminal_text.rs`). It holds no more than what is shown, however
+//! much comes.
 
 use std::io;
 use std::path::Path;
 
 use crate::limits;
 use crate::tool::outputs::{OutputFile, Outputs, SavedOutput};
+use crate::tool::terminal_text::TerminalText;
 
 /// Longest stretch that is given up so that a cut falls between two lines, bytes.
 const LINE_SLACK: usize = 2 * 1024;
@@ -17,6 +19,7 @@ const HALF: usize = limits::COMMAND_BYTES / 2;
 /// Takes an output piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct Capture {
+    terminal: TerminalText,
     head: Vec<u8>,
     /// The newest bytes behind the head; up to twice as many as are shown.
     tail: Vec<u8>,
@@ -49,7 +52,13 @@ pub(super) struct Captured {
 }
 
 impl Capture {
+    /// Takes the next piece of what a command prints.
     pub(super) async fn push(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
+        let shown = self.terminal.push(piece);
+        self.take(&shown, outputs).await;
+    }
+
+    async fn take(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
         self.total += piece.len() as u64;
         self.line_ends += line_ends(piece);
         if self.total > limits::COMMAND_BYTES as u64 {
@@ -84,10 +93,11 @@ impl Capture {
     /// Returns what is kept of the output, as far as it is one piece, and the number of bytes before that.
     pub(super) fn newest(&self) -> (Vec<u8>, u64) {
         let kept = (self.head.len() + self.tail.len()) as u64;
+        let unfinished = self.terminal.unfinished();
         if kept == self.total {
-            return ([self.head.as_slice(), &self.tail].concat(), 0);
+            return ([self.head.as_slice(), &self.tail, &unfinished].concat(), 0);
         }
-        (self.tail.clone(), self.total - self.tail.len() as u64)
+        ([self.tail.as_slice(), &unfinished].concat(), self.total - self.tail.len() as u64)
     }
 
     /// Returns the file that takes the whole output, where one does.
@@ -99,7 +109,9 @@ impl Capture {
     }
 
     /// Returns what the model gets.
-    pub(super) async fn finish(self) -> Captured {
+    pub(super) async fn finish(mut self, outputs: Option<&Outputs>) -> Captured {
+        let last = self.terminal.finish();
+        self.take(&last, outputs).await;
         let total = self.total;
         let newest = self.tail.last().or(self.head.last());
         let lines = self.line_ends + u64::from(newest.is_some_and(|byte| *byte != b'\n'));
@@ -151,9 +163,9 @@ pub async fn shorten(text: String, outputs: Option<&Outputs>) -> String {
     }
     let mut capture = Capture::default();
     for piece in text.as_bytes().chunks(PIECE) {
-        capture.push(piece, outputs).await;
+        capture.take(piece, outputs).await;
     }
-    capture.finish().await.text
+    capture.finish(outputs).await.text
 }
 
 fn line_ends(bytes: &[u8]) -> u64 {

@@ -117,7 +117,7 @@ impl CommandRun {
         if let Some(text) = self.live.finish(Instant::now()) {
             sink.shows(text);
         }
-        self.capture.finish().await
+        self.capture.finish(self.outputs.as_deref()).await
     }
 }
 

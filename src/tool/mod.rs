@@ -72,6 +72,7 @@ mod read;
 mod schema;
 mod source;
 mod spec;
+mod terminal_text;
 mod toolbox;
 #[cfg(feature = "typed")]
 mod typed;

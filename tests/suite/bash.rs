@@ -318,9 +318,11 @@ async fn characters_are_whole_wherever_a_piece_or_a_cut_ends() {
 }
 
 #[tokio::test]
-async fn control_characters_are_kept_and_nul_is_visible() {
+async fn each_line_is_what_a_terminal_shows_of_it_and_nul_is_visible() {
     let site = Site::new();
-    assert_eq!(site.run(r"printf 'a\0b\e[31mred\r\n\a'").await, "a␀b\u{1b}[31mred\r\n\u{7}");
+    assert_eq!(site.run(r"printf 'a\0b\e[31mred\e[0m\r\n\a'").await, "a␀bred\n");
+    let bar = r"for i in {1..400}; do printf '\r\e[K\e[32m%s%%\e[0m building' $i; done; echo; echo done";
+    assert_eq!(site.run(bar).await, "400% building\ndone\n");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use grep_regex::RegexMatcher;
 
 use crate::limits;
 use crate::tool::capture::{decode, first_character, whole_characters};
+use crate::tool::terminal_text::{TerminalText, whole_sequences};
 
 /// What a line must have.
 #[derive(Debug, Clone)]
@@ -17,7 +18,13 @@ pub(in crate::tool) enum LinePattern {
 }
 
 impl LinePattern {
+    /// Returns whether a line has it, as it came or as a terminal shows it.
     fn fits(&self, line: &[u8]) -> bool {
+        let is_special = |byte: &u8| matches!(*byte, b'\r' | 0x08 | 0x1b);
+        self.has(line) || (line.iter().any(is_special) && self.has(&TerminalText::of(line)))
+    }
+
+    fn has(&self, line: &[u8]) -> bool {
         match self {
             Self::Words(words) => memchr::memmem::find(line, words.as_bytes()).is_some(),
             Self::Expression(expression) => expression.is_match(line).unwrap_or(false),
@@ -125,10 +132,10 @@ impl KeptOutput {
         let all = self.bytes.get(start..).unwrap_or_default();
         let cut = if from > self.read { first_character(all) } else { 0 };
         let rest = all.get(cut..).unwrap_or_default();
-        let whole = if has_ended { rest.len() } else { whole_characters(rest) };
+        let whole = if has_ended { rest.len() } else { whole_sequences(rest).min(whole_characters(rest)) };
         let shown = rest.get(..whole).unwrap_or_default();
         let first = from + cut as u64;
-        Unread { text: decode(shown), lost: first - self.read, up_to: first + shown.len() as u64 }
+        Unread { text: decode(&TerminalText::of(shown)), lost: first - self.read, up_to: first + shown.len() as u64 }
     }
 
     /// Notes that everything up to there was read.
@@ -141,7 +148,7 @@ impl KeptOutput {
         let newest = self.bytes.len().saturating_sub(limits::BACKGROUND_LAST_BYTES);
         let end = self.bytes.get(newest..).unwrap_or_default();
         let end = if newest > 0 { end.get(first_character(end)..).unwrap_or_default() } else { end };
-        let text = decode(end);
+        let text = decode(&TerminalText::of(end));
         let lines: Vec<&str> = text.trim_end().lines().collect();
         lines.get(lines.len().saturating_sub(limits::BACKGROUND_LAST_LINES)..).unwrap_or_default().join("\n")
     }

@@ -57,7 +57,15 @@ impl Transcript {
         self.settle_waiting();
         if let Some(call) = self.change_call(cell) {
             let is_command = matches!(call.shown, Some(Shown::Command { .. }));
-            call.state = ended(if is_command { CommandOutput::of(content) } else { CommandOutput::plain(content) });
+            let content = match &mut call.state {
+                // The model gets it without colours.
+                CallState::Running { progress, .. } if is_command => {
+                    CommandOutput::of(content).coloured_by(std::mem::take(progress).finish())
+                }
+                _ if is_command => CommandOutput::of(content),
+                _ => CommandOutput::plain(content),
+            };
+            call.state = ended(content);
         }
     }
 

@@ -54,7 +54,10 @@ impl Transcript {
                 JobEnding::Stopped | JobEnding::TimedOut | JobEnding::Failed | JobEnding::Interrupted => true,
             };
             call.shown = Shown::of(&Details::Command(end.end.clone())).map(|shown| shown.in_words(&end.words()));
-            let content = CommandOutput::of(&end.output);
+            let mut content = CommandOutput::of(&end.output);
+            if let CallState::Running { progress, .. } = &mut call.state {
+                content = content.coloured_by(std::mem::take(progress).finish());
+            }
             call.state = CallState::Ended { content, is_error, elapsed_ms: end.elapsed_ms };
         }
         true
