@@ -25,7 +25,7 @@ use crate::limits;
 use crate::text::hex;
 
 #[cfg(feature = "tools")]
-pub use fitting::{FittedImage, attach_file};
+pub use fitting::{FittedImage, attach_bytes, attach_file};
 #[cfg(feature = "tools")]
 pub use preview::{CellArea, Preview, PreviewCut};
 

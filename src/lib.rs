@@ -251,6 +251,9 @@ pub mod message;
 pub mod mode;
 #[cfg(feature = "program")]
 #[doc(hidden)]
+pub mod named_file;
+#[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod packed;
 pub mod plan;
 pub mod prelude;

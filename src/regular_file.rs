@@ -137,16 +137,43 @@ pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_whole(file, metadata.len(), limit)
 }
 
-/// Reads a text file of the user's own whole, like [`read_own`].
+/// Reads a text file of the user's own whole, like [`read_own`]. A byte order mark at its start is no text.
 ///
 /// # Errors
 /// As [`read_own`]; a sentence that names the line when it is not UTF-8.
 pub fn read_own_text(path: &Path, limit: u64) -> io::Result<String> {
-    String::from_utf8(read_own(path, limit)?).map_err(|error| {
+    text_of(read_own(path, limit)?)
+}
+
+/// Reads what the user names on the command line whole: a file, or what comes out of a command, `<(…)`. It waits until that
+/// has ended.
+///
+/// # Errors
+/// As [`read_own`].
+pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+
+        let kind = std::fs::metadata(path)?.file_type();
+        if kind.is_fifo() || kind.is_char_device() {
+            return read_whole(File::open(path)?, 0, limit);
+        }
+    }
+    read_own(path, limit)
+}
+
+/// Makes a text of the bytes of a file.
+///
+/// # Errors
+/// A sentence that names the line that is not UTF-8.
+pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes().iter().take(valid).filter(|byte| **byte == b'\n').count() + 1;
         io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not UTF-8 text"))
-    })
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 fn linked() -> io::Error {

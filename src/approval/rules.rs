@@ -182,6 +182,32 @@ impl Rules {
     }
 }
 
+/// Returns what a rule in the form of Claude Code, `Bash(git diff:*)`, is here, and one whose tool is written otherwise.
+fn right_form(text: &str) -> Option<String> {
+    let (name, pattern) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((name, pattern)) => (name, Some(pattern)),
+        None => text.split_once(':').map_or((text, None), |(name, pattern)| (name, Some(pattern))),
+    };
+    let lower = name.trim().to_lowercase();
+    let own = match lower.as_str() {
+        "webfetch" => "fetch",
+        "websearch" => "web_search",
+        "multiedit" | "apply_patch" => "edit",
+        "task" => "agent",
+        "shell" => "bash",
+        lower => match name.trim().strip_prefix("mcp__").map(|tool| tool.replacen("__", "/", 1)) {
+            Some(tool) if tool.contains('/') => return Some(format!("{SERVER_TOOLS}: {tool}")),
+            Some(server) => return Some(format!("{SERVER_TOOLS}: {server}/*")),
+            None => TOOLS.into_iter().find(|(tool, _)| *tool == lower)?.0,
+        },
+    };
+    let pattern = pattern.map(|pattern| pattern.trim().trim_start_matches("domain:").replace(":*", " *"));
+    let right = pattern
+        .filter(|pattern| !is_blank(pattern) && pattern != "*")
+        .map_or(own.to_owned(), |pattern| format!("{own}: {pattern}"));
+    Rule::parse(&right).is_ok().then_some(right)
+}
+
 impl Rule {
     pub(super) fn parse(rule: &str) -> Result<Self, RuleError> {
         let fail = |why: String| RuleError::new(rule, why);
@@ -198,8 +224,12 @@ impl Rule {
         }
         let Some((tool, kind)) = TOOLS.into_iter().find(|(tool, _)| *tool == name) else {
             let names: Vec<&str> = TOOLS.iter().map(|(tool, _)| *tool).collect();
+            if let Some(right) = right_form(text) {
+                return Err(fail(format!("write it as {right:?}")));
+            }
             let name = visible_line(name);
-            return Err(fail(format!("there is no tool {name:?}; those are: {}", names.join(", "))));
+            let form = "a rule is \"tool\" or \"tool: pattern\", as \"bash: git status\"";
+            return Err(fail(format!("there is no tool {name:?}; those are: {}; {form}", names.join(", "))));
         };
         let pattern = match (pattern, kind) {
             (None | Some("*"), _) => Pattern::Everything,

@@ -38,6 +38,7 @@ use crate::cli::steer_stdin::Lines;
 use crate::cli::{journal, two_runtimes};
 use crate::config::RuleLists;
 use crate::listener::{JsonLines, Listener, Terminal};
+use crate::named_file::check_named;
 use crate::protocol::Request;
 use crate::session::stream::RunRecord;
 use crate::session::{Client, Hub};
@@ -62,6 +63,9 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         start::check_model(&start.config)?;
         if flags.yes && args.permission_command.is_some() {
             return Err("--yes answers what --permission-command would be asked: use one of them".to_owned());
+        }
+        if let Some(path) = &args.output_last_message {
+            check_named(path).map_err(|why| format!("cannot write {}: {why}", path.display()))?;
         }
         settle(&mut start, args)?;
         journal::begin(&mut start, flags)?;
@@ -184,7 +188,7 @@ async fn serve(
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }
-        exit = farewell.write(exit, reason, unsent, (&out, &err));
+        exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
         let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
         let written = async {
             let all = out.drained(patience).await;

@@ -22,7 +22,7 @@ pub enum Exit {
     Usage,
     /// The turn was cancelled by `/stop`; 130, as after SIGINT.
     Cancelled,
-    /// The turn completed, and something stands against that which `--strict` tells.
+    /// The turn completed, and something stands against that: an answer that matches no schema, or what `--strict` tells.
     Strict(StrictEnd),
     /// A signal ended the program: 128 and its number.
     Signal(u8),
@@ -66,7 +66,7 @@ impl Exit {
     }
 }
 
-/// What `--strict` tells of a run.
+/// What stands against a run that completed; all but the schema only by `--strict`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrictEnd {
     Refused,

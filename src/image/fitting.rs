@@ -79,11 +79,19 @@ impl FittedImage {
 /// Why it cannot be attached, in one sentence that names it.
 pub fn attach_file(text: &mut String, images: &mut Vec<Image>, path: &Path) -> Result<(), String> {
     let name = path.display().to_string();
+    let bytes = read_own(path, limits::IMAGE_FILE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
+    attach_bytes(text, images, &name, &bytes)
+}
+
+/// Adds the image of this name to a message, as [`attach_file`].
+///
+/// # Errors
+/// As [`attach_file`].
+pub fn attach_bytes(text: &mut String, images: &mut Vec<Image>, name: &str, bytes: &[u8]) -> Result<(), String> {
     if images.len() >= limits::IMAGES {
         return Err(format!("cannot attach {name}: a message has at most {} images", limits::IMAGES));
     }
-    let bytes = read_own(path, limits::IMAGE_FILE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
-    let fitted = FittedImage::new(&*name, &bytes).map_err(|why| format!("cannot attach {name}: {why}"))?;
+    let fitted = FittedImage::new(name, bytes).map_err(|why| format!("cannot attach {name}: {why}"))?;
     *text = format!("{text}\n\nImage: {name}");
     images.push(fitted.image);
     Ok(())

@@ -28,6 +28,7 @@ const WORDS: &[&str] = &[
     "packed",
     "sync",
     "regular_file",
+    "named_file",
     "front_matter",
     "fault",
     "clock",

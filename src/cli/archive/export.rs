@@ -1,8 +1,5 @@
 //! `steersman export`: a session as a document, to standard output or into a new file.
 
-use std::fs::Permissions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,6 +10,7 @@ use reqwest::Url;
 use super::send::{endpoint, place, send};
 use super::source::{reading, replayed, size};
 use crate::cli::exit::{Exit, json, print, say};
+use crate::named_file::{ExistingFile, write_named};
 use crate::session::export::{SessionParts, atif, chat, html, otlp};
 use crate::session::journal::{Reading, SessionFiles};
 use crate::session::replay::moments;
@@ -73,7 +71,8 @@ pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Exit, Strin
         return Ok(Exit::Done);
     };
     let shown = visible_line(&path.to_string_lossy()).into_owned();
-    save(path, &text).map_err(|error| format!("{shown} cannot be written: {error}"))?;
+    write_named(path, text.as_bytes(), ExistingFile::Kept)
+        .map_err(|error| format!("{shown} cannot be written: {error}"))?;
     print(&format!("written to {shown}\n"));
     Ok(Exit::Done)
 }
@@ -127,13 +126,4 @@ fn screen(reading: Reading, size: Size) -> ReplayScreen {
         screen.take(moment.at, moment.post);
     }
     screen
-}
-
-/// Writes a new file, whole or not at all.
-fn save(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let rights = Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new().prefix(".steersman-").permissions(rights).tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }

@@ -37,16 +37,18 @@ pub struct ExecArgs {
     /// The longest event of the JSON; of a longer one the longest texts are cut [default: 1048576].
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub max_event_bytes: Option<NonZeroUsize>,
-    /// A JSON Schema that the final answer must match; one that does not is asked for once more. Standard output and the
-    /// file of the answer get the JSON alone.
+    /// A JSON Schema that the final answer must match; one that does not is asked for once more, and then the run ends
+    /// with 7. Standard output and the file of the answer get the JSON alone, or nothing.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub output_schema: Option<PathBuf>,
+    /// Write an answer that does not match the schema too, and end as if it did.
+    #[arg(long, requires = "output_schema", conflicts_with = "strict", help_heading = "Output")]
+    pub lenient: bool,
     /// Print the JSON Schema of the output, the input and the result, and do nothing else.
     #[arg(long, help_heading = "Output")]
     pub schema: bool,
     /// Tell by the exit code what stands against a completed run: 3 acts were refused, 4 the answer was synthesized or
-    /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key, 7 the answer does not match the
-    /// schema.
+    /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key.
     #[arg(long, help_heading = "Ends")]
     pub strict: bool,
     /// Stop after this time: 90s, 10m, 2h.

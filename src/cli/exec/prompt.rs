@@ -11,9 +11,9 @@ use rustix::fs::{FileType, fstat};
 use super::args::ExecArgs;
 use crate::agent::OutputSchema;
 use crate::cli::exit::say;
-use crate::image::{Image, ImageType, attach_file};
+use crate::image::{Image, ImageType, attach_bytes};
 use crate::limits;
-use crate::regular_file::{Links, head, open, read_own_text};
+use crate::regular_file::{read_named, text_of};
 use crate::text::is_blank;
 
 /// The first message.
@@ -45,14 +45,16 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
     }
     let mut prompt = Prompt { text, images: Vec::new() };
     for path in &args.attach {
-        if is_image(path) {
-            attach_file(&mut prompt.text, &mut prompt.images, path)?;
+        let (name, bytes) = (path.display().to_string(), read_bytes(path, limits::IMAGE_FILE_BYTES)?);
+        if ImageType::of(&bytes).is_some() {
+            attach_bytes(&mut prompt.text, &mut prompt.images, &name, &bytes)?;
         } else {
-            add_block(&mut prompt.text, &format!("{}:", path.display()), &read(path)?);
+            add_block(&mut prompt.text, &format!("{name}:"), &text_within(path, bytes)?);
         }
     }
     for path in &args.image {
-        attach_file(&mut prompt.text, &mut prompt.images, path)?;
+        let (name, bytes) = (path.display().to_string(), read_bytes(path, limits::IMAGE_FILE_BYTES)?);
+        attach_bytes(&mut prompt.text, &mut prompt.images, &name, &bytes)?;
     }
     if args.prompt.as_deref() != Some("-") && !is_taken && is_fed()? {
         let text = standard_input()?;
@@ -92,18 +94,24 @@ pub(in crate::cli) fn standard_input() -> Result<String, String> {
         .take(longest)
         .read_to_end(&mut text)
         .map_err(|error| format!("cannot read standard input: {error}"))?;
-    let text = String::from_utf8(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
+    let text = text_of(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
     Ok(trimmed(&text))
 }
 
-fn is_image(path: &Path) -> bool {
-    let begin = open(path, Links::Followed).and_then(|(file, metadata)| head(file, metadata.len(), ImageType::HEAD));
-    begin.is_ok_and(|begin| ImageType::of(&begin.bytes).is_some())
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    text_within(path, read_bytes(path, limits::MESSAGE_BYTES as u64)?)
 }
 
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    read_own_text(path, limits::MESSAGE_BYTES as u64)
-        .map_err(|error| format!("cannot read {}: {error}", path.display()))
+fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    read_named(path, most).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+fn text_within(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
+    let (most, size) = (limits::MESSAGE_BYTES, bytes.len());
+    if size > most {
+        return Err(format!("cannot read {}: it is larger than {most} bytes ({size} bytes)", path.display()));
+    }
+    text_of(bytes).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 pub(super) fn read_schema(path: &Path) -> Result<Arc<OutputSchema>, String> {

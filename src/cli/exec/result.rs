@@ -1,12 +1,11 @@
 //! The end of `exec`: its exit code under `--strict`, the answer as a file, the result as one object.
 
-use std::fs::Permissions;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
-use tempfile::Builder;
+use tokio::sync::oneshot;
 
 use super::args::{ExecArgs, OutputForm};
 use super::start;
@@ -14,6 +13,7 @@ use crate::cli::exit::{Exit, StrictEnd};
 use crate::cli::output::Output;
 use crate::event::{Outcome, Pending, TurnFaultKind, TurnFinish};
 use crate::listener::JsonLines;
+use crate::named_file::{ExistingFile, write_named};
 use crate::session::stream::RunRecord;
 
 /// What is written when a run has ended.
@@ -28,7 +28,7 @@ pub(super) struct Farewell<'a> {
 
 impl Farewell<'_> {
     /// Writes it; returns how the program ends.
-    pub fn write(
+    pub async fn write(
         self,
         mut exit: Exit,
         mut reason: Option<String>,
@@ -36,21 +36,25 @@ impl Farewell<'_> {
         (out, err): (&Output, &Output),
     ) -> Exit {
         let Self { args, record, json, cwd, strict_end } = self;
-        if let Some(fault) = record.mismatch().filter(|_| exit == Exit::Done) {
+        let mismatch = record.mismatch().filter(|_| exit == Exit::Done && record.last_turn().is_some());
+        if let Some(fault) = &mismatch {
             let sentence = format!("the answer does not match the schema of --output-schema: {fault}");
             err.say(&sentence);
             reason.get_or_insert(sentence);
         }
-        if args.strict {
+        let is_answer = mismatch.is_none() || args.lenient;
+        if !is_answer {
+            exit = Exit::Strict(StrictEnd::NoMatch);
+        } else if args.strict {
             exit = strict(exit, record, strict_end);
         }
-        if let Some(answer) = record.answer_text() {
+        if let Some(answer) = record.answer_text().filter(|_| is_answer) {
             if writes_answer_last(args) {
                 // A failed write is seen where the output is drained.
                 let _ = out.clone().write_all(format!("{answer}\n").as_bytes());
             }
             if let Some(path) = &args.output_last_message
-                && let Err(error) = write_answer(path, &answer)
+                && let Err(error) = write_answer(path.clone(), answer).await
             {
                 err.say(&format!("cannot write {}: {error}", path.display()));
                 exit = if exit == Exit::Done { Exit::Failed } else { exit };
@@ -87,7 +91,6 @@ fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
             Some(TurnFaultKind::Authentication) => Some(StrictEnd::Authentication),
             _ => None,
         },
-        Exit::Done if record.mismatch().is_some() => Some(StrictEnd::NoMatch),
         Exit::Done if record.has_refused() => Some(StrictEnd::Refused),
         Exit::Done => {
             let is_whole = last.is_none_or(|last| {
@@ -100,25 +103,16 @@ fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
     end.map_or(exit, Exit::Strict)
 }
 
-/// Writes the answer to a file as one step: a reader sees the old file or the new one.
+/// Writes the answer to a file. The reader of a FIFO may let it wait: a signal ends that.
 ///
 /// # Errors
-/// What the system says; the file is as it was.
-fn write_answer(path: &Path, answer: &str) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // As any new file: what the umask leaves.
-    let mut file = Builder::new()
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(directory)
-        .map_err(|error| without_path(&error))?;
-    file.write_all(answer.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Returns the error without the name of the temporary file, which tells a user nothing.
-fn without_path(error: &io::Error) -> io::Error {
-    let said = error.to_string();
-    io::Error::new(error.kind(), said.split(" at path ").next().unwrap_or_default())
+/// What the system says.
+async fn write_answer(path: PathBuf, answer: String) -> io::Result<()> {
+    let (written, outcome) = oneshot::channel();
+    // Not of the runtime, whose end would wait for it.
+    thread::Builder::new().spawn(move || {
+        // Nobody waits for it any more.
+        let _ = written.send(write_named(&path, answer.as_bytes(), ExistingFile::Replaced));
+    })?;
+    outcome.await.unwrap_or_else(|_| Err(io::Error::other("the writer has ended")))
 }

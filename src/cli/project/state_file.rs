@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::limits;
-use crate::regular_file::read_head;
+use crate::regular_file::{self, Links, read_own_text};
 
 /// A file of the state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,18 +28,14 @@ impl StateFile {
 
     /// Reads the file; a missing file is empty.
     pub(in crate::cli) fn read<T: Default + DeserializeOwned>(&self) -> io::Result<T> {
-        let head = match read_head(&self.path(), limits::STATE_FILE_BYTES) {
+        let text = match read_own_text(&self.path(), limits::STATE_FILE_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
-            head => head?,
+            text => text?,
         };
-        if head.is_cut() {
-            return Err(io::Error::other(format!("it is larger than {} bytes", limits::STATE_FILE_BYTES)));
-        }
-        let text = String::from_utf8(head.bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
         toml::from_str(&text).map_err(|error| io::Error::other(error.message().to_owned()))
     }
 
-    /// Replaces the content by what `change` returns, atomically.
+    /// Replaces the content by what `change` returns, atomically. What is no regular file is left as it is.
     pub(in crate::cli) fn change<T: Default + DeserializeOwned + Serialize>(
         &self,
         change: impl FnOnce(io::Result<T>) -> io::Result<T>,
@@ -50,10 +46,17 @@ impl StateFile {
         // Other instances cannot write until the end of this function, so the read below sees all their changes.
         let _lock = lock(&directory.join(format!(".{name}.lock")))?;
         let text = toml::to_string(&change(self.read())?).map_err(io::Error::other)?;
-        let mut file = tempfile::Builder::new().prefix(&format!(".{name}")).tempfile_in(directory)?;
+        // A link is the user's, as to a file that several machines share: it stays, and leads to the new content.
+        let path = match regular_file::open(&self.path(), Links::Followed) {
+            Ok(_) => self.path().canonicalize()?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path().is_symlink() => self.path(),
+            Err(error) => return Err(error),
+        };
+        let beside = path.parent().unwrap_or(directory);
+        let mut file = tempfile::Builder::new().prefix(&format!(".{name}")).tempfile_in(beside)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
-        file.persist(self.path()).map_err(|error| error.error)?;
+        file.persist(&path).map_err(|error| error.error)?;
         Ok(())
     }
 

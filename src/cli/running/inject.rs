@@ -7,8 +7,10 @@ use crate::cli::running::args::{InjectArgs, Stage};
 use crate::cli::running::choose::connect;
 use crate::event::{Delivery, Envelope, Event, Outcome};
 use crate::id::{AgentId, MessageId};
-use crate::image::attach_file;
+use crate::image::attach_bytes;
+use crate::limits;
 use crate::protocol::{Notice, Post, Reply, Request};
+use crate::regular_file::read_named;
 use crate::session::socket::{Caller, Posts};
 use crate::steering::Trigger;
 use crate::target::MAIN;
@@ -36,7 +38,10 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
     let trigger = once.or_else(|| args.every.clone().map(Trigger::every));
     let (mut text, mut images) = (text, Vec::new());
     for file in &args.image {
-        attach_file(&mut text, &mut images, file)?;
+        let name = file.display().to_string();
+        let bytes =
+            read_named(file, limits::IMAGE_FILE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
+        attach_bytes(&mut text, &mut images, &name, &bytes)?;
     }
     let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger, images };
     let reply = caller.request(inject).map_err(|error| error.to_string())?;

@@ -244,6 +244,10 @@ pub struct UnsentText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResult {
+    /// The session, by which the run can be continued; null for one that is not saved.
+    pub session: Option<String>,
+    /// The turns of the main agent.
+    pub turns: u32,
     /// The exit code of the program; the same as `code`.
     pub exit_code: u8,
     /// How the last turn ended; `failed` where none could begin.
@@ -256,7 +260,9 @@ pub struct RunResult {
     pub usage: UsageSum,
     /// Billionths of a US dollar; null when no price is known.
     pub cost_nanos: Option<u64>,
-    /// The same by the model that answered.
+    /// The same in US dollars.
+    pub cost_usd: Option<f64>,
+    /// What was used, by the model that answered.
     pub by_model: Vec<ModelUsage>,
     /// The files that tools changed, and those that changed while commands ran, as they are shown.
     pub files: Vec<String>,

@@ -48,6 +48,7 @@ struct Inner {
     files: BTreeSet<String>,
     files_partial: bool,
     refused: Vec<RefusedCall>,
+    turns: u32,
     last: Option<LastTurn>,
     result: Option<RunResult>,
 }
@@ -203,13 +204,18 @@ impl RunRecord {
             trigger: entry.trigger.clone(),
             sender: entry.sender.clone(),
         };
+        #[allow(clippy::cast_precision_loss)] // Billionths that a float does not have are no money.
+        let cost_usd = inner.total.cost_nanos.map(|nanos| nanos as f64 / 1e9);
         let result = RunResult {
+            session: inner.session.clone(),
+            turns: inner.turns,
             exit_code,
             outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
             structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),
             usage: inner.total,
             cost_nanos: inner.total.cost_nanos,
+            cost_usd,
             by_model: inner.by_model.iter().map(model).collect(),
             files: inner.files.iter().cloned().collect(),
             files_partial: inner.files_partial,
@@ -231,6 +237,7 @@ impl Inner {
         match &envelope.event {
             Event::TurnStarted { turn } => {
                 *agent = AgentRecord { turn: Some(*turn), ..AgentRecord::default() };
+                self.turns += u32::from(envelope.agent.is_main());
             }
             Event::RoundStarted { round, .. } => {
                 agent.round = Some(*round);

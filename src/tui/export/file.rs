@@ -9,6 +9,7 @@ use jiff::civil::DateTime;
 
 use super::{ExportRequest, extension};
 use crate::limits;
+use crate::named_file::{ExistingFile, write_named};
 
 /// Returns the name of a file that the user did not name: what it is, and the local date and time.
 pub fn default_name(request: &ExportRequest, now: DateTime) -> String {
@@ -33,6 +34,12 @@ pub fn save(
         (Some(rest), Some(home)) => home.join(rest),
         _ => cwd.join(named),
     };
+    // A device or a FIFO has no other name: what is written goes into it.
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        write_named(&path, text.as_bytes(), ExistingFile::Kept).map_err(named)?;
+        return Ok(path);
+    }
     if named.ends_with('/') || path.is_dir() {
         path.push(default_name(request, now));
     } else if extension(named).is_none() {

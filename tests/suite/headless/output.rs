@@ -1,8 +1,13 @@
 //! What `exec` writes for programs, and how it ends.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::{exec, lines, of};
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -163,14 +168,77 @@ fn the_answer_goes_to_a_file_as_one_step_and_the_result_is_one_object() {
 #[test]
 fn a_file_that_cannot_be_written_is_a_failure_and_an_answer_that_never_came_leaves_it() {
     let server = Server::start([Reply::text("The answer.")]);
-    let output = exec(&server).args(["-o", "missing/last.md", "hello"]).output();
+    for (path, why) in [
+        ("missing/last.md", "its directory cannot be used: No such file or directory (os error 2)"),
+        ("there", "it is a directory"),
+    ] {
+        let program = exec(&server).args(["-o", path, "hello"]).file("work/there/x", "");
+        let output = program.output();
+        assert_eq!((exit_code(&output), server.chats().len()), (2, 0), "nothing was asked");
+        let sentence = format!("cannot write {path}: {why}\n");
+        assert!(stderr(&output).ends_with(&sentence), "{}", stderr(&output));
+    }
+    // A device that takes nothing fails when it is written.
+    let output = exec(&server).args(["-o", "/dev/full", "hello"]).output();
     assert_eq!(exit_code(&output), 1);
-    let sentence = "cannot write missing/last.md: No such file or directory (os error 2)\n";
+    let sentence = "cannot write /dev/full: No space left on device (os error 28)\n";
     assert!(stderr(&output).ends_with(sentence), "{}", stderr(&output));
     let server = Server::start([Reply::json(400, json!({"error": {"message": "no"}}))]);
     let program = exec(&server).args(["-o", "last.md", "hello"]).file("work/last.md", "old");
     let (_, home) = program.output_with_home();
     assert_eq!(fs::read_to_string(home.path().join("work/last.md")).unwrap(), "old");
+}
+
+#[test]
+fn what_is_no_file_of_its_own_is_written_through_and_stays_what_it_is() {
+    let run = |path: &str, prepare: &dyn Fn(&Path)| {
+        let server = Server::start([Reply::text("The answer.")]);
+        let program = exec(&server).args(["-o", path, "hello"]).file("work/real.md", "old");
+        prepare(&program.work());
+        let (output, home) = program.output_with_home();
+        assert_eq!(exit_code(&output), 0, "{path}: {}", stderr(&output));
+        home
+    };
+    let at = |home: &TempDir, name: &str| home.path().join("work").join(name);
+    let read = |home: &TempDir, name: &str| fs::read_to_string(at(home, name)).unwrap();
+    let home = run("link.md", &|work| symlink("real.md", work.join("link.md")).unwrap());
+    assert!(at(&home, "link.md").is_symlink() && read(&home, "real.md") == "The answer.");
+    let home = run("link.md", &|work| symlink("new.md", work.join("link.md")).unwrap());
+    assert!(at(&home, "link.md").is_symlink() && read(&home, "new.md") == "The answer.");
+    let home = run("real.md", &|work| fs::hard_link(work.join("real.md"), work.join("other.md")).unwrap());
+    assert_eq!(read(&home, "other.md"), "The answer.");
+    let reader = Mutex::new(None);
+    let home = run("fifo", &|work| {
+        let fifo = work.join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        *reader.lock().unwrap() = Some(thread::spawn(move || fs::read_to_string(fifo).unwrap()));
+    });
+    assert_eq!(reader.into_inner().unwrap().unwrap().join().unwrap(), "The answer.");
+    assert!(fs::metadata(at(&home, "fifo")).unwrap().file_type().is_fifo());
+    run("/dev/null", &|_| {});
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn files_of_the_command_line_may_come_out_of_a_command_and_begin_with_a_mark() {
+    let server = Server::start([Reply::text("{\"n\": 1}")]);
+    let program = exec(&server)
+        .file("work/prompt.md", "\u{feff}Count.\n")
+        .file("work/schema.json", "\u{feff}{\"type\": \"object\"}");
+    for name in ["prompt.md", "schema.json"] {
+        let path = program.work().join(name);
+        let content = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        thread::spawn(move || fs::write(path, content));
+    }
+    let fifo = program.work().join("notes");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    thread::spawn(move || fs::write(fifo, "Two."));
+    let args = ["--prompt-file", "prompt.md", "--output-schema", "schema.json", "--attach", "notes"];
+    let output = program.args(args).output();
+    assert_eq!((exit_code(&output), stdout(&output).as_str()), (0, "{\"n\": 1}\n"), "{}", stderr(&output));
+    assert_eq!(server.chats()[0].texts("user"), ["Count.\n\nnotes:\n```\nTwo.\n```"]);
 }
 
 #[test]

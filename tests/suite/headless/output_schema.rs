@@ -51,8 +51,8 @@ fn one_that_does_not_match_is_asked_for_once_more_with_what_is_wrong() {
 }
 
 #[test]
-fn one_that_never_matches_ends_with_7_under_strict() {
-    for (args, code) in [(&["--strict"][..], 7), (&[], 0)] {
+fn one_that_never_matches_ends_with_7_unless_that_is_taken_for_an_answer() {
+    for (args, code) in [(&["--strict"][..], 7), (&[], 7), (&["--lenient"], 0)] {
         let server = Server::start([Reply::text("{}"), Reply::text("{\"n\": \"two\"}")]);
         let output = structured(&server).args(args.iter().copied()).args(["--output", "result", "hello"]).output();
         let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -63,6 +63,18 @@ fn one_that_never_matches_ends_with_7_under_strict() {
         assert!(reason.starts_with("the answer does not match the schema") && reason.contains("at '/n'"), "{reason}");
         assert!(stderr(&output).contains(reason));
         assert_eq!(server.chats().len(), 2);
+    }
+}
+
+#[test]
+fn an_answer_that_never_matches_goes_nowhere() {
+    for (args, code, text) in [(&[][..], 7, None), (&["--lenient"], 0, Some("no JSON"))] {
+        let server = Server::start([Reply::text("none"), Reply::text("no JSON")]);
+        let program = structured(&server).args(args.iter().copied()).args(["-o", "last.json", "hello"]);
+        let (output, home) = program.output_with_home();
+        let line = text.map(|text| format!("{text}\n")).unwrap_or_default();
+        assert_eq!((exit_code(&output), stdout(&output)), (code, line), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(home.path().join("work/last.json")).ok().as_deref(), text);
     }
 }
 

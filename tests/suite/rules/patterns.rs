@@ -101,8 +101,21 @@ fn searches_and_clones_have_rules_too() {
 #[test]
 fn a_rule_that_is_none_is_named_with_what_is_wrong() {
     let wrong = |rule: &str| Rules::parse(&[rule], &[], &[]).expect_err(rule).to_string();
-    let tools = "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent, mcp";
+    let tools = "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent, mcp; a rule is \"tool\" or \"tool: pattern\", as \"bash: git status\"";
     assert_eq!(wrong("bsh: ls"), format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\"; {tools}"));
+    for (rule, right) in [
+        ("Bash(git diff:*)", "bash: git diff *"),
+        ("Bash: ls", "bash: ls"),
+        ("Bash", "bash"),
+        ("Bash(*)", "bash"),
+        ("Edit(src/**)", "edit: src/**"),
+        ("WebFetch(domain:docs.rs)", "fetch: docs.rs"),
+        ("mcp__memory__create", "mcp: memory/create"),
+        ("mcp__memory", "mcp: memory/*"),
+        ("Task(researcher)", "agent: researcher"),
+    ] {
+        assert_eq!(wrong(rule), format!("the rule {rule:?} is invalid: write it as {right:?}"));
+    }
     assert_eq!(wrong(""), format!("the rule \"\" is invalid: there is no tool \"\"; {tools}"));
     assert_eq!(wrong("read: ../x"), "the rule \"read: ../x\" is invalid: a path pattern cannot go up (..)");
     assert_eq!(wrong("bash:"), "the rule \"bash:\" is invalid: its pattern is empty; \"bash\" alone covers every use");
