@@ -63,8 +63,7 @@ impl TerminalText {
         let mut shown = Vec::with_capacity(input.len());
         let mut rest: &[u8] = &input;
         while !rest.is_empty() {
-            let special = |byte: &u8| matches!(*byte, b'\n' | b'\r' | ESCAPE | BACKSPACE | BELL);
-            let (text, after) = rest.split_at(rest.iter().position(special).unwrap_or(rest.len()));
+            let (text, after) = rest.split_at(self.special(rest));
             let whole = if after.is_empty() { whole_characters(text) } else { text.len() };
             let (text, part) = text.split_at(whole);
             self.write(text, &mut shown);
@@ -127,8 +126,21 @@ impl TerminalText {
         shown
     }
 
+    /// Returns where something comes that is not simply written; the lines of a plain text are written all at once.
+    fn special(&self, rest: &[u8]) -> usize {
+        let mut end = memchr::memchr3(b'\r', ESCAPE, BACKSPACE, rest).unwrap_or(rest.len());
+        let of = |byte: u8, end: usize| memchr::memchr(byte, rest.get(..end).unwrap_or_default()).unwrap_or(end);
+        end = of(BELL, end);
+        if self.places.is_some() { of(b'\n', end) } else { end }
+    }
+
     fn write(&mut self, text: &[u8], shown: &mut Vec<u8>) {
         if self.places.is_none() {
+            let (lines, text) = text.split_at(memchr::memrchr(b'\n', text).map_or(0, |last| last + 1));
+            if !lines.is_empty() {
+                shown.append(&mut self.plain);
+                shown.extend_from_slice(lines);
+            }
             self.plain.extend_from_slice(text);
             if self.plain.len() > LINE_CHARS {
                 shown.append(&mut self.plain);
@@ -235,12 +247,12 @@ fn sequence(bytes: &[u8]) -> Option<(usize, Effect)> {
         b'[' => body.iter().skip(1).position(|byte| !matches!(byte, 0x20..=0x3f)).map(|end| end + 3),
         // A text for the terminal, up to a bell or to `ESC \`.
         b']' | b'P' | b'X' | b'^' | b'_' => {
-            let end = body.iter().position(|byte| matches!(*byte, BELL | ESCAPE));
+            let end = body.iter().position(|byte| matches!(*byte, BELL | ESCAPE | b'\n'));
             end.and_then(|end| match body.get(end..) {
                 Some([ESCAPE]) => None,
                 Some([ESCAPE, b'\\', ..]) => Some(end + 3),
-                // Another sequence ends it.
-                Some([ESCAPE, ..]) => Some(end + 1),
+                // Another sequence or a line end ends it.
+                Some([ESCAPE | b'\n', ..]) => Some(end + 1),
                 _ => Some(end + 2),
             })
         }

@@ -38,8 +38,7 @@ pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher
         whole.push(match (part.contains(['[', ']', '{', '}']), &at) {
             (false, _) => part.to_owned(),
             (true, Some(_)) => literal(part),
-            (true, None) if glob(part).is_ok() => format!("{{{part},{}}}", literal(part)),
-            (true, None) => literal(part),
+            (true, None) => format!("{{{part},{}}}", literal(part)),
         });
     }
     match glob(&whole.join("/")) {
