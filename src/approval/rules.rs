@@ -201,7 +201,10 @@ fn right_form(text: &str) -> Option<String> {
             None => TOOLS.into_iter().find(|(tool, _)| *tool == lower)?.0,
         },
     };
-    let pattern = pattern.map(|pattern| pattern.trim().trim_start_matches("domain:").replace(":*", " *"));
+    let pattern = pattern.map(|pattern| match pattern.trim().strip_prefix("domain:") {
+        Some(host) => format!("https://{}/*", host.trim()),
+        None => pattern.trim().replace(":*", " *"),
+    });
     let right = pattern
         .filter(|pattern| !is_blank(pattern) && pattern != "*")
         .map_or(own.to_owned(), |pattern| format!("{own}: {pattern}"));

@@ -109,7 +109,7 @@ fn a_rule_that_is_none_is_named_with_what_is_wrong() {
         ("Bash", "bash"),
         ("Bash(*)", "bash"),
         ("Edit(src/**)", "edit: src/**"),
-        ("WebFetch(domain:docs.rs)", "fetch: docs.rs"),
+        ("WebFetch(domain:docs.rs)", "fetch: https://docs.rs/*"),
         ("mcp__memory__create", "mcp: memory/create"),
         ("mcp__memory", "mcp: memory/*"),
         ("Task(researcher)", "agent: researcher"),
