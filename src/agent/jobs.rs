@@ -26,8 +26,9 @@ impl Agent {
     }
 
     /// Ends the jobs of the agent, which has done its work.
-    pub(crate) async fn end_jobs(&self) {
-        self.tree.jobs.end_of(&self.id).await;
+    pub(crate) async fn end_jobs(&self) -> Vec<String> {
+        let ended = self.tree.jobs.end_of(&self.id).await;
         self.emit_job_events();
+        ended
     }
 }

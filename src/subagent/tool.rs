@@ -300,7 +300,9 @@ impl SubAgentTool {
         };
         // What it started in the background has nobody left to look after it.
         #[cfg(feature = "tools")]
-        child.end_jobs().await;
+        let ended = child.end_jobs().await;
+        #[cfg(not(feature = "tools"))]
+        let ended: Vec<String> = Vec::new();
         self.parts.continuations.keep(FinishedAgent::of(
             &child,
             &persona.name,
@@ -312,7 +314,12 @@ impl SubAgentTool {
             other => ToolError::failed(other.to_string()),
         })?;
         let outcome = if child.synthesized() { Outcome::Synthesized } else { Outcome::Completed };
-        Ok((child.last_assistant_content().unwrap_or_default().to_owned(), outcome))
+        let mut answer = child.last_assistant_content().unwrap_or_default().to_owned();
+        if !ended.is_empty() {
+            // Its answer may speak of them as if they still ran.
+            answer += &format!("\n\n[ended with the agent, as it ran in the background: {}]", ended.join(", "));
+        }
+        Ok((answer, outcome))
     }
 }
 

@@ -142,11 +142,13 @@ impl BashTool {
         let (spawner, workspace) = (Arc::clone(&self.spawner), Arc::clone(&self.workspace));
         let aftermath = Aftermath { job, spawner, workspace, began, stopped };
         let command = StartedCommand { run, input, aftermath, since };
+        let is_main = context.asker.agent.is_main();
         if is_in_background {
             let id = to_background(act, command, notify, context);
             let notice = match notify {
-                Notify::AtEnd => "; you are told when it ends",
-                Notify::Never => "",
+                _ if !is_main => format!("; {ENDS_WITH_YOU}"),
+                Notify::AtEnd => "; you are told when it ends".to_owned(),
+                Notify::Never => String::new(),
             };
             let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
             return Ok(result);
@@ -203,9 +205,10 @@ async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolC
     let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
         drop(foreground);
         let id = to_background(act, command, Notify::AtEnd, context);
+        let end = if context.asker.agent.is_main() { "you are told when it ends" } else { ENDS_WITH_YOU };
         let result = format!(
             "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
-             you are told when it ends]\n"
+             {end}]\n"
         );
         return Ok(result);
     };
@@ -228,6 +231,9 @@ async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolC
         (End::Itself, None) => Ok(observation(output, &ended)),
     }
 }
+
+/// What a sub-agent is told of a command in the background: nobody looks after that once it has answered.
+const ENDS_WITH_YOU: &str = "it is ended when you answer, so wait for what you need of it with job_output first";
 
 /// A command that has just been started.
 struct StartedCommand {

@@ -29,6 +29,7 @@ use crate::event::{Event, JobEnd, JobEnding, JobOwner, JobStart};
 use crate::id::{AgentId, CallId, JobId};
 use crate::limits;
 use crate::sync::lock;
+use crate::text::{clip, visible_line};
 
 pub(in crate::tool) use job::{BackgroundJob, NewJob, Notify};
 pub use line::UserLine;
@@ -190,10 +191,14 @@ impl Jobs {
         job.map(|job| job.stop(JobEnding::Stopped)).is_some()
     }
 
-    /// Ends the jobs of an agent, and waits for that, at most a moment.
-    pub async fn end_of(&self, agent: &AgentId) {
-        self.end_where(|job| job.scope.agent == *agent).await;
+    /// Ends the jobs of an agent, and waits for that, at most a moment; returns what was ended, each in a few words.
+    pub async fn end_of(&self, agent: &AgentId) -> Vec<String> {
+        let ended = self.end_where(|job| job.scope.agent == *agent).await;
         self.inner().notes.retain(|(of, _)| of != agent);
+        let words = |job: &Arc<BackgroundJob>| {
+            format!("{} ({})", job.id, clip(&visible_line(&job.command), limits::CONTEXT_NAME_COLUMNS))
+        };
+        ended.iter().map(words).collect()
     }
 
     /// Begins the end of the jobs of an agent that is gone.
@@ -208,7 +213,8 @@ impl Jobs {
         self.end_where(|_| true).await;
     }
 
-    async fn end_where(&self, is_one: impl Fn(&BackgroundJob) -> bool) {
+    /// Ends those that run; returns them.
+    async fn end_where(&self, is_one: impl Fn(&BackgroundJob) -> bool) -> Vec<Arc<BackgroundJob>> {
         let jobs = self.inner().jobs.clone();
         let running: Vec<_> = jobs.into_iter().filter(|job| job.end().is_none() && is_one(job)).collect();
         for job in &running {
@@ -220,6 +226,7 @@ impl Jobs {
             }
         };
         let _ = tokio::time::timeout(limits::BACKGROUND_END_TIME, ends).await;
+        running
     }
 
     /// Returns the flag that is set once the session ends.

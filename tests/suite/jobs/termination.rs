@@ -56,9 +56,11 @@ async fn a_job_of_a_sub_agent_ends_with_it_before_its_spawner_hears_the_answer()
     context.asker.agent = "worker 0".into();
     let args = json!({"command": format!("M={mark} sleep 300"), "background": true}).to_string();
     let args = site.tools[0].spec().parameters.validate(&Arguments::parse(&args)).unwrap();
-    site.tools[0].execute(args, &context).boxed().await.unwrap();
+    let told = site.tools[0].execute(args, &context).boxed().await.unwrap();
+    assert!(told.contains("; it is ended when you answer, so wait for what you need of it"), "{told}");
     site.start("cat").await;
-    site.jobs().end_of(&"worker 0".into()).await;
+    let ended = site.jobs().end_of(&"worker 0".into()).await;
+    assert_eq!(ended, [format!("j1 (M={mark} sleep 300)")]);
     assert_eq!(site.jobs().running(), 1);
     gone(&mark).await;
     let news = site.jobs().take_news();
@@ -67,6 +69,25 @@ async fn a_job_of_a_sub_agent_ends_with_it_before_its_spawner_hears_the_answer()
     assert!(matches!(&started.event, Event::JobStarted(start) if start.owner == JobOwner::Agent));
     assert_eq!(site.jobs().take_notes(&"worker 0".into()), []);
     site.jobs().end_all().await;
+}
+
+#[test]
+fn the_spawner_of_a_sub_agent_reads_which_of_its_jobs_were_ended() {
+    let mark = unique();
+    let command = json!({"command": format!("M={mark} sleep 300"), "background": true}).to_string();
+    let server = Server::start([
+        Reply::calls(&[("c1", "agent", r#"{"name":"worker","task":"Serve."}"#)]),
+        Reply::calls(&[("c2", "bash", &command)]),
+        Reply::text("The server runs."),
+        Reply::text("Done."),
+    ]);
+    let program = Program::new().args(["exec", "--yes", "--base-url", &server.url(), "--model", "m", "serve"]);
+    let output = program.output();
+    let chats = server.chats();
+    let answer = chats[3].texts("tool").join("\n");
+    let ended =
+        format!("The server runs.\n\n[ended with the agent, as it ran in the background: j1 (M={mark} sleep 300)]");
+    assert!(answer.contains(&ended), "{answer} {}", stdout(&output));
 }
 
 #[test]
