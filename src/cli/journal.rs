@@ -158,7 +158,13 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
         images,
-        drafts: vec![DraftText { to: AgentId::main(), text, kind: TextKind::default(), images: Vec::new() }],
+        drafts: vec![DraftText {
+            to: AgentId::main(),
+            text,
+            kind: TextKind::default(),
+            images: Vec::new(),
+            sender: None,
+        }],
         ..Unfinished::default()
     };
     start.places.notes.extend(notes);
@@ -302,6 +308,12 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
     }
     if header.directory != start.cwd.display().to_string() {
         let directory = visible_line(&header.directory).into_owned();
+        if !Path::new(&header.directory).is_dir() {
+            return Err(format!(
+                "session {name} worked in {directory}, which is gone: --fork {name} goes on with all of it in a new \
+                 session here"
+            ));
+        }
         return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
     }
     let last = take_up(start, file)?;

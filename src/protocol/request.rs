@@ -252,6 +252,9 @@ pub struct DraftText {
     /// The images in it, by the files that they were read from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<DraftImage>,
+    /// The client in which it is written, as the run knows it; absent for the one that the run was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<ClientId>,
 }
 
 /// An image of a text that the user is writing.

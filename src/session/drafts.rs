@@ -21,7 +21,11 @@ impl Drafts {
         let mut all = lock(&self.0);
         all.insert(client, drafts);
         // Under the lock: the newest come last.
-        handle.keep_drafts(all.values().flatten().cloned().collect());
+        let of = |(client, drafts): (&Option<ClientId>, &Vec<DraftText>)| {
+            let sender = client.clone();
+            drafts.iter().map(|draft| DraftText { sender: sender.clone(), ..draft.clone() }).collect::<Vec<_>>()
+        };
+        handle.keep_drafts(all.iter().flat_map(of).collect());
     }
 
     /// Adds what a client is given. The journal has it already: an earlier process or another client recorded it.

@@ -91,6 +91,14 @@ struct Delivering {
     entry: Option<Pending>,
 }
 
+/// Tells whether a text is this draft: the same client sent it to the same agent, or out of a message that names another
+/// one, or a command, before it.
+fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
+    let Some(before) = draft.text.trim_end().strip_suffix(entry.text.trim_end()) else { return false };
+    let named = before.trim_start().starts_with(['@', '/', '>', '\\']);
+    draft.sender == entry.sender && ((before.trim().is_empty() && draft.to == *to) || named)
+}
+
 #[derive(Default)]
 struct Fold {
     messages: Vec<Message>,
@@ -171,8 +179,7 @@ impl Fold {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
         self.returned.retain(|returned| returned.text != entry.text);
-        // It was sent out of the message, perhaps behind the name of an agent or a command.
-        self.drafts.retain(|draft| !draft.text.trim_end().ends_with(entry.text.trim_end()));
+        self.drafts.retain(|draft| !was_sent(draft, &to, &entry));
         if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
             delivering.entry = Some(entry);
             return;

@@ -113,7 +113,7 @@ impl Message {
         let lines = self.lines.texts().map(|text| (main(), text, TextKind::default()));
         let all = std::iter::once(draft).chain(above).chain(others).chain(lines);
         let typed = all.filter(|(_, text, _)| !is_blank(text));
-        typed.map(|(to, text, kind)| DraftText { to, kind, images: self.files_in(&text), text }).collect()
+        typed.map(|(to, text, kind)| DraftText { to, kind, images: self.files_in(&text), text, sender: None }).collect()
     }
 
     /// Puts back what an earlier process of the session kept: into the message what was for the main agent, the rest to

@@ -196,6 +196,7 @@ fn every_request_is_the_same_behind_json() {
                 text: "half".to_owned(),
                 kind: steersman::steering::TextKind::Add,
                 images: Vec::new(),
+                sender: None,
             }],
         },
     ];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman::agent::Agent;
-use steersman::event::{Event, Outcome, Usage};
+use steersman::event::{Event, Outcome, Pending, Usage};
 use steersman::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
 use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener};
@@ -198,6 +198,7 @@ fn what_was_being_written_comes_back_unless_it_was_sent_since() {
         text: text.to_owned(),
         kind: steersman::steering::TextKind::Add,
         images: Vec::new(),
+        sender: None,
     };
     let left = |disk: &Disk| {
         let unfinished = restored(&disk.bytes()).unfinished;
@@ -220,6 +221,55 @@ fn what_was_being_written_comes_back_unless_it_was_sent_since() {
     journal.drafts(vec![draft("", "first\n\nhalf a thought")]);
     journal.close();
     assert_eq!(left(&disk), ("first\n\nhalf a thought".to_owned(), 0));
+}
+
+#[test]
+fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
+    let draft = |sender: Option<&str>, to: &str, text: &str| DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
+        sender: sender.map(Into::into),
+    };
+    for (kept, to, from, is_left) in [
+        (draft(None, "", "please fix the tests"), "", Some("inject"), true),
+        (draft(None, "", "fix the tests"), "", Some("attach 2"), true),
+        (draft(None, "", "please fix the tests"), "", None, true),
+        (draft(None, "", "fix the tests"), "researcher 0", None, true),
+        (draft(None, "", "fix the tests "), "", None, false),
+        (draft(Some("attach 2"), "", "fix the tests"), "", Some("attach 2"), false),
+        (draft(None, "", "@researcher 0 fix the tests"), "researcher 0", None, false),
+        (draft(None, "", "/note fix the tests"), "", None, false),
+    ] {
+        let disk = Disk::default();
+        let journal = journal(&disk);
+        journal.drafts(vec![kept.clone()]);
+        journal.accepted(&AgentId::from(to), Pending { sender: from.map(Into::into), ..entry("m1", "fix the tests") });
+        journal.close();
+        assert_eq!(!restored(&disk.bytes()).unfinished.drafts.is_empty(), is_left, "{kept:?} {from:?} {to}");
+    }
+}
+
+#[test]
+fn a_session_whose_directory_is_gone_says_so_and_a_fork_goes_on_with_it() {
+    let server = Server::start([Reply::text("One."), Reply::text("Two.")]);
+    let exec = |home: TempDir, args: &[&str]| {
+        let args = args.iter().copied();
+        Program::within(home).args(["exec", "--base-url", &server.url(), "--model", "m"]).args(args).output_with_home()
+    };
+    let home = TempDir::new().unwrap();
+    let away = home.path().join("away");
+    std::fs::create_dir(&away).unwrap();
+    let (_, home) = exec(home, &["--cwd", away.to_str().unwrap(), "first"]);
+    std::fs::remove_dir(&away).unwrap();
+    let id = files_of(&home)[0].session.clone();
+    let (output, home) = exec(home, &["--resume", id.as_str(), "second"]);
+    let gone = format!("which is gone: --fork {id} goes on with all of it in a new session here");
+    assert!(exit_code(&output) == 2 && stderr(&output).contains(&gone), "{}", stderr(&output));
+    let (output, _home) = exec(home, &["--fork", id.as_str(), "second"]);
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert_eq!(server.chats()[1].texts("user"), ["first", "second"]);
 }
 
 #[test]

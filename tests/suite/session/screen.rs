@@ -19,7 +19,13 @@ use crate::support::stage::Stage;
 const QUIET: i64 = 350;
 
 fn draft(to: &str, text: &str) -> DraftText {
-    DraftText { to: to.into(), text: text.to_owned(), kind: steersman::steering::TextKind::Add, images: Vec::new() }
+    DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman::steering::TextKind::Add,
+        images: Vec::new(),
+        sender: None,
+    }
 }
 
 /// A session that was resumed with these texts waiting and this many agents interrupted.

@@ -155,7 +155,7 @@ impl Keeper for NewestDrafts {
 }
 
 fn draft(text: &str) -> DraftText {
-    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new() }
+    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new(), sender: None }
 }
 
 fn attach(hub: &Arc<Hub>) -> LocalClient {
