@@ -63,6 +63,9 @@ impl Tool for WriteTool {
     }
 }
 
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal, ToolError> {
     let target = Target::look(workspace, path)?;
     if workspace.is_through_link(path) {
@@ -84,5 +87,9 @@ fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal,
             }
         }
     }
-    target.propose(workspace, "write", content.as_bytes().to_vec())
+    // A byte order mark that a file has is none of what the model sees of it.
+    let has_mark = |bytes: &[u8]| bytes.starts_with(MARK);
+    let is_marked = target.held.as_ref().is_some_and(|held| has_mark(&held.bytes)) && !has_mark(content.as_bytes());
+    let bytes = if is_marked { [MARK, content.as_bytes()].concat() } else { content.as_bytes().to_vec() };
+    target.propose(workspace, "write", bytes)
 }

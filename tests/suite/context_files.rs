@@ -431,3 +431,27 @@ fn hostile_files_below_are_passed_over() {
     assert!(all.contains("[cut: the file has 10485760 bytes]") && all.len() < 80_000, "{}", all.len());
     assert!(all.contains("path=\"b/AGENTS.md\"") && !all.contains("secret"));
 }
+
+#[test]
+fn a_file_that_is_there_and_cannot_be_read_is_named_and_text_in_utf_16_is_read() {
+    let (home, places) = project();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    write(&home, "root/AGENTS.md", [b"\xff\xfe".as_slice(), &utf16("Täst\r\n")].concat());
+    write(&home, "root/CLAUDE.md", b"\xef\xbb\xbfmarked\n");
+    fs::create_dir_all(home.path().join("root/a/AGENTS.md")).unwrap();
+    let fifo = home.path().join("root/a/CLAUDE.md");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    write(&home, "root/a/b/AGENTS.md", b"no\0text");
+    let cwd = places.home.as_ref().unwrap().join("root/a/b");
+    let all = find_context_files(&places, &cwd);
+    let texts: Vec<&str> = all.files.iter().map(|file| file.text.as_str()).collect();
+    assert_eq!(texts, ["Täst\n", "marked\n"]);
+    assert_eq!(
+        all.faults,
+        [
+            "a/b/AGENTS.md: it is no text; it is not read",
+            "a/AGENTS.md: not a regular file; it is not read",
+            "a/CLAUDE.md: not a regular file; it is not read",
+        ]
+    );
+}

@@ -229,3 +229,13 @@ fn it_runs_alone_and_a_cancel_never_leaves_it_half_done() {
         assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Alone, OnCancel::Wait));
     }
 }
+
+#[tokio::test]
+async fn a_byte_order_mark_stays_where_it_is() {
+    let files = Files::new();
+    files.put("marked", "\u{feff}old");
+    files.call("write", json!({"path": "marked", "content": "new"})).await.unwrap();
+    assert_eq!(files.held("marked"), "\u{feff}new".as_bytes());
+    files.call("write", json!({"path": "marked", "content": "\u{feff}newer"})).await.unwrap();
+    assert_eq!(files.held("marked"), "\u{feff}newer".as_bytes());
+}

@@ -3,6 +3,7 @@
 //! Always holds: a file is read once, and of a project only what lies in it, through open directories, so that no link that is
 //! put there meanwhile leads out.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -110,9 +111,11 @@ pub(super) fn named_in(directory: &Path, root: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the first of these files that is in a directory.
+/// Returns the first of these files that is in a directory, or else the first that is there and none, so that it is named.
 pub(super) fn one_of(directory: &Path, names: &[&str]) -> Option<PathBuf> {
-    names.iter().map(|name| directory.join(name)).find(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
+    let mut paths = names.iter().map(|name| directory.join(name));
+    let is_file = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.is_file());
+    paths.clone().find(is_file).or_else(|| paths.find(|path| path.exists()))
 }
 
 /// Returns the files of a directory of rules; `within` is the root of the project that they belong to.
@@ -155,6 +158,14 @@ impl Found {
         }
     }
 
+    /// Names a file that is there and cannot be read, once.
+    fn refuse(&mut self, real: &Path, path: &Path, origin: &Origin, why: &str) {
+        if self.all.seen.insert(real.to_path_buf()) {
+            let why = crate::text::visible_line(why);
+            self.all.faults.push(format!("{}: {why}; it is not read", origin.shown(path)));
+        }
+    }
+
     fn take_real(
         &mut self,
         real: &Path,
@@ -164,12 +175,17 @@ impl Found {
         holds: &dyn Fn(&[String]) -> bool,
     ) {
         let most = limits::CONTEXT_FILES_BYTES.saturating_sub(self.used).min(limits::CONTEXT_FILE_BYTES);
-        let Ok(head) = origin.read(real, most) else { return };
-        if head.size == 0 || head.bytes.contains(&0) || self.all.seen.contains(real) {
+        if self.all.seen.contains(real) {
             return;
         }
+        let head = match origin.read(real, most) {
+            Ok(head) if head.size == 0 => return,
+            Ok(head) => head,
+            Err(error) => return self.refuse(real, path, origin, &error.to_string()),
+        };
         let cut_from = head.is_cut().then_some(head.size);
-        let text = String::from_utf8_lossy(&head.bytes).replace("\r\n", "\n");
+        let Some(text) = decoded(&head.bytes) else { return self.refuse(real, path, origin, "it is no text") };
+        let text = text.replace("\r\n", "\n");
         // What a cut left of a character is no part of the text.
         let text = if cut_from.is_some() { text.trim_end_matches('\u{FFFD}') } else { text.as_str() };
         let (text, paths) = bare(text, path);
@@ -197,6 +213,20 @@ impl Found {
         }
         let text = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         self.all.files.push(ContextFile { shown, text, cut_from });
+    }
+}
+
+/// Returns the text of a file in UTF-8, or in UTF-16 with a mark at its start, without the mark; `None` for what is no text.
+fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    let utf16 = |pair: fn([u8; 2]) -> u16, rest: &[u8]| {
+        let units = rest.chunks_exact(2).map(|unit| pair(unit.try_into().unwrap_or_default()));
+        let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        (!text.contains('\0')).then_some(Cow::Owned(text))
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => utf16(u16::from_le_bytes, rest),
+        [0xfe, 0xff, rest @ ..] => utf16(u16::from_be_bytes, rest),
+        [0xef, 0xbb, 0xbf, rest @ ..] | rest => (!rest.contains(&0)).then(|| String::from_utf8_lossy(rest)),
     }
 }
 
