@@ -444,14 +444,30 @@ impl ToolSource for Servers {
     }
 }
 
+/// Splits the first word off; one in quotes has its blanks.
+fn first_word(words: &str) -> (&str, &str) {
+    let in_quotes = ['"', '\''].into_iter().find_map(|quote| words.strip_prefix(quote)?.split_once(quote));
+    match in_quotes.filter(|(_, behind)| behind.is_empty() || behind.starts_with(char::is_whitespace)) {
+        Some(split) => split,
+        None => words.split_once(char::is_whitespace).unwrap_or((words, "")),
+    }
+}
+
+/// Returns a text that stands in quotes as a whole without them.
+fn unquoted(text: &str) -> &str {
+    let inner = ['"', '\'']
+        .into_iter()
+        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.contains(quote)));
+    inner.unwrap_or(text)
+}
+
 /// Fills the arguments of a prompt in: the words in their order, the last one with everything that is left.
 fn filled(prompt: &PromptEntry, words: &str) -> Result<Map<String, Value>, String> {
     let mut rest = words.trim();
     let mut values = Map::new();
     for (place, argument) in prompt.arguments.iter().enumerate() {
         let is_last = place + 1 == prompt.arguments.len();
-        let (value, behind) =
-            if is_last { (rest, "") } else { rest.split_once(char::is_whitespace).unwrap_or((rest, "")) };
+        let (value, behind) = if is_last { (unquoted(rest), "") } else { first_word(rest) };
         if !value.is_empty() {
             values.insert(argument.name.clone(), value.into());
         } else if argument.required {

@@ -13,7 +13,7 @@ use crate::protocol::{PromptTemplate, Request, ShellOutput};
 use crate::steering::{self, RuleScope, TextKind, Trigger};
 use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
-use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::tui::effect::{Effect, Outcome, PaneEffect, QuestionText};
 use crate::tui::keymap::Edit;
 use crate::tui::state::Cause;
 use crate::tui::status::HostState;
@@ -29,6 +29,11 @@ pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffec
         message.edit(Edit::LineEnd);
         message.edit(Edit::Backspace);
         message.newline();
+        return Vec::new();
+    }
+    let is_form =
+        matches!(message.first_purpose(), Some(Purpose::AboutQuestion(about)) if about.what == QuestionText::Form);
+    if is_form && message.to_next_line() {
         return Vec::new();
     }
     if let Some(effects) = end_first(message, None) {

@@ -43,6 +43,16 @@ impl Message {
         self.above.push((purpose, composer));
     }
 
+    /// Puts the cursor behind the first line of what is written first.
+    pub fn to_first_line(&mut self) {
+        self.top_mut().to_line(Some(0));
+    }
+
+    /// Puts the cursor behind the next line of what is written first; false where it stands in the last one.
+    pub fn to_next_line(&mut self) -> bool {
+        self.top_mut().to_line(None)
+    }
+
     /// Leaves the text that is written first; it can be brought back where it says something new.
     pub fn leave(&mut self) -> Option<(Purpose, LeaveOutcome)> {
         let (purpose, composer) = self.end(Purpose::comes_first)?;

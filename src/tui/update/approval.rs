@@ -57,6 +57,9 @@ pub fn write(message: &mut Message, id: ApprovalId, what: QuestionText, facts: &
     };
     let text = before.clone();
     message.begin(Purpose::AboutQuestion(AboutQuestion { id, what, before }), &text);
+    if what == QuestionText::Form {
+        message.to_first_line();
+    }
     PaneEffect::Focus(Pane::Composer)
 }
 

@@ -3,8 +3,22 @@
 //! The text area counts the widths of characters, so behind a family of emoji its cursor would stand six columns too far
 //! to the right, and an input method would open its window there.
 
+use tui_textarea::CursorMove;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::{Composer, narrow};
+
+impl Composer {
+    /// Puts the cursor behind a line, or behind the one after that of the cursor; false where there is no such line.
+    pub fn to_line(&mut self, row: Option<usize>) -> bool {
+        let row = row.unwrap_or(self.area.cursor().0 + 1);
+        let Some(line) = self.area.lines().get(row) else { return false };
+        let end = line.chars().count();
+        self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(end)));
+        true
+    }
+}
 
 /// Returns the column of the cursor within its row: of `line` with the cursor before its character `at`, where the sum of
 /// the characters' widths gives `counted`.
