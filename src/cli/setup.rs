@@ -76,11 +76,10 @@ pub async fn setup(
     }
     let servers = mcp::setup(&start, &mut notes);
     let config = start.config;
-    let journal = start.journal;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
     check_images(&start.images, &transport, &*connector).await?;
-    if let Some(journal) = journal {
+    if let Some(journal) = start.journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
         let of_servers = servers.definitions.iter().flat_map(mcp::hidden).map(ApiKey::new);

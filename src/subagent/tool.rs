@@ -317,7 +317,8 @@ impl SubAgentTool {
         let mut answer = child.last_assistant_content().unwrap_or_default().to_owned();
         if !ended.is_empty() {
             // Its answer may speak of them as if they still ran.
-            answer += &format!("\n\n[ended with the agent, as it ran in the background: {}]", ended.join(", "));
+            let jobs = ended.join(", ");
+            answer = format!("{answer}\n\n[ended with the agent, as it ran in the background: {jobs}]");
         }
         Ok((answer, outcome))
     }

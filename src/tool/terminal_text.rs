@@ -88,16 +88,15 @@ impl TerminalText {
                     self.apply(Effect::Move(-1));
                     1
                 }
-                [ESCAPE, ..] => match sequence(after) {
-                    Some((length, effect)) => {
+                [ESCAPE, ..] => {
+                    if let Some((length, effect)) = sequence(after) {
                         self.apply(effect);
                         length
-                    }
-                    None => {
+                    } else {
                         self.held.extend_from_slice(after);
                         after.len()
                     }
-                },
+                }
                 [_, ..] => 1,
             };
             rest = after.get(used..).unwrap_or_default();

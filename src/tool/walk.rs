@@ -38,7 +38,8 @@ pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher
         whole.push(match (part.contains(['[', ']', '{', '}']), &at) {
             (false, _) => part.to_owned(),
             (true, Some(_)) => literal(part),
-            (true, None) => format!("{{{part},{}}}", literal(part)),
+            (true, None) if glob(part).is_ok() => format!("{{{part},{}}}", literal(part)),
+            (true, None) => part.to_owned(),
         });
     }
     match glob(&whole.join("/")) {

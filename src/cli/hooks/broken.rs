@@ -70,9 +70,10 @@ pub async fn broken_guards(
     };
     let (mut without, mut stopping): (Vec<_>, Vec<_>) = found.into_iter().partition(is_declined);
     if front == FrontEnd::Screen && !stopping.is_empty() {
-        let detail: String = stopping.iter().map(|guard| format!("{}: {}\n", guard.fault(), guard.calls())).collect();
+        let lines: Vec<String> = stopping.iter().map(|guard| format!("{}: {}", guard.fault(), guard.calls())).collect();
+        let detail = lines.join("\n");
         let detail = format!(
-            "What cannot be read may be a hook that forbids calls:\n\n{detail}\nYes: these calls run without it, also in \
+            "What cannot be read may be a hook that forbids calls:\n\n{detail}\n\nYes: these calls run without it, also in \
              later sessions, until what stands there changes. No: they are stopped in this session; mend the file and start \
              again."
         );

@@ -45,12 +45,12 @@ impl Message {
 
     /// Puts the cursor behind the first line of what is written first.
     pub fn to_first_line(&mut self) {
-        self.top_mut().to_line(Some(0));
+        self.top_mut().end_of_line(Some(0));
     }
 
     /// Puts the cursor behind the next line of what is written first; false where it stands in the last one.
     pub fn to_next_line(&mut self) -> bool {
-        self.top_mut().to_line(None)
+        self.top_mut().end_of_line(None)
     }
 
     /// Leaves the text that is written first; it can be brought back where it says something new.

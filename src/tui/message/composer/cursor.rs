@@ -11,7 +11,7 @@ use super::{Composer, narrow};
 
 impl Composer {
     /// Puts the cursor behind a line, or behind the one after that of the cursor; false where there is no such line.
-    pub fn to_line(&mut self, row: Option<usize>) -> bool {
+    pub fn end_of_line(&mut self, row: Option<usize>) -> bool {
         let row = row.unwrap_or(self.area.cursor().0 + 1);
         let Some(line) = self.area.lines().get(row) else { return false };
         let end = line.chars().count();
