@@ -119,7 +119,7 @@ pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
 #[cfg(feature = "http")]
 pub use sources::{KeyLoader, ModelServer, RequestedModel, Sources};
-#[cfg(feature = "http")]
+#[cfg(feature = "mcp")]
 pub(crate) use transport::is_loopback;
 pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
 #[cfg(feature = "http")]
