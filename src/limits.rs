@@ -10,6 +10,7 @@ mod mcp;
 mod outside;
 mod skills;
 mod steering;
+mod terminal;
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use mcp::*;
 pub use outside::*;
 pub use skills::*;
 pub use steering::*;
+pub use terminal::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
@@ -401,20 +403,6 @@ pub const DOCTOR_STEP: Duration = Duration::from_secs(5);
 /// `doctor`: time for a reply, in which a model may have to be loaded.
 pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
 
-/// Terminal: most that is kept of one bracketed paste, bytes; a message holds far less.
-pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
-/// Terminal: time in which the rest of a key that came apart comes; then it is the Esc key.
-pub const ESCAPE_PAUSE: Duration = Duration::from_millis(150);
-/// Terminal: the same over ssh, where a network parts the bytes.
-pub const ESCAPE_PAUSE_SSH: Duration = Duration::from_millis(350);
-/// Terminal: time behind an Esc in which what nobody types is still its rest.
-pub const LATE_REST: Duration = Duration::from_millis(500);
-/// Terminal: time in which a line end with more behind it is one of a paste.
-pub const LINE_END_PAUSE: Duration = Duration::from_millis(8);
-/// Terminal: time in which an answer about the background still changes the theme.
-pub const BACKGROUND_TIME: Duration = Duration::from_secs(2);
-/// Terminal: time in which the rest of an answer comes; then it is forgotten.
-pub const ANSWER_REST: Duration = Duration::from_secs(1);
 /// Terminal: time after the end of a turn in which another may begin before the user is told of the end.
 pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
 /// Terminal: longest title or notice, columns.
@@ -469,13 +457,6 @@ pub const SEARCH_BYTES: usize = 1_000;
 pub const SEARCHES: usize = 100;
 /// Longest selection of a transcript that is copied, bytes.
 pub const SELECTED_BYTES: usize = 4 * 1024 * 1024;
-
-/// Terminal: characters at once that count as a paste, also without the terminal's marks.
-pub const BURST_CHARS: usize = 1_000;
-/// Terminal: time in which more of such a paste comes.
-pub const BURST_PAUSE: Duration = Duration::from_millis(50);
-/// Terminal: time in which further input still belongs to such a paste.
-pub const BURST_REST: Duration = Duration::from_millis(500);
 
 /// Message: a paste of more characters is shown as a chip.
 pub const CHIP_CHARS: usize = 1_000;
