@@ -133,10 +133,10 @@ fn a_hook_that_becomes_one_in_the_background_is_another_hook() {
 fn the_model_reads_what_it_said_with_the_next_request_behind_its_end_and_the_list_names_it() {
     let output =
         json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "additionalContext": "2 tests fail" } });
-    let command = format!("until [ -e ../go ]; do sleep 0.01; done; echo '{output}'");
+    let command = format!("until [ -e go ]; do sleep 0.01; done; echo '{output}'");
     let hooks = json!({ "hooks": { "PostToolUse": [{ "hooks": [{ "type": "command", "command": command, "async": true }] }] } });
     let program = Program::new().file(".config/steersman/hooks.json", &hooks.to_string());
-    let go = program.home().join("go");
+    let go = program.work().join("go");
     // The second request comes while the hook still runs; then it may end, and the agent works until it hears of it.
     let server = Server::routed(move |request| {
         let heard = request.messages().iter().any(|message| message.to_string().contains("2 tests fail"));
