@@ -48,8 +48,8 @@ pub async fn workbench(
     let confinement = Confinement {
         readable: settings.readable.clone(),
         writable: settings.writable.clone(),
-        denied: Vec::new(),
         network: if settings.network { Network::On } else { Network::Off },
+        ..Confinement::default()
     };
     Ok(Workbench {
         spawner: Arc::new(

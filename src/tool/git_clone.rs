@@ -438,6 +438,8 @@ fn job(target: &Target, addresses: &[SocketAddr], into: &Path) -> Job {
         environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
         confinement: Confinement {
             writable: vec![PathBuf::from(into)],
+            // A repository is what it makes.
+            unprotected: vec![PathBuf::from(into)],
             network: Network::On,
             ..Confinement::default()
         },

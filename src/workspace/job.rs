@@ -25,6 +25,8 @@ pub struct Confinement {
     pub readable: Vec<PathBuf>,
     /// Files and directories that it may read and change.
     pub writable: Vec<PathBuf>,
+    /// Directories in which no name is protected: where a job whose every word is this program's own makes a repository.
+    pub unprotected: Vec<PathBuf>,
     /// Files of programs that it may neither start nor read; real paths.
     pub denied: Vec<PathBuf>,
     /// Whether it has a network.

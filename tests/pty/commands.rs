@@ -108,7 +108,9 @@ fn texts_that_look_like_commands_reach_the_model_letter_by_letter() {
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("/etc/hosts is short\r");
+    terminal.wait_for("⋯ m2 /etc/hosts is short");
     terminal.send("//help me\r");
+    terminal.wait_for("⋯ m3 /help me");
     terminal.send("/foo");
     terminal.wait_for("unknown command /foo");
     terminal.send(keys::ENTER);

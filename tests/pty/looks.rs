@@ -215,7 +215,7 @@ fn a_narrow_screen_has_tabs_and_each_pane_can_be_reached() {
     click(&mut terminal, place);
     terminal.wait_until("the tab of the agents", |screen| first(screen, "[agents") && screen.contains("file_miner 0"));
     terminal.send(keys::ESC);
-    terminal.wait_until("the transcript again", |screen| !first(screen, "[agents") && screen.contains("Esc: stops"));
+    terminal.wait_until("the transcript again", |screen| !first(screen, "[agents") && screen.contains(": stops"));
     gate.open();
 }
 

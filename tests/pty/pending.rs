@@ -62,7 +62,9 @@ fn esc_returns_every_pending_text_to_the_message() {
     let mut terminal = three_pending(&server, &gate);
     terminal.send("draft");
     terminal.wait_for("› draft");
-    terminal.wait_for("Esc: stops main, 3 pending come back");
+    terminal.wait_for("Esc twice: stops main and 1 agent");
+    terminal.send(keys::ESC);
+    terminal.wait_for("Esc again stops main");
     terminal.send(keys::ESC);
     terminal.wait_for("cancelled; 3 pending texts are back in the message");
     terminal.wait_for("→ starts a turn");

@@ -24,7 +24,7 @@ fn project(dir: &Path) {
 fn asked(server: &Server, dir: &Path) -> Terminal {
     let mut terminal = Start::against(server).cwd(dir).run();
     terminal.wait_for("trust what this project brings (1 skill, 1 command)?");
-    assert!(terminal.screen().contains("a skill 'deploy': Deploys it."), "{}", terminal.screen());
+    assert!(terminal.screen().contains("a skill: deploy"), "{}", terminal.screen());
     terminal.send("\u{1b}[6~");
     terminal.wait_for("● ready");
     terminal

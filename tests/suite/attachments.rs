@@ -167,7 +167,8 @@ fn an_image_in_the_text_is_one_character_for_the_cursor_and_for_undo() {
     supports(&mut stage, ImageSupport::Taken);
     stage.keys("<enter>");
     assert_eq!(names(&stage), [["picture.png"]]);
-    stage.keys("<up>");
+    stage.drain();
+    stage.refresh().keys("<up>");
     assert_eq!(text(&stage), format!("a x{} b", label(1)), "the history has it");
     stage.keys(" again<enter>");
     assert_eq!(names(&stage), [["picture.png"], ["picture.png"]]);

@@ -51,7 +51,8 @@ fn enter_sends_the_text_filled_in_and_the_history_keeps_what_was_typed() {
     stage.keys("/review 12<enter>");
     assert_eq!(texts(&stage), ["Review 12.\nBe brief."]);
     assert!(stage.app.message.is_empty());
-    stage.keys("<up>");
+    stage.drain();
+    stage.refresh().keys("<up>");
     assert_eq!(stage.app.message.text(), "/review 12");
 }
 

@@ -274,6 +274,9 @@ impl SandboxResources {
             }
             protected.add(DirectoryRole::Writable, &root);
         }
+        for free in job.confinement.unprotected.iter().filter_map(|path| path.canonicalize().ok()) {
+            protected.add(DirectoryRole::Free, &free);
+        }
         for repository in places::repositories(&job.confinement.writable) {
             protected.add(DirectoryRole::Repository, &repository);
         }

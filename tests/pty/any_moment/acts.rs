@@ -8,6 +8,9 @@ use super::accounts::{conversations, tokens};
 use crate::support::server::Server;
 use crate::support::terminal::{Terminal, keys};
 
+/// The time between two keys or texts.
+const KEYS_APART: Duration = Duration::from_millis(20);
+
 /// Remembers what was typed, and what of it may arrive how.
 pub struct Typist {
     random: Random,
@@ -143,6 +146,8 @@ impl Typist {
     fn send(&mut self, terminal: &mut Terminal, keys: &str) {
         self.log.push(format!("== {keys:?}"));
         terminal.send(keys);
+        // Lines that come at once are a paste; the keys of a person are further apart.
+        std::thread::park_timeout(KEYS_APART);
     }
 
     fn token(&mut self) -> String {

@@ -250,7 +250,7 @@ async fn the_path_that_an_editor_gets_is_one_word_whatever_it_holds() {
         let file = home.path().join("work").join(name);
         put(home.path(), &format!("work/{name}"), "text");
         let editor = format!("sh -c 'printf \"%s|%s\" \"$#\" \"$1\" > {}' editor", seen.display());
-        let mut child = foreground::edit(&editor, &file).unwrap();
+        let mut child = foreground::edit(&editor, &file, &[]).unwrap();
         assert!(child.wait().await.unwrap().success(), "{name}");
         assert_eq!(fs::read_to_string(&seen).unwrap(), format!("1|{}", file.display()));
     }
