@@ -42,12 +42,14 @@ fn git(inside: &[&str]) -> bool {
             ways().any(git) && !ways().any(is_setting)
         }
         ["objects", "info", name, ..] => !name.contains("alternates"),
-        ["objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree", ..]
-        | ["rebase-merge" | "rebase-apply" | "sequencer", ..]
-        | ["info"]
+        [
+            "objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree" | "rebase-merge"
+            | "rebase-apply" | "sequencer",
+            ..,
+        ]
+        | ["info" | "lfs"]
         | ["info", "sparse-checkout" | "sparse-checkout.lock" | "rev-cache"]
         // What git-lfs keeps; its hooks are with the others.
-        | ["lfs"]
         | ["lfs", "objects" | "tmp" | "incomplete" | "cache" | "logs", ..] => true,
         ["info", name] => name.starts_with("refs"),
         [name] => is_state(name),
