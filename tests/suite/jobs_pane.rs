@@ -172,7 +172,7 @@ fn a_shell_line_is_shown_as_the_users_own_with_its_output_while_it_comes() {
 #[test]
 fn esc_stops_the_shell_line_before_it_stops_the_agent() {
     let mut stage = three(80, 24);
-    stage.turn("").keys("<esc>");
+    stage.turn("").keys("<esc>").wait(400);
     assert!(stage.screen().contains("Esc: stops your command j3"), "{}", stage.screen());
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::StopJob { job: "j3".into() })));
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));

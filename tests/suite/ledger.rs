@@ -153,7 +153,7 @@ fn the_ledger_at_every_size_shows_the_selected_row_and_leaves_nothing_behind() {
             let screen = stage.keys(key).screen();
             assert!(width < 20 || row_of(&screen, text).contains("› "), "{width}x{height}, {key}:\n{screen}");
         }
-        assert_eq!(stage.keys("<esc>").screen(), before, "{width}x{height}");
+        assert_eq!(stage.keys("<esc>").wait(400).screen(), before, "{width}x{height}");
     }
 }
 

@@ -54,11 +54,11 @@ fn wait_before_a_call(stage: &mut Stage) {
 }
 
 #[test]
-fn a_question_is_told_whole_and_answered_by_its_command_alone() {
+fn a_question_is_told_whole_and_answered_by_its_command() {
     let mut stage = at_work();
     let mut call = Call::asks(&mut stage, "cargo test\ncargo doc  ");
     insta::assert_snapshot!(stage.written());
-    for line in ["", "yes", "y", "/yesterday", "ok /yes"] {
+    for line in ["", "yes please", "/yesterday", "ok /yes"] {
         stage.line(line);
         assert!(call.poll().is_none(), "{line:?} is no answer");
     }

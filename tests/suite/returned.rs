@@ -66,14 +66,14 @@ fn the_last_copy_comes_back() {
     stage.keys("@all be brief<enter>").wait(400);
     end(&mut stage, "file_miner 0");
     end(&mut stage, "file_miner 1");
-    stage.keys("<esc>");
+    stage.keys("<esc>").wait(400).keys("<esc>");
     assert_eq!(stage.app.message.text(), "be brief");
 }
 
 #[test]
 fn a_stop_gives_a_text_for_all_back_once() {
     let mut stage = crew();
-    stage.keys("@all be brief<enter>").keys("<esc>");
+    stage.keys("@all be brief<enter>").keys("<esc>").wait(400).keys("<esc>");
     assert_eq!(stage.app.message.text(), "be brief");
     assert!(stage.app.facts.run.pending.is_empty());
 }
