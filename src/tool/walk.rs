@@ -36,10 +36,9 @@ pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher
     for part in parts(pattern) {
         at = at.map(|at| at.join(part)).filter(|at| at.symlink_metadata().is_ok());
         whole.push(match (part.contains(['[', ']', '{', '}']), &at) {
-            (false, _) => part.to_owned(),
             (true, Some(_)) => literal(part),
             (true, None) if glob(part).is_ok() => format!("{{{part},{}}}", literal(part)),
-            (true, None) => part.to_owned(),
+            (true, None) | (false, _) => part.to_owned(),
         });
     }
     match glob(&whole.join("/")) {

@@ -320,7 +320,7 @@ fn a_command_of_the_user_is_checked_whole_whatever_leads_into_the_workspace() {
     std::os::unix::fs::symlink(&work, root.join("alias")).unwrap();
     let check = |argv: &[&str], path: &str| {
         let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
-        OutsideCommand::new(&argv, &work, [("PATH".into(), path.into())], &[work.clone()])
+        OutsideCommand::new(&argv, &work, [("PATH".into(), path.into())], std::slice::from_ref(&work))
     };
     let both = format!("{}:{}:/usr/bin:/bin", work.display(), safe.display());
     let found = check(&["tool"], &both).unwrap();

@@ -196,7 +196,7 @@ fn run_with_keys(sandbox: &str, and: &str) {
         .env("RUST_BACKTRACE", "full")
         .env("COLOUR", "harmless-and-visible");
     let tmp = program.home().join("tmp").to_str().unwrap().to_owned();
-    let program = VARIABLES.iter().fold(program.env("TMPDIR", &tmp), |program, name| program.env(name, &canary(name)));
+    let program = VARIABLES.iter().fold(program.env("TMPDIR", &tmp), |program, name| program.env(name, canary(name)));
     let mut saved = None;
     let mut run = program.run();
     run.wait_for_line(|line| {
@@ -298,7 +298,7 @@ fn a_start_that_fails_does_not_tell_a_key() {
     ] {
         let program = Program::new().args(["exec", "--json", "--model", "m"]).args(flags.iter().copied()).args(["x"]);
         let program = program.config(config).env("RUST_BACKTRACE", "full");
-        let program = VARIABLES.iter().fold(program, |program, name| program.env(name, &canary(name)));
+        let program = VARIABLES.iter().fold(program, |program, name| program.env(name, canary(name)));
         let output = program.output();
         assert_ne!(exit_code(&output), 0, "{config} {flags:?}");
         is_clean("standard error", &output.stderr);

@@ -93,7 +93,7 @@ async fn only_the_calls_that_the_hook_is_for_are_stopped_and_the_model_reads_why
 
 /// Starts; returns the calls that are stopped, what was asked, and what was said.
 async fn start(home: &Home, front: FrontEnd, answer: Answer) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let (approvals, asked) = home.desk(answer);
+    let (approvals, asked) = Home::desk(answer);
     let (cwd, mut notes) = (home.root.join("work"), Vec::new());
     let search = HookSearch { places: &home.places, cwd: &cwd, writable: &[] };
     let offer = ProjectOffer::read(&cwd, &[]);

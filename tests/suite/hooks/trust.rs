@@ -52,7 +52,7 @@ impl Home {
     }
 
     /// Returns approvals where each question gets this answer, with what was asked.
-    pub fn desk(&self, answer: Answer) -> (Arc<Approvals>, Arc<Mutex<Vec<String>>>) {
+    pub fn desk(answer: Answer) -> (Arc<Approvals>, Arc<Mutex<Vec<String>>>) {
         let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
         let asked = Arc::new(Mutex::new(Vec::new()));
         answering(&approvals, &asked, answer);
@@ -61,7 +61,7 @@ impl Home {
 
     /// Starts; returns the commands that run, what was asked, and what was said.
     async fn start(&self, front: FrontEnd, answer: Answer) -> (Vec<String>, Vec<String>, Vec<String>) {
-        let (approvals, asked) = self.desk(answer);
+        let (approvals, asked) = Self::desk(answer);
         let (cwd, mut notes) = (self.root.join("work"), Vec::new());
         let writable = [cwd.clone()];
         let search = HookSearch { places: &self.places, cwd: &cwd, writable: &writable };

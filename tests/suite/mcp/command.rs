@@ -15,7 +15,7 @@ fn section(name: &str, program: &Program, arguments: &[&str]) -> String {
     let log = logs.join(format!("{name}.log"));
     let words = ["-u", script.to_str().unwrap(), "--log", log.to_str().unwrap()];
     let args: Vec<&str> = words.iter().chain(arguments).copied().collect();
-    format!("[mcp.{name}]\ncommand = \"python3\"\nargs = {args:?}\nwritable = [{logs:?}]\n")
+    format!("[mcp.{name}]\ncommand = \"python3\"\nargs = {args:?}\nwritable = [\"{}\"]\n", logs.display())
 }
 
 fn has_python(what: &str) -> bool {

@@ -19,7 +19,7 @@ const WAYS: [&str; 14] = [
     "shuf --version",
     "/usr/bin/shuf --version",
     "cd /usr/bin && ./shuf --version",
-    r#"a='b[$(shuf --version >&2)]'; echo $((a))"#,
+    r"a='b[$(shuf --version >&2)]'; echo $((a))",
     r#"x='$(shuf --version >&2)'; echo "${x@P}""#,
     "mapfile -C 'shuf --version;:' -c 1 x <<< 1",
     "env shuf --version",

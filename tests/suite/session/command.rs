@@ -120,7 +120,7 @@ fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_nam
     let program = Program::new();
     let work = program.work();
     let (output, home) = program
-        .env("PWD", &work.display().to_string())
+        .env("PWD", work.display().to_string())
         .env("DEPLOY_TOKEN", "sesame-1234-Open-5678")
         .args(["exec", "--base-url", &url, "--model", "m", "deploy"])
         .output_with_home();

@@ -107,7 +107,7 @@ fn a_program_that_is_killed_at_any_step_loses_and_doubles_nothing() {
     for point in &points {
         let server = model();
         let program = exec(TempDir::new().unwrap(), &server, &["write it"]);
-        let (output, home) = program.env("STEERSMAN_TEST_KILL", &point.to_string()).output_with_home();
+        let (output, home) = program.env("STEERSMAN_TEST_KILL", point.to_string()).output_with_home();
         // What waits together is written together, so that a run may make fewer steps than another.
         reached += usize::from(output.status.code().is_none());
         check(home, &server, &format!("step {point} of {steps}"));

@@ -67,7 +67,9 @@ async fn stopped(
     framing: Framing,
     wish: &Arc<CompactionRequest>,
 ) -> Agent {
-    played(stop, pause).into_iter().for_each(|reply| rig.model.push(reply));
+    for reply in played(stop, pause) {
+        rig.model.push(reply);
+    }
     let builder = rig.builder().framing(framing).compaction_request(Arc::clone(wish));
     let agent = rig.build(builder, [gated("one", gate), wordy()]).await;
     let running = run(agent, TASK);
@@ -93,7 +95,9 @@ async fn stopped(
 /// Works on, until all of that is taken out of the conversation; returns what is kept of the texts.
 async fn compacted(rig: &Rig, wish: &CompactionRequest, agent: Agent, text: &str) -> (Agent, String) {
     rig.model.route(SUMMARY, (0..2).map(|_| Played::text("What was done.")));
-    ["k1", "k2", "k3", "k4"].into_iter().for_each(|call| rig.model.push(calls(&[(call, "two")])));
+    for call in ["k1", "k2", "k3", "k4"] {
+        rig.model.push(calls(&[(call, "two")]));
+    }
     rig.model.push(Played::text("Done."));
     let mut agent = run(agent, text).answered().await;
     wish.ask(None);
