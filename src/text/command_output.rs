@@ -13,6 +13,8 @@ const SEQUENCE_BYTES: usize = 64;
 const LINE_CHARS: usize = 4 * 1024;
 /// Columns from one tab stop to the next.
 const TAB_STOP: usize = 4;
+/// How often the lines of a whole output are compared with those that were printed.
+const COMPARED_TIMES: usize = 4;
 
 /// A colour that a command asked for; a theme decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,18 +63,33 @@ impl CommandOutput {
         reader.finish()
     }
 
-    /// Gives this output the colours that were seen while it was printed, where what was printed stands in it whole.
+    /// Gives this output the colours that were seen while it was printed, line by line: a line that was shown in another way, for
+    /// a sequence in it that is not interpreted, stays without.
     #[must_use]
-    pub fn coloured_by(mut self, printed: Self) -> Self {
-        if self.colours.is_empty()
-            && !printed.colours.is_empty()
-            && let Some(at) = self.text.find(printed.text.trim_end())
-        {
-            let end = printed.text.trim_end().len();
-            let colours = printed.colours.into_iter().filter(|part| part.end <= end);
-            self.colours =
-                colours.map(|part| Coloured { start: part.start + at, end: part.end + at, ..part }).collect();
+    pub fn coloured_by(mut self, printed: &Self) -> Self {
+        if !self.colours.is_empty() || printed.colours.is_empty() {
+            return self;
         }
+        let whole: Vec<(usize, &str)> = lines(&self.text).collect();
+        // So much is compared: lines that do not come again cost no more than the output is long.
+        let mut comparisons = whole.len().saturating_mul(COMPARED_TIMES);
+        let mut next = 0;
+        let mut found = Vec::new();
+        let mut parts = printed.colours.iter().peekable();
+        for (start, line) in lines(&printed.text) {
+            let rest = whole.get(next..).unwrap_or_default();
+            let ahead = rest.iter().take(comparisons).position(|(_, other)| *other == line);
+            comparisons = comparisons.saturating_sub(ahead.map_or(rest.len(), |ahead| ahead + 1));
+            let to = ahead.and_then(|ahead| rest.get(ahead)).map(|(to, _)| *to);
+            while let Some(part) = parts.next_if(|part| part.start < start + line.len()) {
+                let moved = |at: usize| to.and_then(|to| Some(at.checked_sub(start)? + to));
+                if let (Some(start), Some(end)) = (moved(part.start), moved(part.end)) {
+                    found.push(Coloured { start, end, hue: part.hue });
+                }
+            }
+            next += ahead.map_or(0, |ahead| ahead + 1);
+        }
+        self.colours = found;
         self
     }
 
@@ -235,6 +252,15 @@ impl CommandOutputReader {
     }
 }
 
+/// Returns the lines of a text, each with the place of its first byte.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some((start, line.trim_end()))
+    })
+}
+
 /// Reads what stands behind an escape character.
 fn sequence(text: &str) -> Sequence<'_> {
     let mut bytes = text.bytes().skip(1);
@@ -375,10 +401,14 @@ mod tests {
     #[test]
     fn a_text_without_colours_gets_those_that_were_seen() {
         let printed = CommandOutput::of("ok\n\u{1b}[31mred\u{1b}[0m and \u{1b}[32mgreen\u{1b}[0m\n");
-        let whole = CommandOutput::of("It failed:\nok\nred and green\n[exit code 1]\n").coloured_by(printed.clone());
+        let whole = CommandOutput::of("It failed:\nok\nred and green\n[exit code 1]\n").coloured_by(&printed);
         let parts: Vec<&str> = whole.colours.iter().map(|part| &whole.text[part.start..part.end]).collect();
         assert_eq!(parts, ["red", "green"]);
-        assert_eq!(CommandOutput::of("something else").coloured_by(printed).colours, []);
+        assert_eq!(CommandOutput::of("something else").coloured_by(&printed).colours, []);
+        let printed = CommandOutput::of("\u{1b}[?25l\u{1b}[31mred\u{1b}[0m\nand \u{1b}[32mgreen\u{1b}[0m\n");
+        let whole = CommandOutput::of("red\nand green\n").coloured_by(&printed);
+        let parts: Vec<&str> = whole.colours.iter().map(|part| &whole.text[part.start..part.end]).collect();
+        assert_eq!(parts, ["green"], "the line with a sequence that is shown has none");
     }
 
     #[test]

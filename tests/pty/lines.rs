@@ -105,6 +105,8 @@ fn a_question_is_answered_by_its_command_and_by_nothing_else() {
     say(&mut terminal, "yes");
     terminal.wait_for("the question was not answered: it came up while you typed");
     assert!(!terminal.home().join("work/made").exists());
+    // It is still in the line, as nothing typed is lost.
+    terminal.send("\u{15}");
     say(&mut terminal, "/yes 1");
     terminal.wait_for("answered: approved once");
     terminal.wait_for("answer: it is made");

@@ -67,7 +67,7 @@ fn esc_returns_every_pending_text_to_the_message() {
     terminal.wait_for("Esc again stops main");
     terminal.send(keys::ESC);
     terminal.wait_for("cancelled; 3 pending texts are back in the message");
-    terminal.wait_for("→ starts a turn");
+    terminal.wait_for("→ adds to the open task");
     terminal.send(keys::ENTER);
     terminal.wait_for("the main agent is done");
     let users = main_chats(&server).last().unwrap().texts("user");

@@ -32,10 +32,10 @@ fn a_long_output_says_how_many_lines_there_were_and_what_the_model_got() {
 
 #[test]
 fn colours_of_a_command_are_colours_and_what_was_written_over_is_gone() {
-    let command = r"printf '\033[31mred\033[0m and \033[2Jplain\n'; printf 'progress 10%%\rprogress 50%%\n'";
+    let command = r"printf '\033[31mred\033[0m and plain\n\033[2Jcleared\n'; printf 'progress 10%%\rprogress 50%%\n'";
     let (_server, terminal) = with_command(command, (120, 36));
     let screen = terminal.screen();
-    assert!(screen.contains("│ red and plain"), "{screen}");
+    assert!(screen.contains("│ red and plain") && screen.contains("│ cleared"), "{screen}");
     assert!(screen.contains("│ progress 50%") && !screen.contains("│ progress 10%"), "{screen}");
     let row = screen.lines().position(|row| row.contains("│ red and")).unwrap();
     let colour = |column: u16| {

@@ -17,7 +17,7 @@ use crate::summary::count;
 use crate::tui::agents::Details;
 use crate::tui::approval::{AnswerChoices, QuestionSubject};
 use crate::tui::message::history::Origin;
-use crate::tui::state::{Cause, Pane};
+use crate::tui::state::{Cause, MEDIUM, Pane};
 use crate::tui::status::later;
 
 /// What the next Esc does.
@@ -132,7 +132,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.focus.zoom.is_some() && !app.focus.is_on(Pane::Composer) {
         return Escape::Unzoom;
     }
-    if app.tree.details == Details::Open && !app.focus.is_on(Pane::Composer) {
+    // On a narrow screen they are a tab, which stays.
+    let has_place = app.facts.size.width >= MEDIUM;
+    if has_place && app.tree.details == Details::Open && !app.focus.is_on(Pane::Composer) {
         return Escape::CloseDetails;
     }
     if !app.focus.is_on(Pane::Composer) {

@@ -60,7 +60,7 @@ impl Transcript {
             let content = match &mut call.state {
                 // The model gets it without colours.
                 CallState::Running { progress, .. } if is_command => {
-                    CommandOutput::of(content).coloured_by(std::mem::take(progress).finish())
+                    CommandOutput::of(content).coloured_by(&std::mem::take(progress).finish())
                 }
                 _ if is_command => CommandOutput::of(content),
                 _ => CommandOutput::plain(content),

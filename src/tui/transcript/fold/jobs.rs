@@ -56,7 +56,7 @@ impl Transcript {
             call.shown = Shown::of(&Details::Command(end.end.clone())).map(|shown| shown.in_words(&end.words()));
             let mut content = CommandOutput::of(&end.output);
             if let CallState::Running { progress, .. } = &mut call.state {
-                content = content.coloured_by(std::mem::take(progress).finish());
+                content = content.coloured_by(&std::mem::take(progress).finish());
             }
             call.state = CallState::Ended { content, is_error, elapsed_ms: end.elapsed_ms };
         }
