@@ -239,7 +239,8 @@ fn of_a_trusted_hostile_project_only_what_was_shown_acts_and_nothing_leaves_the_
     assert!(!shown.contains(SECRET));
     let url = server.url();
     let hash = offer.hash();
-    let args = ["exec", "--base-url", &url, "--model", "m", "--trust-project", &hash, "look"];
+    // Of its files of hooks some cannot be read, which would stop every call.
+    let args = ["exec", "--base-url", &url, "--model", "m", "--trust-project", &hash, "--without-broken-hooks", "look"];
     let output = program.args(args).output_within(PATIENCE);
     let said = stderr(&output);
     assert_eq!(exit_code(&output), 0, "{said}");

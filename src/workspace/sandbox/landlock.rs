@@ -24,7 +24,7 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
     let home = around.home.as_deref();
     let is_reached = |place: &Path| may.readable.iter().chain(&may.writable).any(|path| place.starts_with(path));
     if around.protected.of(DirectoryRole::Own).any(is_reached) {
-        let sentence = "the workspace holds this program's own files, and Landlock cannot keep them closed: start in a \
+        let sentence = "a directory that commands may use holds this program's own files, and Landlock cannot keep them closed: start in a \
                         project's directory, or let namespaces or bubblewrap work here";
         return Err(sentence.to_owned());
     }

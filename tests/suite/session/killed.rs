@@ -13,7 +13,8 @@ use steersman::message::Message;
 use steersman::session::journal::{SessionFile, SessionFiles, restore};
 use tempfile::TempDir;
 
-use crate::support::program::{Program, stderr};
+use crate::support::processes::wait_until;
+use crate::support::program::{PATIENCE, Program, stderr};
 use crate::support::server::{Reply, Server};
 use crate::support::terminal::Start;
 
@@ -124,20 +125,16 @@ fn a_program_that_is_killed_at_any_step_loses_and_doubles_nothing() {
     }
 }
 
-#[test]
-fn a_text_that_a_hook_is_asked_about_when_the_program_is_killed_waits_again() {
+#[tokio::test]
+async fn a_text_that_a_hook_is_asked_about_when_the_program_is_killed_waits_again() {
     let (server, home) = (model(), TempDir::new().unwrap());
-    let fifo = |name: &str| {
-        let path = home.path().join(name);
-        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from(0o600)).unwrap();
-        path
-    };
-    let (asked, never) = (fifo("asked"), fifo("never"));
-    let command = format!("echo yes > '{}'; cat '{}'", asked.display(), never.display());
-    let hooks = json!({ "hooks": { "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": command }] }] } });
+    let asked = home.path().join("asked");
+    let hook = json!({
+        "type": "command", "command": format!("echo > '{}'; exec sleep 60", asked.display()), "sandbox": false,
+    });
+    let hooks = json!({ "hooks": { "UserPromptSubmit": [{ "hooks": [hook] }] } });
     let run = exec(home, &server, &["write it"]).file(".config/steersman/hooks.json", &hooks.to_string()).run();
-    // Opened by the hook, which runs from here on.
-    assert_eq!(std::fs::read_to_string(&asked).unwrap(), "yes\n");
+    wait_until("the hook runs", PATIENCE, || asked.exists()).await;
     run.signal(Signal::KILL);
     let (_, home) = run.end_with_home();
     let left = restore(sessions(home.path())[0].read().unwrap().records);

@@ -106,6 +106,11 @@ fn no_sandbox_shows_the_socket_or_its_key_wherever_they_lie() {
                     break;
                 }
             };
+            // Landlock cannot close a part of what may be read: there the command does not run at all.
+            if kind == "landlock" && !readable.is_empty() {
+                assert!(said.contains("Landlock cannot keep them closed"), "{readable}: {said}");
+                continue;
+            }
             assert!(said.contains("seen: []") && said.contains("keys: 0"), "{kind} {readable}: {said}");
             for caller in ["itself", "one_that_has_ended", "orphan"] {
                 assert!(said.contains(&format!("{caller}: ")), "{kind} {readable}: {said}");
