@@ -215,6 +215,10 @@ pub const PROJECT_FILES: usize = 100;
 pub const PROJECT_NAMES: usize = 10_000;
 /// Largest file of the user's decisions about projects, bytes.
 pub const STATE_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Size of the text of a trusted content that is kept to show what has changed.
+pub const TRUSTED_TEXT_BYTES: u64 = 1024 * 1024;
+/// How many such texts are kept.
+pub const TRUSTED_TEXTS: usize = 200;
 /// Models or profiles that a sentence about an unknown one names.
 pub const MODELS_SHOWN: usize = 20;
 /// Most rules that are kept for a project.

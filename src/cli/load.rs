@@ -13,10 +13,10 @@ use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
 use crate::event::Envelope;
-use crate::hooks::Script;
 use crate::hooks::TrustedHook;
 use crate::host::Earlier;
 use crate::limits;
+use crate::mcp::definition::PinnedFiles;
 use crate::regular_file::read_own_text;
 use crate::session::journal::{Journal, SessionId};
 
@@ -51,8 +51,8 @@ pub struct Start {
     pub broken_hooks: BrokenHooks,
     /// The MCP servers of a trusted project.
     pub project_servers: BTreeMap<String, ServerSection>,
-    /// The scripts of those servers that the user has seen, each with the SHA-256 of its content.
-    pub project_scripts: BTreeMap<String, Vec<(PathBuf, String)>>,
+    /// What of the project those servers run, as the user has seen it.
+    pub project_pins: BTreeMap<String, PinnedFiles>,
     /// The settings of the command line, which a project does not override.
     pub flags: Layer,
     /// What the session is saved with; nothing without one.
@@ -129,7 +129,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         project_hooks: Vec::new(),
         broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
         project_servers: BTreeMap::new(),
-        project_scripts: BTreeMap::new(),
+        project_pins: BTreeMap::new(),
         flags: flags.layer(),
         journal: None,
         resumed: None,
@@ -144,8 +144,9 @@ impl Start {
         // The user's own servers keep their names.
         for (name, server) in &offer.servers {
             self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
-            let scripts = offer.scripts.get(name).into_iter().flatten();
-            self.project_scripts.insert(name.clone(), scripts.map(Script::pin).collect());
+            if let Some(pins) = offer.pinned_files(name) {
+                self.project_pins.insert(name.clone(), pins);
+            }
         }
         self.project_hooks.extend(offer.hooks.iter().cloned());
         let Some(layer) = &offer.layer else { return };

@@ -4,23 +4,15 @@
 //! its first line or its ending. Files that a command writes (`>> log.txt`) are none. Reads files: not to be called under a
 //! lock. What a script itself loads is not looked at: in the sandbox it can do no more than the agent's own commands.
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::hooks::{Hook, HookWaiting};
 use crate::limits;
-use crate::regular_file::{self, Links};
-use crate::summary::bytes;
-use crate::text::hex;
-use crate::workspace::{Network, Placement};
-
-/// Endings of files that an interpreter runs.
-const ENDINGS: [&str; 15] =
-    ["sh", "bash", "zsh", "fish", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua", "awk"];
+use crate::text::{QuestionText, hex};
+use crate::workspace::{Beside, Network, Placement, PrivateCopy, Script};
 
 /// The directories that the command of a hook can name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,32 +23,6 @@ pub struct HookPlaces {
     pub project: PathBuf,
     /// The user's home.
     pub home: Option<PathBuf>,
-}
-
-/// A file that is part of a hook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    /// Where it lies.
-    pub path: PathBuf,
-    /// What it was when it was read.
-    pub content: Vec<u8>,
-    /// Its mode.
-    pub mode: u32,
-}
-
-impl Script {
-    /// Returns its text for a question.
-    pub fn shown(&self) -> &str {
-        match std::str::from_utf8(&self.content) {
-            Ok(content) if content.len() as u64 <= limits::PROJECT_FILE_BYTES => content,
-            Ok(_) | Err(_) => "# (a program, or too long to be shown)",
-        }
-    }
-
-    /// Returns its place with the SHA-256 of its content.
-    pub fn pin(&self) -> (PathBuf, String) {
-        (self.path.clone(), hex(&Sha256::digest(&self.content)))
-    }
 }
 
 /// Returns the scripts that a hook names, in the order of its words.
@@ -70,21 +36,39 @@ pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> 
         if found.len() >= limits::HOOK_SCRIPTS || found.iter().any(|script| script.path == path) {
             continue;
         }
-        found.extend(script(&path)?);
+        found.extend(Script::read(&path)?);
     }
     Ok(found)
 }
 
-/// Returns the hash by which a hook is trusted: of its event, matcher, command and scripts, and whether it is waited for.
-///
-/// # Errors
-/// As [`scripts`].
-pub fn content_hash(hook: &Hook, places: &HookPlaces) -> Result<String, String> {
-    Ok(hash_of(hook, &scripts(hook, places)?, places))
+/// A hook with its scripts as the user is asked about it, and as it is trusted with a yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookPin {
+    /// The hash by which it is trusted.
+    pub hash: String,
+    /// What is shown of it.
+    pub text: QuestionText,
 }
 
-/// Returns the hash of a hook with these scripts, as [`content_hash`].
-pub fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
+impl HookPin {
+    /// Returns the pin of a hook as its files are now.
+    ///
+    /// # Errors
+    /// As [`scripts`].
+    pub fn read(hook: &Hook, places: &HookPlaces) -> Result<Self, String> {
+        Ok(Self::of(hook, &scripts(hook, places)?, places))
+    }
+
+    /// Returns the pin of a hook with these scripts, as they were read.
+    pub fn of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> Self {
+        let mut text = QuestionText::default();
+        hook.describe(&mut text, scripts);
+        Self { hash: hash_of(hook, scripts, places), text }
+    }
+}
+
+/// Returns the hash of a hook with these scripts: of its event, matcher, command and scripts, and whether it is waited for.
+fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
     let mut hasher = Sha256::new();
     let mut add = |field: &[u8]| {
         hasher.update((field.len() as u64).to_le_bytes());
@@ -131,7 +115,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// Returns the place that a word names within the project or the home.
-pub(super) fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
+fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
     let below = |names: &[&str], base: &Path| {
         names.iter().find_map(|name| word.strip_prefix(name)).map(|rest| base.join(rest.trim_start_matches('/')))
     };
@@ -146,29 +130,51 @@ pub(super) fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
     is_known.then_some(path)
 }
 
-/// Reads a script; `None` for what is none.
+/// Copies the scripts of a hook that lie in the project; `None` without any.
 ///
 /// # Errors
-/// Why it cannot be compared: it is too large.
-pub fn script(path: &Path) -> Result<Option<Script>, String> {
-    let Ok((file, metadata)) = regular_file::open(path, Links::Followed) else { return Ok(None) };
-    let may_run = metadata.permissions().mode() & 0o111 != 0;
-    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    let content = match regular_file::read_whole(file, metadata.len(), limits::HOOK_SCRIPT_BYTES) {
-        Ok(content) => content,
-        Err(error) if may_run || ENDINGS.contains(&ending) => {
-            let most = bytes(limits::HOOK_SCRIPT_BYTES);
-            let path = path.display();
-            let why = if error.kind() == io::ErrorKind::FileTooLarge {
-                format!("it is larger than {most}")
-            } else {
-                error.to_string()
-            };
-            return Err(format!("its script {path} cannot be compared: {why}"));
+/// That of the file system.
+pub(super) fn private_copy(scripts: &[Script], places: &HookPlaces, beside: Beside) -> io::Result<Option<PrivateCopy>> {
+    PrivateCopy::new(scripts, &[&places.project, &places.cwd], beside)
+}
+
+/// Returns the hook with the copies in place of the scripts that it names.
+pub(super) fn with_copies(hook: &Hook, copies: &PrivateCopy, places: &HookPlaces) -> Hook {
+    let copy = |word: &str| copies.copy_of(&place(word, places)?).map(|copy| copy.to_string_lossy().into_owned());
+    let mut hook = hook.clone();
+    match &mut hook.arguments {
+        Some(arguments) => {
+            for word in arguments.iter_mut().chain([&mut hook.command]) {
+                if let Some(copy) = copy(word) {
+                    *word = copy;
+                }
+            }
         }
-        Err(_) => return Ok(None),
-    };
-    let is_script = may_run || content.starts_with(b"#!") || ENDINGS.contains(&ending);
-    let mode = metadata.permissions().mode();
-    Ok(is_script.then(|| Script { path: path.to_owned(), content, mode }))
+        None => hook.command = replaced(&hook.command, copy),
+    }
+    hook
+}
+
+/// Replaces words of a line for a shell.
+fn replaced(line: &str, copy: impl Fn(&str) -> Option<String>) -> String {
+    let mut text = String::new();
+    let is_end = |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '<' | '>' | '`');
+    for piece in line.split_inclusive(is_end) {
+        let word = piece.trim_end_matches(is_end);
+        let plain: String = word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect();
+        // Within longer quotes it is a part of something else.
+        let is_whole = ['"', '\''].iter().all(|quote| word.matches(*quote).count() % 2 == 0);
+        match copy(&plain).filter(|_| is_whole && !plain.is_empty()) {
+            Some(copy) => {
+                text.push_str(&shell_word(&copy));
+                text.push_str(piece.get(word.len()..).unwrap_or_default());
+            }
+            None => text.push_str(piece),
+        }
+    }
+    text
+}
+
+fn shell_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

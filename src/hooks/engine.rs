@@ -16,7 +16,7 @@ use crate::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks};
 use crate::approval::{Approvals, CallPermission, PlainAnswer};
 use crate::event::{Event, HookOutcome, HookRun};
 use crate::hooks::background::BackgroundHooks;
-use crate::hooks::content::{Script, hash_of, scripts};
+use crate::hooks::content::{HookPin, scripts};
 use crate::hooks::input::{event_of, input, subjects};
 use crate::hooks::tool_names::to_ours;
 use crate::hooks::{Hook, HookReply, HookRunner, HookWaiting, RunEnd, read_output};
@@ -25,6 +25,7 @@ use crate::limits;
 use crate::message::ToolCall;
 use crate::sync::lock;
 use crate::text::QuestionText;
+use crate::workspace::{Script, diff};
 
 /// A hook that may run.
 #[derive(Debug, Clone)]
@@ -40,8 +41,8 @@ pub struct TrustedHook {
 pub enum HookTrust {
     /// It stands in the user's own configuration of this program.
     Configuration,
-    /// The user said yes to this content, by its hash.
-    Content(String),
+    /// The user said yes to this content.
+    Content(HookPin),
 }
 
 /// What hooks know of the session.
@@ -186,31 +187,32 @@ impl HookStart {
         let (looked_at, places) = (hook.clone(), self.runner.places.clone());
         let read = tokio::task::spawn_blocking(move || {
             let scripts = scripts(&looked_at, &places)?;
-            let hash = hash_of(&looked_at, &scripts, &places);
-            Ok::<_, String>((scripts, hash))
+            let pin = HookPin::of(&looked_at, &scripts, &places);
+            Ok::<_, String>((scripts, pin))
         });
         let (scripts, now) = read.await.map_err(|error| error.to_string())??;
         let is_trusted = match trust {
             HookTrust::Configuration => true,
-            HookTrust::Content(known) => now == *known || self.ask_about_change(hook, &scripts, now).await,
+            HookTrust::Content(known) => now.hash == known.hash || self.ask_about_change(hook, known, now).await,
         };
         if is_trusted { Ok(scripts) } else { Err("a script of it has changed since it was trusted".to_owned()) }
     }
 
     /// Asks whether a hook runs with its new content, once in a session.
-    async fn ask_about_change(&self, hook: &Hook, scripts: &[Script], content: String) -> bool {
-        let decided = lock(&self.decided).get(&content).copied();
+    async fn ask_about_change(&self, hook: &Hook, known: &HookPin, now: HookPin) -> bool {
+        let decided = lock(&self.decided).get(&now.hash).copied();
         if let Some(decided) = decided {
             return decided;
         }
         let mut text = QuestionText::default();
         text.part("A script of this hook is not what you trusted any more. A yes holds for this session.");
         text.field("it runs", hook.place());
-        hook.describe(&mut text, scripts);
+        text.changes(&diff(known.text.as_str().as_bytes(), now.text.as_str().as_bytes()).hunks);
+        text.append(&now.text);
         let answer = self.approvals.ask_plain("run this hook, which has changed?", text.finish()).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
-            lock(&self.decided).insert(content, is_trusted);
+            lock(&self.decided).insert(now.hash, is_trusted);
         }
         is_trusted
     }

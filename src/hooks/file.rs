@@ -10,13 +10,12 @@ use serde_json::{Map, Value};
 
 use crate::event::HookEvent;
 use crate::hooks::broken::{is_event_elsewhere, is_misplaced, repeated_name};
-use crate::hooks::content::Script;
 use crate::hooks::tool_names::is_rule;
 use crate::hooks::{BrokenGuard, Matcher};
 use crate::limits;
 use crate::protocol::{HookState, HookStatus};
 use crate::text::{QuestionText, clip, is_blank, visible_line};
-use crate::workspace::{Network, Placement};
+use crate::workspace::{Network, Placement, Script};
 
 /// One hook.
 #[derive(Debug, Clone)]
@@ -133,7 +132,7 @@ impl Hook {
         text.quote(&self.whole_command());
         for script in scripts {
             text.quote(&format!("# {}", script.path.display()));
-            text.quote(script.shown());
+            text.quote(&script.shown());
         }
     }
 

@@ -13,7 +13,8 @@
 //! - hooks before calls that cannot be read: `broken.rs`, `src/cli/hooks/broken.rs`; stories: `hooks/broken.rs`
 //! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`, `output.rs`; stories: `hooks/answers.rs`
 //! - a run: time, output, its end: `run.rs`; stories: `hooks/runs.rs`
-//! - what was trusted, and that only this runs: `content.rs`, `private_copy.rs`, `src/cli/hooks`; stories: `hooks/trust.rs`,
+//! - what was trusted, and that only this runs: `content.rs`, `src/workspace/private_copy.rs`,
+//!   `src/cli/hooks`; stories: `hooks/trust.rs`,
 //!   `outside.rs`
 //! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
 //! - those that nobody waits for: `background.rs`; stories: `hooks/background.rs`
@@ -27,13 +28,12 @@ mod file;
 mod input;
 mod matcher;
 mod output;
-mod private_copy;
 mod run;
 mod tool_names;
 
 pub use answer::{HookReply, read_output};
 pub use broken::{BrokenGuard, GuardedHooks};
-pub use content::{HookPlaces, Script, content_hash, script, scripts};
+pub use content::{HookPin, HookPlaces, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
 pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};
 pub use matcher::Matcher;

@@ -11,11 +11,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::hooks::Hook;
-use crate::hooks::content::{HookPlaces, Script};
-use crate::hooks::private_copy::PrivateCopy;
+use crate::hooks::content::{HookPlaces, private_copy, with_copies};
 use crate::limits;
 use crate::summary::bytes;
-use crate::workspace::{Ended, Failure, Job, JobErrors, JobInput, Network, Running, Spawner, TalkingJob, signal_name};
+use crate::workspace::{
+    Beside, Ended, Failure, Job, JobErrors, JobInput, Network, Running, Script, Spawner, TalkingJob, signal_name,
+};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +52,14 @@ impl HookRunner {
     /// Outside of a runtime.
     pub async fn run(&self, hook: &Hook, scripts: &[Script], input: &str) -> RunEnd {
         let places = &self.places;
+        let is_open = (hook.network, self.spawner.reach(&places.cwd).network) == (Network::On, Network::Off);
+        let beside = if is_open { Beside::Missing } else { Beside::Linked };
         // Kept until the hook has ended.
-        let copy = match PrivateCopy::of(scripts, places) {
+        let copy = match private_copy(scripts, places, beside) {
             Ok(copy) => copy,
             Err(error) => return RunEnd::Failed(format!("its scripts cannot be copied: {error}")),
         };
-        let copied = copy.as_ref().map(|copy| copy.hook(hook, places));
+        let copied = copy.as_ref().map(|copy| with_copies(hook, copy, places));
         let mut job = self.job(copied.as_ref().unwrap_or(hook), scripts);
         job.confinement.readable.extend(copy.as_ref().map(|copy| copy.directory().to_owned()));
         let TalkingJob { input: to, running, errors } =

@@ -22,8 +22,12 @@ pub const HOOK_FILE_BYTES: u64 = 256 * 1024;
 pub const HOOK_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Most files that one command is searched for.
 pub const HOOK_SCRIPTS: usize = 16;
-/// Most files beside a script that are copied with it.
-pub const HOOK_BESIDE: usize = 64;
+/// Most entries of a directory that a copied script finds as links.
+pub const BESIDE_SCRIPTS: usize = 10_000;
+/// Most files of a directory that is compared whole with what was trusted.
+pub const PINNED_FILES: usize = 1_000;
+/// Most bytes of such a directory.
+pub const PINNED_BYTES: u64 = 32 * 1024 * 1024;
 /// Times in a row that hooks can keep a turn from ending.
 pub const HOOK_CONTINUES: u32 = 8;
 /// Hooks that run at the same time.

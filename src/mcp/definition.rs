@@ -3,6 +3,7 @@
 //! Made by the program from its configuration, with every value that it names resolved. Its secrets are never shown: a
 //! question and a list name the variables and headers only.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -77,9 +78,21 @@ pub struct ProcessDefinition {
     pub writable: Vec<PathBuf>,
     /// A directory that it alone may change, for what it loads from elsewhere (`npx`, `uvx`); made when it starts.
     pub cache: Option<PathBuf>,
-    /// The scripts that the user has seen and trusts, each with the SHA-256 of its content: it starts only as long as they
-    /// are the same.
-    pub pinned: Vec<(PathBuf, String)>,
+    /// What of the project the user has seen and trusts: it starts only as long as this is the same.
+    pub pinned: Option<PinnedFiles>,
+}
+
+/// The files of a project that a server runs, as they were trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedFiles {
+    /// The root of the project.
+    pub root: PathBuf,
+    /// The directory that the words are meant for.
+    pub directory: PathBuf,
+    /// The command line, as it was trusted.
+    pub words: Vec<String>,
+    /// Each file with what tells it from another content.
+    pub files: BTreeMap<PathBuf, String>,
 }
 
 impl ProcessDefinition {

@@ -40,6 +40,23 @@ impl QuestionText {
         }
     }
 
+    /// Adds what has changed since the user trusted it, as the hunks of a diff between the text of then and of now.
+    pub fn changes(&mut self, hunks: &str) {
+        self.part("What has changed since you trusted it (- before, + now):");
+        self.quote(hunks);
+    }
+
+    /// Adds another text as parts of this one.
+    pub fn append(&mut self, other: &Self) {
+        let gap = if self.0.is_empty() || other.0.is_empty() { "" } else { "\n" };
+        let _ = write!(self.0, "{gap}{}", other.0);
+    }
+
+    /// Returns the text so far.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Returns the text.
     pub fn finish(self) -> String {
         self.0

@@ -20,6 +20,8 @@
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - what runs outside of the sandbox, and from where never: `outside.rs`, `programs.rs`, `own_program.rs`; stories:
 //!   `outside.rs`, `sandbox/relied_on.rs`
+//! - the scripts that are trusted with what names them, and the copies from which they run: `script.rs`,
+//!   `private_copy.rs`; stories: `hooks/pinned.rs`, `mcp/project.rs`
 //! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
 //! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
 //!   `git_settings.rs`; stories: `sandbox/protected.rs`
@@ -45,11 +47,13 @@ mod job_streams;
 mod outside;
 mod own_command;
 mod own_program;
+mod private_copy;
 mod processes;
 pub(crate) mod programs;
 mod project;
 mod rewind;
 pub mod sandbox;
+mod script;
 mod seen;
 mod spawner;
 mod touched;
@@ -78,8 +82,10 @@ pub use job_streams::{JobErrors, JobInput, Streams};
 pub use outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
 pub use own_command::{OwnCommand, OwnCommandError, UserCommand};
 pub use own_program::OwnProgram;
+pub use private_copy::{Beside, PrivateCopy};
 pub use project::{directories_up_to, is_shared, project_root};
 pub use sandbox::Sandbox;
+pub use script::{NamedFiles, Script, replace_parts};
 pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner, TalkingJob};
 pub use touched::{ChangeMark, Touched};

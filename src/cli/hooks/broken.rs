@@ -7,9 +7,9 @@
 use std::io;
 
 use crate::approval::{Approvals, PlainAnswer};
-use crate::cli::hooks::{HookRecord, HookSearch, UserHookState, files, places_of, read_file, shown};
+use crate::cli::hooks::{HookDecision, HookRecord, HookSearch, files, places_of, read_file, shown};
 use crate::cli::project::{FrontEnd, ProjectOffer};
-use crate::hooks::{BrokenGuard, HookFile, HookPlaces, content_hash};
+use crate::hooks::{BrokenGuard, HookFile, HookPlaces, scripts};
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::summary::count;
@@ -26,7 +26,7 @@ pub enum BrokenHooks {
 /// Adds the hooks of a file that can be read and not be compared with what was trusted.
 pub fn with_uncompared(mut file: HookFile, shown: &str, at: &HookPlaces) -> HookFile {
     for hook in file.hooks.iter().filter(|hook| hook.is_guard()) {
-        if let Err(why) = content_hash(hook, at) {
+        if let Err(why) = scripts(hook, at) {
             file.broken.push(BrokenGuard::new(shown, hook.matcher.clone(), &why, &hook.whole_command()));
         }
     }
@@ -66,7 +66,7 @@ pub async fn broken_guards(
     let record = HookRecord::at(search.places.state.as_deref());
     let is_declined = |guard: &BrokenGuard| {
         setting == BrokenHooks::Ignored
-            || record.as_ref().is_some_and(|record| record.state(&guard.hash) == UserHookState::Declined)
+            || record.as_ref().is_some_and(|record| record.decision(&guard.hash) == Some(HookDecision::Declined))
     };
     let (mut without, mut stopping): (Vec<_>, Vec<_>) = found.into_iter().partition(is_declined);
     if front == FrontEnd::Screen && !stopping.is_empty() {

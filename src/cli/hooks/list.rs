@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, print_outcome};
-use crate::cli::hooks::{HookRecord, HookSearch, UserHook, UserHookState, broken_of_user, of_user};
+use crate::cli::hooks::{HookDecision, HookRecord, HookSearch, UserHook, UserHookState, broken_of_user, of_user};
 use crate::cli::load::{load, writable};
 use crate::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
 use crate::hooks::{Hook, HookTrust, TrustedHook};
@@ -44,7 +44,7 @@ fn rows(flags: &Flags) -> Result<String, String> {
     }
     let record = HookRecord::at(start.places.state.as_deref());
     for guard in broken_of_user(&search) {
-        let is_declined = record.as_ref().is_some_and(|r| r.state(&guard.hash) == UserHookState::Declined);
+        let is_declined = record.as_ref().is_some_and(|r| r.decision(&guard.hash) == Some(HookDecision::Declined));
         let what = if is_declined { "you go on without this hook" } else { "its calls are stopped until it is mended" };
         let _ = writeln!(text, "{}: {}: {what}", guard.fault(), guard.calls());
     }

@@ -14,6 +14,7 @@ mod broken;
 mod list;
 mod record;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -21,16 +22,17 @@ use serde_json::Value;
 use crate::approval::{Approvals, PlainAnswer};
 use crate::cli::places::UserDirectories;
 use crate::cli::project::FrontEnd;
-use crate::hooks::{Hook, HookFile, HookPlaces, HookTrust, TrustedHook, content_hash, read_json, read_value, scripts};
+use crate::hooks::{Hook, HookFile, HookPin, HookPlaces, HookTrust, TrustedHook, read_json, read_value, scripts};
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::summary::count;
 use crate::text::{QuestionText, visible_line};
+use crate::workspace::diff;
 use crate::workspace::programs;
 
 pub use broken::{BrokenHooks, broken_guards, broken_of_user, with_uncompared};
 pub use list::{all, ask_again, list};
-pub use record::HookRecord;
+pub use record::{HookDecision, HookRecord};
 
 /// Where hooks of the user are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +59,7 @@ pub enum UserHookState {
     /// The user said no to this content.
     Declined,
     /// The user was not asked about this content.
-    Unknown(String),
+    Unknown(HookPin),
 }
 
 /// Returns the directories that the commands of hooks can name.
@@ -102,15 +104,19 @@ pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>, others: &mut Ve
         };
         let mut file = read_file(&shown, &path, &text);
         for hook in std::mem::take(&mut file.hooks) {
-            let named =
-                scripts(&hook, &at).map(|named| named.into_iter().map(|script| script.path).collect::<Vec<_>>());
-            match named.and_then(|named| Ok((named, content_hash(&hook, &at)?))) {
-                Ok((named, hash)) => {
-                    let is_safe = named.iter().all(|path| !programs::passes_through(path, writable));
+            match scripts(&hook, &at) {
+                Ok(named) => {
+                    let is_safe = named.iter().all(|script| !programs::passes_through(&script.path, writable));
+                    let pin = HookPin::of(&hook, &named, &at);
+                    let decision = || record.as_ref().and_then(|record| record.decision(&pin.hash));
                     let state = if is_own && is_safe {
                         UserHookState::Trusted(HookTrust::Configuration)
                     } else {
-                        record.as_ref().map_or_else(|| UserHookState::Unknown(hash.clone()), |r| r.state(&hash))
+                        match decision() {
+                            Some(HookDecision::Trusted) => UserHookState::Trusted(HookTrust::Content(pin)),
+                            Some(HookDecision::Declined) => UserHookState::Declined,
+                            None => UserHookState::Unknown(pin),
+                        }
                     };
                     found.push(UserHook { hook, state });
                 }
@@ -134,7 +140,7 @@ pub async fn trusted_of_user(
         match state {
             UserHookState::Trusted(trust) => trusted.push(TrustedHook { hook, trust }),
             UserHookState::Declined => {}
-            UserHookState::Unknown(hash) => unknown.push((hook, hash)),
+            UserHookState::Unknown(pin) => unknown.push((hook, pin)),
         }
     }
     // Who said no to all of it is not told of it at each start.
@@ -148,20 +154,24 @@ pub async fn trusted_of_user(
     let answer = match front {
         FrontEnd::Exec => PlainAnswer::Nobody,
         FrontEnd::Screen => {
-            let at = places_of(search.places, search.cwd);
+            let record = HookRecord::at(search.places.state.as_deref());
+            let mut before = record.map(|record| record.texts_of_others(&trusted)).unwrap_or_default();
             let mut text = QuestionText::default();
             text.part(
                 "They were written for another program. With your yes they run here too, in the sandbox unless it says otherwise:",
             );
-            for (hook, _) in &unknown {
-                describe(&mut text, hook, &at);
+            for (_, pin) in &unknown {
+                if let Some(earlier) = take_earlier(&mut before, pin) {
+                    text.changes(&diff(earlier.as_bytes(), pin.text.as_str().as_bytes()).hunks);
+                }
+                text.append(&pin.text);
             }
             let asked = "When a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
             text.part(asked);
             approvals.ask_plain(format!("run your {what} of other programs here too?"), text.finish()).await
         }
     };
-    let hashes = unknown.iter().map(|(_, hash)| hash.clone()).collect();
+    let pins: Vec<&HookPin> = unknown.iter().map(|(_, pin)| pin).collect();
     let record = HookRecord::at(search.places.state.as_deref());
     let kept = match (answer, record) {
         (PlainAnswer::Nobody, _) => {
@@ -170,23 +180,26 @@ pub async fn trusted_of_user(
             ));
             return trusted;
         }
-        (PlainAnswer::Yes, Some(record)) => record.trust(hashes),
-        (PlainAnswer::No, Some(record)) => record.decline(hashes),
+        (PlainAnswer::Yes, Some(record)) => record.trust(&pins),
+        (PlainAnswer::No, Some(record)) => record.decline(pins.iter().map(|pin| pin.hash.clone()).collect()),
         (PlainAnswer::Yes | PlainAnswer::No, None) => Ok(()),
     };
     if let Err(error) = kept {
         notes.push(format!("the answer about hooks holds for this session only: {error}"));
     }
     if answer == PlainAnswer::Yes {
-        let trust = |(hook, hash)| TrustedHook { hook, trust: HookTrust::Content(hash) };
+        let trust = |(hook, pin)| TrustedHook { hook, trust: HookTrust::Content(pin) };
         trusted.extend(unknown.into_iter().map(trust));
     }
     trusted
 }
 
-/// Describes exactly what a hook runs, with the text of each script.
-pub fn describe(text: &mut QuestionText, hook: &Hook, at: &HookPlaces) {
-    hook.describe(text, &scripts(hook, at).unwrap_or_default());
+/// Takes the text of the hook that a changed one most likely was: the one with the most lines in common.
+fn take_earlier(before: &mut Vec<String>, pin: &HookPin) -> Option<String> {
+    let lines: HashSet<&str> = pin.text.as_str().lines().collect();
+    let alike = |text: &String| text.lines().filter(|line| lines.contains(line)).count();
+    let (at, lines) = before.iter().map(alike).enumerate().max_by_key(|(_, lines)| *lines)?;
+    (lines > 0).then(|| before.swap_remove(at))
 }
 
 /// Returns the files of the user with hooks, and whether they are this program's own.

@@ -57,7 +57,7 @@ fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
     let Reached::Process(process) = &mut definition.reached else { return definition };
     process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(&definition.name));
     if definition.source == PROJECT {
-        process.pinned = start.project_scripts.get(&definition.name).cloned().unwrap_or_default();
+        process.pinned = start.project_pins.get(&definition.name).cloned();
     } else {
         let words = std::iter::once(&process.command).chain(&process.args).map(Path::new);
         let named = words.filter(|word| word.is_absolute() && word.exists());

@@ -9,8 +9,18 @@ use crate::protocol::PromptTemplate;
 use crate::skill::{Skill, SkillStarters};
 use crate::subagent::{Persona, TempWorkspace};
 use crate::text::QuestionText;
+use crate::workspace::{NamedFiles, Script, diff};
 
 impl ProjectOffer {
+    /// Returns the text of the question about the files, with what has changed since they were `before`, where that is known.
+    pub fn question(&self, before: Option<&str>) -> String {
+        let detail = self.detail();
+        let Some(before) = before else { return detail };
+        let mut text = QuestionText::default();
+        text.changes(&diff(before.as_bytes(), detail.as_bytes()).hunks);
+        format!("{}\n{detail}", text.finish())
+    }
+
     /// Describes exactly what the files would run or change, with the whole text of each prompt.
     pub fn detail(&self) -> String {
         let mut text = QuestionText::default();
@@ -21,9 +31,12 @@ impl ProjectOffer {
         }
         for (name, server) in &self.servers {
             describe_server(&mut text, name, server);
-            for script in self.scripts.get(name).into_iter().flatten() {
-                text.field("its script", &self.relative(&script.path));
-                text.quote(script.shown());
+            if let Some(NamedFiles { files, programs: _, uncompared }) = self.server_files.get(name) {
+                self.describe_files(&mut text, files);
+                for (directory, why) in uncompared {
+                    let words = "a change of its directory is not asked about, which cannot be compared";
+                    text.field(words, &format!("{}: {why}", self.relative(directory)));
+                }
             }
         }
         let bundled = Persona::bundled().unwrap_or_default();
@@ -41,6 +54,7 @@ impl ProjectOffer {
         for (file, skill) in &self.texts.skills {
             text.part(file);
             describe_skill(&mut text, skill);
+            self.describe_files(&mut text, self.texts.skill_files.get(file).map_or(&[], Vec::as_slice));
         }
         for (file, command) in &self.texts.commands {
             text.part(file);
@@ -52,6 +66,23 @@ impl ProjectOffer {
         self.describe_hooks(&mut text);
         text.part("When one of these files changes you are asked again.");
         text.finish().trim_end().to_owned()
+    }
+}
+
+impl ProjectOffer {
+    /// Describes the files that belong to something: the text of those that can be run, the hash of the others.
+    fn describe_files(&self, text: &mut QuestionText, files: &[Script]) {
+        for file in files {
+            let place = self.relative(&file.path);
+            if file.is_link() {
+                text.field("its link", &format!("{place} -> {}", String::from_utf8_lossy(&file.content)));
+            } else if file.can_be_run() {
+                text.field("its script", &place);
+                text.quote(&file.shown());
+            } else {
+                text.field("its file", &format!("{place} (SHA-256 {})", file.hash()));
+            }
+        }
     }
 }
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use super::ProjectOffer;
-use crate::cli::hooks::{describe, read_file, with_uncompared};
-use crate::hooks::{HookFile, HookPlaces, HookTrust, TrustedHook, content_hash};
+use crate::cli::hooks::{read_file, with_uncompared};
+use crate::hooks::{HookFile, HookPin, HookPlaces, HookTrust, TrustedHook};
 use crate::text::QuestionText;
 use crate::workspace::Placement;
 
@@ -40,10 +40,10 @@ impl ProjectOffer {
                     file.faults.push(format!("{} ({why})", hook.event));
                     continue;
                 }
-                match content_hash(&hook, &at) {
-                    Ok(hash) => {
-                        self.hashed(format!("hook {name}"), hash.clone().into_bytes());
-                        self.hooks.push(TrustedHook { hook, trust: HookTrust::Content(hash) });
+                match HookPin::read(&hook, &at) {
+                    Ok(pin) => {
+                        self.hashed(format!("hook {name}"), pin.hash.clone().into_bytes());
+                        self.hooks.push(TrustedHook { hook, trust: HookTrust::Content(pin) });
                     }
                     Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
                 }
@@ -54,12 +54,15 @@ impl ProjectOffer {
 
     /// Describes exactly what the hooks run.
     pub(super) fn describe_hooks(&self, text: &mut QuestionText) {
-        let at = self.hook_places();
         if !self.hooks.is_empty() {
             text.part("Hooks, which run in the sandbox:");
         }
-        for trusted in &self.hooks {
-            describe(text, &trusted.hook, &at);
+        for TrustedHook { trust, .. } in &self.hooks {
+            match trust {
+                HookTrust::Content(pin) => text.append(&pin.text),
+                // No hook of a project is trusted by a file of the user's.
+                HookTrust::Configuration => {}
+            }
         }
     }
 

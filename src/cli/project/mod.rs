@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
-//!   `record.rs`,
+//!   `record.rs`, `trusted_texts.rs`,
 //!   `src/config/project.rs`; stories: `trust.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
 
@@ -17,6 +17,7 @@ mod record;
 mod rules;
 mod state_file;
 mod texts;
+mod trusted_texts;
 
 use std::path::Path;
 
@@ -31,6 +32,7 @@ pub use rules::KeptRules;
 pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
 
 pub(in crate::cli) use state_file::StateFile;
+pub(in crate::cli) use trusted_texts::TrustedTexts;
 
 /// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +76,9 @@ pub async fn trusted(
         ProjectTrust::Unknown(offer, record) => (offer, record),
     };
     let brings = offer.names();
-    if !approvals.ask_user(format!("trust what this project brings ({brings})?"), offer.detail()).await {
+    let before = record.as_ref().and_then(|record| record.text_of_root(&offer));
+    let question = offer.question(before.as_deref());
+    if !approvals.ask_user(format!("trust what this project brings ({brings})?"), question).await {
         notes.push(format!("not trusted, and therefore ignored: {brings}"));
         return None;
     }

@@ -10,13 +10,14 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::project::shown;
 use crate::cli::project::texts::ProjectTexts;
 use crate::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
-use crate::hooks::{BrokenGuard, Script, TrustedHook, script};
+use crate::hooks::{BrokenGuard, TrustedHook};
 use crate::limits;
+use crate::mcp::definition::PinnedFiles;
 use crate::mcp::names::server_name_fault;
 use crate::regular_file::{Head, head};
 use crate::subagent::Persona;
 use crate::text::hex;
-use crate::workspace::Workspace;
+use crate::workspace::{NamedFiles, Script, Workspace};
 
 /// The directory of a project's files for this program.
 pub(super) const DIRECTORY: &str = ".steersman";
@@ -43,8 +44,8 @@ pub struct ProjectOffer {
     /// The system prompt that the configuration names.
     pub system_prompt: Option<String>,
     pub servers: BTreeMap<String, ServerSection>,
-    /// The scripts of the project that each server names, as they were read.
-    pub scripts: BTreeMap<String, Vec<Script>>,
+    /// What of the project each server names, as it was read.
+    pub server_files: BTreeMap<String, NamedFiles>,
     pub personas: Vec<ProjectPersona>,
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
@@ -130,6 +131,14 @@ impl ProjectOffer {
         hex(&hasher.finalize())
     }
 
+    /// Returns what of the project a server runs, as it was read.
+    pub fn pinned_files(&self, name: &str) -> Option<PinnedFiles> {
+        let (server, named) = (self.servers.get(name)?, self.server_files.get(name)?);
+        let words = server.command.iter().chain(server.args.iter().flatten()).cloned().collect();
+        let directory = server_directory(server, &self.root);
+        Some(PinnedFiles { root: self.root.clone(), directory, words, files: named.pins() })
+    }
+
     fn read_config(&mut self, directory: &Path) {
         let path = directory.join("config.toml");
         if path.symlink_metadata().is_err() {
@@ -185,12 +194,12 @@ impl ProjectOffer {
             self.fault(&self.root.join(DIRECTORY).join("config.toml"), &fault);
         }
         for (name, server) in self.servers.clone() {
-            match server_scripts(&server, &self.root) {
-                Ok(scripts) => {
-                    for script in &scripts {
-                        self.hashed(format!("script {}", self.relative(&script.path)), script.content.clone());
+            match server_files(&server, &self.root) {
+                Ok(named) => {
+                    for file in &named.files {
+                        self.hash_file(file);
                     }
-                    self.scripts.insert(name, scripts);
+                    self.server_files.insert(name, named);
                 }
                 Err(why) => {
                     self.servers.remove(&name);
@@ -281,6 +290,12 @@ impl ProjectOffer {
         self.text(path, bytes)
     }
 
+    /// Adds a file that belongs to something else to what is hashed.
+    pub(super) fn hash_file(&mut self, file: &Script) {
+        let kind = if file.is_link() { "link" } else { "script" };
+        self.hashed(format!("{kind} {}", self.relative(&file.path)), file.content.clone());
+    }
+
     /// Adds something that was read to what is hashed.
     pub(super) fn hashed(&mut self, name: String, bytes: Vec<u8>) {
         self.files.push((name, bytes));
@@ -324,23 +339,18 @@ fn is_directory(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Reads the scripts of the project that the command line of a server names.
+/// Reads what of the project the command line of a server names.
 ///
 /// # Errors
-/// Why one of them cannot be compared.
-fn server_scripts(server: &ServerSection, root: &Path) -> Result<Vec<Script>, String> {
-    let directory = server.cwd.as_ref().map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
-    let mut found: Vec<Script> = Vec::new();
-    for word in server.command.iter().chain(server.args.iter().flatten()) {
-        for part in word.split(|c: char| c.is_whitespace() || "=;&|()\"'".contains(c)).filter(|part| !part.is_empty()) {
-            let path = directory.join(part);
-            let is_new = found.iter().all(|script| script.path != path);
-            if is_new && path.starts_with(root) && found.len() < limits::HOOK_SCRIPTS {
-                found.extend(script(&path)?);
-            }
-        }
-    }
-    Ok(found)
+/// Why one of the files cannot be compared.
+fn server_files(server: &ServerSection, root: &Path) -> Result<NamedFiles, String> {
+    let words = server.command.iter().chain(server.args.iter().flatten()).map(String::as_str);
+    NamedFiles::read(words, &server_directory(server, root), root)
+}
+
+/// Returns the directory that the command line of a server is meant for.
+fn server_directory(server: &ServerSection, root: &Path) -> PathBuf {
+    server.cwd.as_ref().map_or_else(|| root.to_owned(), |cwd| root.join(cwd))
 }
 
 fn count(number: usize, what: &str) -> Option<String> {

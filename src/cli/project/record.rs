@@ -7,11 +7,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::state_file::StateFile;
+use super::trusted_texts::TrustedTexts;
 use crate::cli::project::ProjectOffer;
 
 /// The file with the trusted projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrustRecord(StateFile);
+pub struct TrustRecord {
+    file: StateFile,
+    texts: TrustedTexts,
+}
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct TrustFile {
@@ -36,20 +40,29 @@ impl TrustedProject {
 impl TrustRecord {
     /// Returns the record of a state directory; `None` without one.
     pub fn at(state: Option<&Path>) -> Option<Self> {
-        state.map(|state| Self(StateFile::new(state, "trust")))
+        state.map(|state| Self { file: StateFile::new(state, "trust"), texts: TrustedTexts::at(state) })
     }
 
     /// Returns whether the user trusts exactly these files. An unreadable record trusts nothing.
     pub fn knows(&self, offer: &ProjectOffer) -> bool {
-        let trusted: TrustFile = self.0.read().unwrap_or_default();
+        let trusted: TrustFile = self.file.read().unwrap_or_default();
         TrustedProject::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
     }
 
     /// Returns whether the user has trusted files of this project, also others than these.
     pub fn knows_root(&self, offer: &ProjectOffer) -> bool {
-        let trusted: TrustFile = self.0.read().unwrap_or_default();
-        let entry = TrustedProject::of(offer);
-        entry.is_some_and(|entry| trusted.trusted.iter().any(|known| known.root == entry.root))
+        self.hash_of_root(offer).is_some()
+    }
+
+    /// Returns what the question about this project showed when the user trusted it last.
+    pub fn text_of_root(&self, offer: &ProjectOffer) -> Option<String> {
+        self.texts.read(&self.hash_of_root(offer)?)
+    }
+
+    fn hash_of_root(&self, offer: &ProjectOffer) -> Option<String> {
+        let trusted: TrustFile = self.file.read().unwrap_or_default();
+        let entry = TrustedProject::of(offer)?;
+        trusted.trusted.into_iter().find(|known| known.root == entry.root).map(|known| known.sha256)
     }
 
     /// Adds a project, replacing its earlier entry.
@@ -58,7 +71,8 @@ impl TrustRecord {
     /// The error of the system; the record is unchanged.
     pub fn add(&self, offer: &ProjectOffer) -> io::Result<()> {
         let entry = TrustedProject::of(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
-        self.0.change(|all: io::Result<TrustFile>| {
+        self.texts.keep(&entry.sha256, &offer.detail());
+        self.file.change(|all: io::Result<TrustFile>| {
             // An unreadable record trusts nothing and is replaced by the next yes.
             let mut all = all.unwrap_or_default();
             all.trusted.retain(|old| old.root != entry.root);

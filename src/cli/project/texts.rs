@@ -3,6 +3,7 @@
 //! The user's lie in the directories of this program, of Claude Code, of codex (<https://developers.openai.com/codex/skills>)
 //! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cli::load::Start;
@@ -16,6 +17,7 @@ use crate::skill::{Owner, Skill, SkillLibrary, command, command_names, folder_of
 use crate::subagent::{Persona, Roster};
 use crate::text::visible_line;
 use crate::tui::commands::is_command;
+use crate::workspace::Script;
 
 /// The directories in a project's root and in those below it, those that count first in front.
 const SKILLS: [&str; 3] = [".steersman/skills", ".claude/skills", ".agents/skills"];
@@ -27,6 +29,8 @@ const AGENTS: &str = ".claude/agents";
 pub struct ProjectTexts {
     pub skills: Vec<(String, Skill)>,
     pub commands: Vec<(String, PromptTemplate)>,
+    /// The other files in the directory of each skill, by the file of the skill.
+    pub skill_files: BTreeMap<String, Vec<Script>>,
 }
 
 /// Reads the skills and custom commands of the user.
@@ -90,9 +94,19 @@ impl ProjectOffer {
             for FoundFile { relative, real } in self.found(&directory, Wanted::Skills) {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
                 let Some(folder) = folder_of(&directory, &relative) else { continue };
-                match Skill::parse(&text, &folder, Owner::Project.name()) {
-                    Ok(skill) => self.texts.skills.push((self.relative(&real), skill)),
-                    Err(fault) => self.fault(&real, &format!("is left out: {fault}")),
+                let skill = Skill::parse(&text, &folder, Owner::Project.name());
+                let files = real.parent().map_or_else(|| Ok(Vec::new()), Script::read_all);
+                match (skill, files) {
+                    (Ok(skill), Ok(mut files)) => {
+                        files.retain(|file| file.path != real);
+                        files.iter().for_each(|file| self.hash_file(file));
+                        self.texts.skill_files.insert(self.relative(&real), files);
+                        self.texts.skills.push((self.relative(&real), skill));
+                    }
+                    (Err(fault), _) => self.fault(&real, &format!("is left out: {fault}")),
+                    (_, Err(why)) => {
+                        self.fault(&real, &format!("is left out: its directory cannot be compared: {why}"));
+                    }
                 }
             }
         }

@@ -19,7 +19,7 @@ use crate::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
 use crate::summary::bytes;
 use crate::sync::lock;
 use crate::workspace::{
-    Ended, Failure, Job, JobErrors, JobInput, Placement, Running, Spawner, TalkingJob, signal_name,
+    Ended, Failure, Job, JobErrors, JobInput, Placement, PrivateCopy, Running, Spawner, TalkingJob, signal_name,
 };
 
 /// Most bytes that are kept of a line which is no message.
@@ -59,6 +59,8 @@ pub struct ServerJob {
     pub placement: Placement,
     /// The directory that its agents work in.
     pub workspace: PathBuf,
+    /// The copy of the scripts that it runs, kept until it has ended.
+    pub copy: Option<Arc<PrivateCopy>>,
 }
 
 /// A running process that is talked to.
@@ -79,7 +81,7 @@ impl StdioTransport {
     /// Outside of a runtime.
     pub fn start(
         spawner: &Spawner,
-        ServerJob { job, placement, workspace }: &ServerJob,
+        ServerJob { job, placement, workspace, copy }: &ServerJob,
         errors: &ErrorOutput,
         inbox: Inbox,
     ) -> io::Result<Self> {
@@ -88,7 +90,11 @@ impl StdioTransport {
         let (close, closed) = watch::channel(None);
         tokio::spawn(write(input, waiting));
         tokio::spawn(keep_errors(error_stream, errors.clone()));
-        tokio::spawn(read(running, inbox, errors.clone(), closed));
+        let (copy, errors) = (copy.clone(), errors.clone());
+        tokio::spawn(async move {
+            read(running, inbox, errors, closed).await;
+            drop(copy);
+        });
         Ok(Self { lines: Mutex::new(Some(lines)), close })
     }
 }

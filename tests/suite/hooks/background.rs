@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use steersman::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks as _};
 use steersman::event::HookOutcome;
-use steersman::hooks::{HookPlaces, HookWaiting, content_hash, read_json};
+use steersman::hooks::{HookPin, HookPlaces, HookWaiting, read_json};
 use steersman::id::AgentId;
 use steersman::limits;
 
@@ -125,7 +125,7 @@ fn a_hook_that_becomes_one_in_the_background_is_another_hook() {
     };
     let (waited, beside) = (read(false), read(true));
     assert_eq!((waited.waiting, beside.waiting), (HookWaiting::Waits, HookWaiting::Background));
-    let hash = |hook| content_hash(hook, &HookPlaces::default()).unwrap();
+    let hash = |hook| HookPin::read(hook, &HookPlaces::default()).unwrap().hash;
     assert_ne!(hash(&waited), hash(&beside));
 }
 

@@ -10,9 +10,7 @@ use steersman::agent::{HookPoint, LoopHooks as _};
 use steersman::approval::{Answerer, Approvals, Mode, Policy};
 use steersman::cli::project::ProjectOffer;
 use steersman::event::{Event, HookOutcome, HookRun};
-use steersman::hooks::{
-    Hook, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, content_hash, read_json,
-};
+use steersman::hooks::{Hook, HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json};
 use steersman::id::AgentId;
 use steersman::workspace::sandbox::SandboxChoice;
 use steersman::workspace::{Placement, Sandbox, Spawner};
@@ -23,7 +21,7 @@ use crate::sandbox::grounds::Grounds;
 
 /// Makes the hooks of a session in a workspace, each trusted as it is now.
 fn trusted(grounds: &Grounds, sandbox: &Sandbox, hooks: &[Value]) -> Arc<Hooks> {
-    let by_content = |hook: &Hook, places: &HookPlaces| HookTrust::Content(content_hash(hook, places).unwrap());
+    let by_content = |hook: &Hook, places: &HookPlaces| HookTrust::Content(HookPin::read(hook, places).unwrap());
     hooks_of(grounds, sandbox, hooks, by_content)
 }
 
@@ -209,4 +207,27 @@ fn a_hook_of_a_project_never_leaves_the_sandbox_and_its_network_is_shown() {
         offer.detail()
     );
     assert!(offer.faults[0].contains("it wants to run outside of the sandbox"), "{:?}", offer.faults);
+}
+
+#[tokio::test]
+async fn a_hook_with_a_network_of_its_own_loads_nothing_that_was_not_compared() {
+    let grounds = Grounds::new();
+    let script = grounds.work.join("hooks/h.sh");
+    plant(
+        &script,
+        "#!/bin/sh\n[ -e \"$(dirname \"$0\")/beside\" ] && echo found >&2\n[ -e \"$(dirname \"$0\")/../top\" ] && echo found >&2\nexit 2\n",
+    );
+    plant(&script.with_file_name("beside"), "");
+    plant(&grounds.work.join("top"), "");
+    for kind in KINDS {
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        for (network, words) in [(false, "found"), (true, "")] {
+            let hook = json!({ "type": "command", "command": "./hooks/h.sh", "network": network });
+            let hooks = trusted(&grounds, &sandbox, &[hook]);
+            let ran = run(&hooks).await;
+            let found = ran[0].words.clone().unwrap_or_default();
+            assert!(ran[0].outcome == HookOutcome::Blocked && found.contains(words), "{kind:?}, {network}: {ran:?}");
+            assert!(!network || !found.contains("found"), "{kind:?}: {ran:?}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use steersman::agent::{HookAnswer, HookPoint, LoopHooks as _, SessionStart};
 use steersman::approval::{Answerer, Approvals, CallPermission, Mode, Policy};
 use steersman::event::{Event, HookOutcome, HookRun};
-use steersman::hooks::{HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, content_hash, read_json};
+use steersman::hooks::{HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
 use tempfile::TempDir;
@@ -34,8 +34,8 @@ impl Yard {
         assert_eq!(read.faults, [""; 0]);
         let places = HookPlaces { cwd: root.clone(), project: root.clone(), home: None };
         let trust = |hook| {
-            let hash = content_hash(&hook, &places).unwrap();
-            TrustedHook { hook, trust: HookTrust::Content(hash) }
+            let pin = HookPin::read(&hook, &places).unwrap();
+            TrustedHook { hook, trust: HookTrust::Content(pin) }
         };
         let trusted = read.hooks.into_iter().map(trust).collect();
         let runner = HookRunner { spawner: spawner(), places };

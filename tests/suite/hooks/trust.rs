@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use steersman::agent::HookPoint;
 use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::cli::hooks::{HookRecord, HookSearch, trusted_of_user};
@@ -110,6 +110,7 @@ async fn hooks_of_other_programs_run_only_after_a_yes_that_showed_them_whole() {
     assert_eq!(notes, ["not run, nobody has said yes to them: 1 hook of yours; start steersman once and decide"]);
     let (ran, asked, _) = home.start(FrontEnd::Screen, Answer::No(None)).await;
     assert_eq!((ran.len(), asked.len()), (0, 1), "a changed script asks again");
+    assert!(asked[0].contains("    | -    | print('guards')\n    | +    | print('obeys')\n"), "{}", asked[0]);
     let (ran, asked, _) = home.start(FrontEnd::Screen, Answer::Once).await;
     assert_eq!((ran.len(), asked.len()), (0, 0), "a no is kept");
     HookRecord::at(home.places.state.as_deref()).unwrap().forget().unwrap();
@@ -175,6 +176,33 @@ async fn a_script_that_changes_while_the_session_runs_is_asked_about_before_it_r
             asked[0].starts_with("run this hook, which has changed?") && asked[0].contains("sh ./guard.sh"),
             "{asked:?}"
         );
+        let change = "    | -    | echo first >&2; exit 2\n    | +    | echo second >&2; exit 2\n";
+        assert!(asked[0].contains(change), "{}", asked[0]);
+    }
+}
+
+#[tokio::test]
+async fn a_changed_command_or_place_of_a_hook_is_shown_against_the_hook_that_was_trusted() {
+    let home = Home::new();
+    let entry = |command: &str, sandbox: bool| json!({ "hooks": [{ "type": "command", "command": command, "sandbox": sandbox }] });
+    let file = |entries: &[Value]| json!({ "hooks": { "Stop": entries } }).to_string();
+    home.put(".claude/settings.json", &file(&[entry("one", true), entry("two", true)]));
+    assert_eq!(home.start(FrontEnd::Screen, Answer::Once).await.1.len(), 1);
+    for (changed, lines) in [
+        (entry("two --loud", true), ["-    | two", "+    | two --loud"]),
+        (entry("two\u{1b}[2J\u{202e}\n+ three", true), ["-    | two", "+    | two␛[2J"]),
+        (
+            entry("two", false),
+            ["-~/.claude/settings.json: Stop", "+~/.claude/settings.json: Stop, outside of the sandbox"],
+        ),
+    ] {
+        home.put(".claude/settings.json", &file(&[entry("one", true), changed]));
+        let (ran, asked, _) = home.start(FrontEnd::Screen, Answer::No(None)).await;
+        assert_eq!((ran.len(), asked.len()), (1, 1));
+        for line in lines {
+            assert!(asked[0].contains(&format!("    | {line}")), "{line} is missing in\n{}", asked[0]);
+        }
+        assert!(!asked[0].contains(['\u{1b}', '\u{202e}']) && !asked[0].contains("| one"), "{}", asked[0]);
     }
 }
 

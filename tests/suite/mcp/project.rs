@@ -9,6 +9,7 @@ use serde_json::json;
 use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman::cli::places::UserDirectories;
 use steersman::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
+use steersman::limits;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -247,7 +248,7 @@ fn a_trusted_server_whose_script_has_changed_since_is_not_started() {
     let root = program.work().canonicalize().unwrap();
     let offer = ProjectOffer::read(&root, &[]).unwrap();
     // As when the file is changed while the program runs.
-    let (path, hash) = offer.scripts["a"][0].pin();
+    let (path, hash) = offer.server_files["a"].files[0].pin();
     assert_eq!((path, hash.len()), (root.join("tools/a.sh"), 64));
     TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
     let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
@@ -256,6 +257,81 @@ fn a_trusted_server_whose_script_has_changed_since_is_not_started() {
     let (output, home) = Program::within(home).args(["mcp", "doctor", "a"]).output_with_home();
     assert!(stderr(&output).contains("there is no server a"), "{}{}", stdout(&output), stderr(&output));
     assert!(!home.path().join("work/ran-second").exists());
+}
+
+#[tokio::test]
+async fn a_directory_that_a_server_runs_or_works_in_is_compared_whole_and_each_change_is_named() {
+    let servers = r#"{"mcpServers": {
+        "a": {"command": "node", "args": ["./server", "--root=src"]}, "b": {"command": "python3", "args": ["-m", "b"], "cwd": "inner"}}}"#;
+    let project = Project::new(servers);
+    for (path, text) in [
+        ("server/index.js", "require('./lib/x.js')\n"),
+        ("server/lib/x.js", "'first'\n"),
+        ("server/data.json", "{}"),
+        ("inner/b/__main__.py", "print('b')\n"),
+        ("src/main.txt", "edited all day"),
+    ] {
+        let path = project.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    std::os::unix::fs::symlink("x.js", project.root.join("server/lib/y.js")).unwrap();
+    let (_, asked) = project.start(Answer::Once).await;
+    for part in [
+        "  its script: server/lib/x.js\n    | 'first'\n",
+        "  its link: server/lib/y.js -> x.js\n",
+        "  its file: server/data.json (SHA-256 ",
+        "  its script: inner/b/__main__.py\n    | print('b')\n",
+    ] {
+        assert!(asked[0].contains(part), "{part} is missing in\n{}", asked[0]);
+    }
+    let write = |path: &str, text: &str| fs::write(project.root.join(path), text).unwrap();
+    write("src/main.txt", "what a server reads is no part of it");
+    assert!(project.start(Answer::No(None)).await.1.is_empty(), "it is not asked twice");
+    for (path, text, line) in [
+        ("server/lib/x.js", "'second'\n", "    | +    | 'second'\n"),
+        ("server/data.json", "{\"a\": 1}", "    | +  its file: server/data.json (SHA-256 "),
+        ("server/new.js", "", "    | +  its script: server/new.js\n"),
+        ("inner/b/__main__.py", "print('c')\n", "    | +    | print('c')\n"),
+        ("inner/json.py", "evil()\n", "    | +  its script: inner/json.py\n"),
+    ] {
+        write(path, text);
+        let (is_trusted, asked) = project.start(Answer::No(None)).await;
+        assert!(!is_trusted && asked[0].contains(line), "{line} is missing in {asked:?}");
+        assert_eq!(project.start(Answer::Once).await.1.len(), 1);
+    }
+    fs::remove_file(project.root.join("server/lib/y.js")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", project.root.join("server/lib/y.js")).unwrap();
+    let asked = project.start(Answer::Once).await.1;
+    assert!(asked[0].contains("    | +  its link: server/lib/y.js -> /etc/passwd\n"), "{}", asked[0]);
+    // What is too large is said, and not compared.
+    for number in 0..limits::PINNED_FILES {
+        fs::write(project.root.join(format!("server/{number}")), "").unwrap();
+    }
+    let asked = project.start(Answer::Once).await.1;
+    assert!(asked[0].contains("cannot be compared: server: it holds more than"), "{}", asked[0]);
+}
+
+#[test]
+fn the_script_of_a_trusted_server_runs_from_a_copy_of_what_was_compared_and_finds_what_lies_beside() {
+    for (args, place) in [(&["tools/a.sh"][..], "tools/a.sh"), (&["-c", "exec sh ./tools/a.sh"][..], "./tools/a.sh")] {
+        let servers = json!({"mcpServers": {"a": {"command": "/bin/sh", "args": args}}});
+        let program = Program::new()
+            .file("work/.git/HEAD", "ref: refs/heads/main\n")
+            .file("work/.mcp.json", &servers.to_string())
+            .file("work/lib.sh", "word=found\n")
+            .file("work/tools/beside.sh", ". \"$(dirname \"$0\")/../lib.sh\"\n")
+            .file("work/tools/a.sh", ". \"$(dirname \"$0\")/beside.sh\"\necho \"$word $0\" > where\n");
+        let root = program.work().canonicalize().unwrap();
+        let offer = ProjectOffer::read(&root, &[]).unwrap();
+        TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
+        let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
+        let said = fs::read_to_string(home.path().join("work/where")).unwrap_or_default();
+        let words = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(said.starts_with("found /") && said.ends_with("/project/tools/a.sh\n"), "{place}: {said}: {words}");
+        let copy = said.trim_end().strip_prefix("found ").unwrap();
+        assert!(!copy.starts_with(root.to_str().unwrap()) && !std::path::Path::new(copy).exists(), "{copy}");
+    }
 }
 
 #[test]
