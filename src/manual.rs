@@ -104,7 +104,45 @@ pub fn nearest_topic(words: &str) -> &'static str {
     MANUAL.iter().map(|page| page.topic).min_by_key(|topic| distance(words, topic)).unwrap_or_default()
 }
 
-/// Returns the paragraphs that contain all the words, in any case of letters, in the order of the pages.
+/// Words that people look for, with what the manual calls the same thing.
+const MEANINGS: &[(&str, &[&str])] = &[
+    ("autocomplete", &["completion"]),
+    ("background", &["jobs"]),
+    ("checkpoint", &["branch", "undo"]),
+    ("clipboard", &["copy"]),
+    ("colors", &["colours", "theme"]),
+    ("colours", &["theme"]),
+    ("cost", &["budget", "dollars"]),
+    ("emacs", &["editor"]),
+    ("history", &["recall", "earlier"]),
+    ("interrupt", &["stop the turn"]),
+    ("linebreak", &["new line"]),
+    ("multiline", &["new line"]),
+    ("nano", &["editor"]),
+    ("newline", &["new line"]),
+    ("permissions", &["approval", "mode"]),
+    ("restore", &["branch", "undo"]),
+    ("revert", &["undo"]),
+    ("rewind", &["branch", "undo"]),
+    ("settings", &["configuration"]),
+    ("shortcuts", &["keys"]),
+    ("subagent", &["sub-agent"]),
+    ("summarize", &["summarise", "compact"]),
+    ("todo", &["plan"]),
+    ("vim", &["editor"]),
+    ("yolo", &["/mode", "`auto`"]),
+];
+/// Letters of such a word from which on its beginning is enough.
+const BEGINNING: usize = 3;
+
+/// Returns whether a text in lower case has a word, or what the manual calls that.
+pub fn has_meaning(text: &str, word: &str) -> bool {
+    let is_named = |name: &str| name == word || (word.chars().count() >= BEGINNING && name.starts_with(word));
+    let mut others = MEANINGS.iter().filter(|(name, _)| is_named(name)).flat_map(|(_, others)| *others);
+    text.contains(word) || others.any(|other| text.contains(other))
+}
+
+/// Returns the paragraphs that contain all the words or what means the same, in any case of letters, in the order of the pages.
 pub fn search_manual(words: &[String]) -> Vec<ManualMatch> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut found = Vec::new();
@@ -118,7 +156,7 @@ pub fn search_manual(words: &[String]) -> Vec<ManualMatch> {
                 next = headings.next();
             }
             let lower = text.to_lowercase();
-            if words.iter().all(|word| lower.contains(word)) {
+            if words.iter().all(|word| has_meaning(&lower, word)) {
                 found.push(ManualMatch { topic: page.topic, heading, line, text: text.trim().to_owned() });
             }
         }

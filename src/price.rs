@@ -88,8 +88,8 @@ pub fn dollars(nanos: u64) -> String {
 /// The price of one model's tokens, in integers, so that sums are the same in every order.
 ///
 /// Its serde form is `{ input = 2.0, cached = 0.5, output = 8.0 }`, the arguments of [`Price::new`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "PriceTable")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "PriceTable", into = "PriceTable")]
 pub struct Price {
     /// Trillionths of a US dollar per token, like the others.
     input: u64,
@@ -125,12 +125,19 @@ impl Price {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriceTable {
     input: f64,
     cached: Option<f64>,
     output: f64,
+}
+
+impl From<Price> for PriceTable {
+    fn from(price: Price) -> Self {
+        let [input, cached, output] = price.dollars();
+        Self { input, cached: Some(cached), output }
+    }
 }
 
 impl TryFrom<PriceTable> for Price {

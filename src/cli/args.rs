@@ -27,7 +27,7 @@ use crate::session::journal::SessionId;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman [OPTIONS] skills\n       steersman [OPTIONS] hooks [--ask-again]\n       steersman [OPTIONS] mcp list|doctor|import|login|logout\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] -p PROMPT (the same as exec PROMPT)\n       steersman [OPTIONS] resume|fork [ID] [PROMPT]\n       steersman [OPTIONS] continue [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman [OPTIONS] skills\n       steersman [OPTIONS] hooks [--ask-again]\n       steersman [OPTIONS] mcp list|doctor|import|login|logout\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -51,6 +51,17 @@ pub enum Command {
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 7 the answer does not match the schema, 130 cancelled,
     /// 143 SIGTERM, 129 SIGHUP; with --strict also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
     Exec(Box<ExecArgs>),
+    /// Go on with a session on the screen, by its ID or a beginning that no other shares; without one you choose it from a
+    /// list. The same as --resume.
+    Resume(SessionArgs),
+    /// Go on with the newest session of this directory on the screen. The same as --continue.
+    Continue {
+        /// What to send at once.
+        prompt: Option<String>,
+    },
+    /// Begin a new session with all of another, which stays as it is; without an ID with the newest of this directory. The
+    /// same as --fork.
+    Fork(SessionArgs),
     /// Print the configured MCP servers, check them, log in, or take over those of other programs.
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -110,6 +121,25 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
+}
+
+/// The arguments of `resume` and `fork`.
+#[derive(Debug, Args)]
+pub struct SessionArgs {
+    /// The newest session of this directory; then the first word is the prompt.
+    #[arg(long)]
+    pub last: bool,
+    /// The session, by its ID or a beginning that no other shares.
+    pub id: Option<String>,
+    /// What to send at once.
+    pub prompt: Option<String>,
+}
+
+impl SessionArgs {
+    /// Returns the session, where one is named, and the prompt.
+    pub fn id_and_prompt(&self) -> (Option<String>, Option<String>) {
+        if self.last { (None, self.id.clone()) } else { (self.id.clone(), self.prompt.clone()) }
+    }
 }
 
 /// The arguments of `models`.
@@ -177,7 +207,7 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "URL")]
     pub base_url: Option<String>,
     /// The model's name; a base URL without one asks the server and takes its only or first model.
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(short = 'm', long, global = true, value_name = "NAME")]
     pub model: Option<String>,
     /// The environment variable that holds the key [default: that of the service at the base URL, as `OPENAI_API_KEY`].
     #[arg(long, global = true, value_name = "NAME")]
@@ -264,17 +294,18 @@ pub struct Flags {
 #[derive(Debug, Clone, Args)]
 pub struct SessionFlags {
     /// Go on with the newest session of this directory.
-    #[arg(long = "continue", global = true, conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", global = true, conflicts_with = "resume")]
     pub continues: bool,
     /// Go on with this session, by its ID or a beginning that no other shares; without an ID the screen lets you choose
     /// one.
-    #[arg(long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    #[arg(short = 'r', long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
     /// Let no other terminal see or steer this session.
     #[arg(long, global = true)]
     pub no_socket: bool,
     /// Begin a new session with all of this one, which stays as it is; by its ID or a beginning that no other shares.
-    #[arg(long, global = true, value_name = "ID", conflicts_with_all = ["continues", "resume"])]
+    #[arg(long, global = true, value_name = "ID", conflicts_with_all = ["continues", "resume"],
+        value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub fork: Option<String>,
     /// Give the new session this name, a UUID that no session has.
     #[arg(long, global = true, value_name = "UUID", conflicts_with_all = ["continues", "resume"])]

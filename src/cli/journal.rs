@@ -112,7 +112,7 @@ fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<Session
 
 /// Begins the journal of a session with everything that another has recorded; that one stays as it is.
 fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&SessionId>) -> Result<Journal, String> {
-    let file = files.find(name)?;
+    let file = if name.is_empty() { newest(files, &start.cwd)? } else { files.find(name)? };
     let unreadable = |error: io::Error| unreadable(&file.session, &error);
     let reading = file.read().map_err(unreadable)?;
     let texts = file.highest_text().map_err(unreadable)?;

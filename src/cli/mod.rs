@@ -7,7 +7,7 @@
 //!
 //! - model servers of this machine at the first start: `first_start.rs`; stories: `first_start.rs`,
 //!   `tests/pty/first_start.rs`
-//! - flags, usage errors: `args.rs`, `mod.rs`; stories: `cli.rs`
+//! - flags, usage errors: `args.rs`, `mod.rs`; the command lines of other hosts: `other_hosts.rs`; stories: `cli.rs`
 //! - the parts that tools need: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/host/tools.rs`;
 //!   stories: `real_work.rs`
 //! - the user's directories, the root of a project: `places.rs`, `src/workspace/project.rs`; stories:
@@ -41,6 +41,7 @@ mod load;
 pub mod logging;
 pub mod mcp;
 mod models;
+mod other_hosts;
 mod output;
 pub mod outside;
 mod personas;
@@ -58,13 +59,13 @@ mod themes;
 mod workbench;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::args::{Command, CommandLine};
+use crate::cli::args::{Command, CommandLine, Flags, SessionFlags};
 use crate::cli::exit::{Exit, say};
 use crate::cli::running::Decided;
 use crate::text::is_blank;
@@ -75,8 +76,16 @@ use crate::tui::terminal::signals::Signals;
 /// # Errors
 /// The exit code: done after help or version, usage after a mistake, which was reported.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Exit> {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let line = CommandLine::try_parse_from(&args).map_err(|error| match error.kind() {
+    let given: Vec<OsString> = args.into_iter().collect();
+    let mut args = other_hosts::with_exec(given.clone());
+    let mut parsed = CommandLine::try_parse_from(&args);
+    let lacks_prompt = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument);
+    if lacks_prompt && args != given && !io::stdin().is_terminal() {
+        // Other hosts take the prompt from a pipe then.
+        args.push("-".into());
+        parsed = CommandLine::try_parse_from(&args);
+    }
+    let line = parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let _ = error.print();
             Exit::Done
@@ -88,6 +97,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Ex
             Err(usage(&format!("unexpected {prompt:?} before the command; a prompt goes after it, or alone")))
         }
         (None, Some(prompt)) if is_blank(prompt) => Err(usage("the prompt is blank")),
+        (None, Some(prompt)) if !args.iter().any(|arg| arg == "--") => match other_hosts::meant_as_command(prompt) {
+            Some(sentence) => Err(usage(&sentence)),
+            None => Ok(line),
+        },
         (Some(_) | None, _) => Ok(line),
     }
 }
@@ -98,6 +111,15 @@ pub fn run(line: CommandLine) -> Exit {
     let Some(command) = &line.command else { return screen::run(flags, line.prompt) };
     match command {
         Command::Exec(args) => exec::run(flags, args),
+        Command::Resume(args) => go_on(flags, args.id_and_prompt(), |session, id| match id {
+            Some(id) => session.resume = Some(id),
+            None if args.last => session.continues = true,
+            None => session.resume = Some(String::new()),
+        }),
+        Command::Continue { prompt } => go_on(flags, (None, prompt.clone()), |session, _| session.continues = true),
+        Command::Fork(args) => {
+            go_on(flags, args.id_and_prompt(), |session, id| session.fork = Some(id.unwrap_or_default()))
+        }
         Command::Mcp(command) => mcp::run(flags, command),
         Command::Personas => personas::run(flags),
         Command::Skills => skills::run(flags),
@@ -120,6 +142,21 @@ pub fn run(line: CommandLine) -> Exit {
         Command::Man => help::man(),
         Command::Completions { shell } => completions(*shell),
     }
+}
+
+/// Opens the screen on a session that a command chooses.
+fn go_on(
+    flags: &Flags,
+    (id, prompt): (Option<String>, Option<String>),
+    choose: impl FnOnce(&mut SessionFlags, Option<String>),
+) -> Exit {
+    let session = &flags.session;
+    if session.continues || session.resume.is_some() || session.fork.is_some() {
+        return usage("the command says already which session it is: leave out --continue, --resume and --fork");
+    }
+    let mut flags = flags.clone();
+    choose(&mut flags.session, id);
+    screen::run(&flags, prompt)
 }
 
 /// Prints the completion script of a shell.

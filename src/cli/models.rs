@@ -19,7 +19,7 @@ use crate::cli::sources::{of_server, registry_or_bundled, sources};
 use crate::cli::{keys, with_runtime};
 use crate::config::ModelSource;
 use crate::price::Price;
-use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, offered_models};
+use crate::provider::{Http, ModelServer, OfferedModel, Registry, offered_models};
 use crate::text::visible_line;
 use crate::{demo, limits};
 
@@ -48,14 +48,7 @@ struct ServerModels {
     server: String,
     provider: String,
     current: bool,
-    models: Result<Vec<ListedModel>, String>,
-}
-
-/// A model of a list.
-struct ListedModel {
-    name: String,
-    window: Option<u64>,
-    price: Option<Price>,
+    models: Result<Vec<OfferedModel>, String>,
 }
 
 async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<ServerModels> {
@@ -85,7 +78,11 @@ async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<ServerModels> {
 }
 
 fn embedded(current: bool) -> ServerModels {
-    let row = ListedModel { name: demo::MODEL.to_owned(), window: Some(limits::DEMO_CONTEXT), price: None };
+    let row = OfferedModel {
+        name: demo::MODEL.to_owned(),
+        context_window: Some(limits::DEMO_CONTEXT),
+        ..OfferedModel::default()
+    };
     let (server, provider) = ("inside this program".to_owned(), demo::SOURCE.to_owned());
     ServerModels { name: demo::SOURCE.to_owned(), server, provider, current, models: Ok(vec![row]) }
 }
@@ -96,7 +93,7 @@ async fn list(http: &Http, registry: &Arc<Registry>, source: &ModelServer, curre
         Err(sentence) => Err(sentence),
     };
     let transport = &source.transport;
-    let row = |offered: OfferedModel| known(registry, transport, offered);
+    let row = |offered: OfferedModel| offered.with_known(registry, transport);
     ServerModels {
         name: source.name.clone(),
         server: transport.api_base.as_deref().map(without_user).unwrap_or_default(),
@@ -104,16 +101,6 @@ async fn list(http: &Http, registry: &Arc<Registry>, source: &ModelServer, curre
         current,
         models: models.map(|models| models.into_iter().map(row).collect()),
     }
-}
-
-/// Adds the registry's facts to a model; a local server reports its own.
-fn known(registry: &Registry, transport: &ChatTransport, offered: OfferedModel) -> ListedModel {
-    let OfferedModel { name, context_window, price, .. } = offered;
-    let card = if transport.is_loopback() { None } else { registry.card(&name) };
-    let configured = transport.context_window.filter(|_| transport.model_name() == name);
-    let window = configured.or(context_window).or_else(|| card?.context_window);
-    let price = price.or_else(|| card.and_then(|_| registry.price(&name)));
-    ListedModel { name, window, price }
 }
 
 /// Returns an address without user and password.
@@ -148,11 +135,11 @@ fn in_words(lists: &[ServerModels]) -> String {
 }
 
 /// Writes models in aligned columns.
-fn aligned(models: &[ListedModel]) -> Vec<String> {
+fn aligned(models: &[OfferedModel]) -> Vec<String> {
     let rows: Vec<[String; 3]> = models
         .iter()
         .map(|row| {
-            let window = row.window.map(|tokens| format!("{} tokens", grouped(tokens))).unwrap_or_default();
+            let window = row.context_window.map(|tokens| format!("{} tokens", grouped(tokens))).unwrap_or_default();
             let price = row.price.map(in_dollars).unwrap_or_default();
             [visible_line(&row.name).into_owned(), window, price]
         })
@@ -188,12 +175,12 @@ fn grouped(number: u64) -> String {
 }
 
 fn in_json(lists: &[ServerModels]) -> String {
-    let row = |row: &ListedModel| {
+    let row = |row: &OfferedModel| {
         let price = row.price.map(|price| {
             let [input, cached, output] = price.dollars();
             json!({ "input": input, "cached": cached, "output": output })
         });
-        json!({ "name": row.name, "context_window": row.window, "price": price })
+        json!({ "name": row.name, "context_window": row.context_window, "price": price })
     };
     let each = |list: &ServerModels| {
         let models = list.models.as_ref().map(|models| models.iter().map(row).collect::<Vec<Value>>());

@@ -15,9 +15,10 @@ use crate::approval::{Approvals, PlainAnswer};
 use crate::host::command::{Command, Commands};
 use crate::host::{Handle, Mailbox, Notice, Post};
 use crate::limits;
+use crate::protocol::ModelOption;
 use crate::provider::{
-    ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
-    takes_images,
+    ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, OfferedModel, Registry, RequestedModel,
+    Sources, list_models, offered_models, takes_images,
 };
 use crate::sync::lock;
 use crate::text::QuestionText;
@@ -39,6 +40,9 @@ pub(super) struct BackgroundTasks {
     connector: Arc<dyn Connector>,
     switches: Arc<Mutex<ModelSwitches>>,
 }
+
+/// The answer of a server that was asked for its models.
+type ModelList = Result<Vec<OfferedModel>, String>;
 
 /// The requests for another model.
 #[derive(Debug, Default)]
@@ -268,14 +272,14 @@ impl BackgroundTasks {
             std::iter::once(ModelServer::new(own.clone().unwrap_or_default(), current)).chain(others).collect();
         let tasks = self.clone();
         tokio::spawn(async move {
-            let mut lists: Vec<Option<Result<Vec<String>, String>>> = vec![None; sources.len()];
+            let mut lists: Vec<Option<ModelList>> = vec![None; sources.len()];
             let http = &tasks.http;
             let mut asked: FuturesUnordered<_> = sources
                 .iter()
                 .enumerate()
                 .map(|(place, source)| async move {
                     let list = match source.unlocked().await {
-                        Ok(transport) => list_models(http, &transport).await.map_err(|error| error.to_string()),
+                        Ok(transport) => offered_models(http, &transport).await.map_err(|error| error.to_string()),
                         Err(sentence) => Err(sentence),
                     };
                     (place, list)
@@ -283,21 +287,21 @@ impl BackgroundTasks {
                 .collect();
             while let Some((place, list)) = asked.next().await {
                 if let (0, Ok(models)) = (place, &list) {
-                    lock(&tasks.listed).clone_from(models);
+                    *lock(&tasks.listed) = models.iter().map(|model| model.name.clone()).collect();
                 }
                 let came = list.is_ok();
                 if let Some(slot) = lists.get_mut(place) {
                     *slot = Some(list);
                 }
                 if came {
-                    tasks.mailbox.push(Post::Notice(Notice::Models(Ok(names(&sources, &lists)))));
+                    tasks.mailbox.push(Post::Notice(Notice::Models(Ok(options(&sources, &lists, &tasks.registry)))));
                 }
             }
             tasks.say_missing(&sources, &lists);
         });
     }
 
-    fn say_missing(&self, sources: &[ModelServer], lists: &[Option<Result<Vec<String>, String>>]) {
+    fn say_missing(&self, sources: &[ModelServer], lists: &[Option<ModelList>]) {
         let failed = sources.iter().zip(lists).filter_map(|(source, list)| {
             let reason = list.as_ref()?.as_ref().err()?;
             Some((source.name.as_str(), reason.as_str()))
@@ -327,17 +331,20 @@ impl BackgroundTasks {
     }
 }
 
-/// Returns the names that came so far: bare those of the first source, behind their source's name all others.
-fn names(sources: &[ModelServer], lists: &[Option<Result<Vec<String>, String>>]) -> Vec<String> {
-    let mut names = Vec::new();
+/// Returns the models that came so far: bare those of the first source, behind their source's name all others.
+fn options(sources: &[ModelServer], lists: &[Option<ModelList>], registry: &Registry) -> Vec<ModelOption> {
+    let mut options = Vec::new();
     for (place, (source, list)) in sources.iter().zip(lists).enumerate() {
         let Some(Ok(models)) = list else { continue };
-        names.extend(models.iter().map(|model| match place {
-            0 => model.clone(),
-            _ => format!("{}/{model}", source.name),
+        options.extend(models.iter().map(|model| {
+            let OfferedModel { name, context_window, price, .. } =
+                model.clone().with_known(registry, &source.transport);
+            let is_current = place == 0 && source.transport.model_name() == name;
+            let name = if place == 0 { name } else { format!("{}/{name}", source.name) };
+            ModelOption { name, context_window, price, is_current }
         }));
     }
-    names
+    options
 }
 
 /// Tells whether a model makes numbers out of text instead of answering.

@@ -14,6 +14,7 @@
 //! - a form that a server wants filled in: `form.rs`; stories: `mcp/screen.rs`
 //! - how an MCP server stands: `servers.rs`; stories: `mcp/screen.rs`
 //! - the hooks, and whether each runs: `hooks.rs`; stories: `hooks/screen.rs`
+//! - the models that can be switched to: `models.rs`; stories: `commands.rs`, `model_switch.rs`
 //! - texts that a command sends, filled in: `template.rs`; stories: `templates.rs`
 //! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
@@ -23,6 +24,7 @@ mod approval;
 mod context;
 mod form;
 mod hooks;
+mod models;
 mod post;
 mod request;
 mod servers;
@@ -38,6 +40,7 @@ pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, 
 pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use hooks::{HookState, HookStatus};
+pub use models::ModelOption;
 pub use post::{Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
 pub use request::{
     BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PausePlace, PauseState, QueueAct, Request,
@@ -49,4 +52,4 @@ pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, Sessio
 pub use template::{PromptTemplate, TemplateKind};
 
 /// The version of the protocol; another one is not understood.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;

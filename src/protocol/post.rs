@@ -12,8 +12,8 @@ use crate::image::{Image, ImageDigest};
 use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
-    Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, HookStatus, PauseState,
-    PromptTemplate, QueueAct, ServerStatus, UndoScope,
+    Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, HookStatus, ModelOption,
+    PauseState, PromptTemplate, QueueAct, ServerStatus, UndoScope,
 };
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
@@ -337,7 +337,7 @@ pub enum Notice {
     /// The finished sub-agents that can be continued, after a change.
     Continuable(Vec<AgentId>),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
-    Models(Result<Vec<String>, String>),
+    Models(Result<Vec<ModelOption>, String>),
     /// Whether the model takes images, as far as anybody knows.
     Images(ImageSupport),
 }

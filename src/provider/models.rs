@@ -12,7 +12,7 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::incoming::IncomingBody;
 use crate::provider::unreachable::unreachable;
-use crate::provider::{ChatTransport, Http, ProviderError};
+use crate::provider::{ChatTransport, Http, ProviderError, Registry};
 use crate::text::halves::without_halves;
 
 /// A model of a server's list, with the facts in the list.
@@ -28,6 +28,18 @@ pub struct OfferedModel {
     pub owner: Option<String>,
     /// Whether it takes images, when the server says so.
     pub images: Option<bool>,
+}
+
+impl OfferedModel {
+    /// Returns it with the gaps filled from the configuration and the registry; a local server reports its own facts.
+    #[must_use]
+    pub fn with_known(self, registry: &Registry, transport: &ChatTransport) -> Self {
+        let card = if transport.is_loopback() { None } else { registry.card(&self.name) };
+        let configured = transport.context_window.filter(|_| transport.model_name() == self.name);
+        let price = self.price.or_else(|| card.and_then(|_| registry.price(&self.name)));
+        let context_window = configured.or(self.context_window).or_else(|| card?.context_window);
+        Self { context_window, price, ..self }
+    }
 }
 
 /// Lists the names of a server's models, in the server's order; the first is the one to take.

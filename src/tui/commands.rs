@@ -16,9 +16,9 @@ mod lines;
 mod tests;
 
 use crate::steering::{Recurrence, TextKind};
+use crate::text::visible_line;
 
-use self::draft::ALIASES;
-pub use draft::{Draft, nearest, read, read_line};
+pub use draft::{ALIASES, Alias, Draft, OTHER_NAMES, nearest, read, read_line};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
 /// One row of the table.
@@ -132,6 +132,13 @@ pub enum Verb {
     Quit,
     /// Does what only the line output has a command for.
     Line(LineVerb),
+}
+
+impl Verb {
+    /// Returns whether it gives something up: work, a conversation, or the program itself.
+    pub fn gives_up(self) -> bool {
+        matches!(self, Self::New | Self::Reset | Self::Cancel | Self::Undo | Self::Detach | Self::Quit)
+    }
 }
 
 /// What a command takes behind its name.
@@ -372,18 +379,24 @@ pub const COMMANDS: &[Command] = &[
 pub fn is_command(name: &str) -> bool {
     let tables = [COMMANDS, LINE_COMMANDS];
     let mut names =
-        tables.iter().copied().flatten().map(|command| command.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
+        tables.iter().copied().flatten().map(|command| command.name).chain(ALIASES.iter().map(|alias| alias.name));
     names.any(|known| known == name)
 }
 
 impl Command {
-    /// Says why it cannot be carried out with what stands behind it.
-    pub fn misfit(&self) -> String {
+    /// Says why it cannot be carried out with this behind it.
+    pub fn misfit(&self, argument: &str) -> String {
         let name = self.name;
-        match self.takes {
-            Nothing => format!("/{name} takes no words; //{name} sends it as text"),
-            Word | Any => format!("write {}; //{name} sends it as text", self.usage),
-            Text => format!("/{name} needs a text after it"),
+        let argument = visible_line(argument);
+        let called = |what: &str| format!("no {what} is called \"{argument}\"; //{name} sends it as text");
+        match (self.takes, self.verb) {
+            (Nothing, _) => format!("/{name} takes no words; //{name} sends it as text"),
+            (_, Verb::Model) => called("model"),
+            (_, Verb::Theme) => called("theme"),
+            (_, Verb::Mode) => called("mode"),
+            (_, Verb::Resume) => called("session"),
+            (Word | Any, _) => format!("write {}; //{name} sends it as text", self.usage),
+            (Text, _) => format!("/{name} needs a text after it"),
         }
     }
 }

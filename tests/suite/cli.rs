@@ -173,3 +173,56 @@ fn flags_stand_before_or_behind_the_command() {
     is_refused(Program::new().args(["exec", "--cwd", "/nonexistent", "a"]), &["/nonexistent"]);
     is_refused(Program::new().args(["exec", "a", "--cwd", "/nonexistent"]), &["/nonexistent"]);
 }
+
+/// Starts it in lines, which need no terminal.
+fn lines(words: &[&str]) -> Program {
+    Program::new().args(["--screen-reader", "--provider", "demo"]).args(words.iter().copied())
+}
+
+#[test]
+fn the_words_and_letters_of_other_hosts_go_on_with_a_session() {
+    for words in
+        [["resume", "ffff"].as_slice(), &["fork", "ffff"], &["-r", "ffff"], &["--resume", "ffff", "-m", "demo"]]
+    {
+        is_refused(lines(words), &["there is no session \"ffff\""]);
+    }
+    for words in [
+        ["continue"].as_slice(),
+        &["-c"],
+        &["resume", "--last"],
+        &["fork"],
+        &["fork", "--last"],
+        &["continue", "go on"],
+    ] {
+        is_refused(lines(words), &["no session of this directory is saved"]);
+    }
+    is_refused(lines(&["resume", "--continue"]), &["which session it is"]);
+}
+
+#[test]
+fn the_flag_of_other_hosts_for_a_run_without_a_screen_is_exec() {
+    for words in [["-p", "say hello"].as_slice(), &["say hello", "-p"], &["--print", "say hello", "--output", "answer"]]
+    {
+        let output = Program::new().args(["--provider", "demo"]).args(words.iter().copied()).output();
+        assert_eq!(exit_code(&output), 0, "{words:?}: {}", stderr(&output));
+        assert!(!stdout(&output).is_empty(), "{words:?}");
+    }
+    is_refused(Program::new().args(["-p", "--provider", "demo", "-m", "x", "a", "b"]), &["'b'"]);
+}
+
+#[test]
+fn a_lone_word_that_is_nearly_a_command_is_not_sent_to_a_model() {
+    for (word, here) in [
+        ("login", "steersman doctor"),
+        ("config", "steersman help configuration"),
+        ("run", "steersman exec"),
+        ("sesions", "steersman sessions"),
+        ("model", "steersman models"),
+        ("resum", "steersman resume"),
+        ("docter", "steersman doctor"),
+    ] {
+        is_refused(lines(&[word]), &[word, here, "steersman -- "]);
+    }
+    let sent = lines(&["--", "login"]).output();
+    assert!(!stderr(&sent).contains("is no command"), "{}", stderr(&sent));
+}

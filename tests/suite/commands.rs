@@ -1,8 +1,9 @@
 //! Slash commands: what is one and what is text, completion, and the keys that do the same.
 
 use steersman::event::{Delivery, Event, Outcome};
+use steersman::price::Price;
 use steersman::protocol::PauseState;
-use steersman::protocol::{Notice, Request};
+use steersman::protocol::{ModelOption, Notice, Request};
 use steersman::tui::commands::COMMANDS;
 use steersman::tui::help::Help;
 use steersman::tui::keymap::Context;
@@ -148,13 +149,113 @@ fn models_are_offered_once_the_server_has_told_them() {
     stage.keys("<f6>");
     assert_eq!(stage.app.message.text(), "/model ");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
-    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned(), "qwen3-35b".to_owned()]))));
+    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".into(), "qwen3-4b".into(), "qwen3-35b".into()]))));
     stage.keys("qwen3-3<enter>");
-    assert_eq!(stage.app.message.text(), "/model qwen3-35b");
-    stage.keys("<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::SwitchModel { name: "qwen3-35b".to_owned() })));
+    let wanted = Effect::Request(Request::SwitchModel { name: "qwen3-35b".to_owned() });
+    assert!(stage.effects.contains(&wanted), "one Enter is enough: {:?}", stage.effects);
+    assert!(stage.app.message.is_empty());
     stage.tell(Msg::from(Notice::Models(Err("the server has no list".to_owned()))));
     assert!(stage.screen().contains("the server has no list"));
+}
+
+fn listed() -> Vec<ModelOption> {
+    let known = |name: &str, context_window, price| ModelOption { context_window, price, ..name.into() };
+    vec![
+        known("small", Some(32_768), None),
+        ModelOption { is_current: true, ..known("large", Some(200_000), Price::new(3.0, None, 15.0)) },
+        known("large-1m", Some(1_048_576), Price::new(6.0, Some(0.6), 22.5)),
+    ]
+}
+
+#[test]
+fn the_list_of_models_marks_the_current_one_and_says_window_and_price() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 6)] {
+        let mut stage = Stage::new(width, height);
+        stage.keys("<f6>").tell(Msg::from(Notice::Models(Ok(listed()))));
+        let screen = stage.screen();
+        insta::assert_snapshot!(format!("the_list_of_models_{width}x{height}"), screen);
+    }
+}
+
+#[test]
+fn enter_in_a_list_of_values_takes_the_selected_one_at_once_and_begins_at_the_current() {
+    for (keys, name) in [
+        ("<enter>", "large"),
+        ("<down><enter>", "large-1m"),
+        ("<up><enter>", "small"),
+        ("la<enter>", "large"),
+        ("large<enter>", "large"),
+        ("lar<down><enter>", "large-1m"),
+        ("sm<enter>", "small"),
+    ] {
+        let mut stage = Stage::new(80, 24);
+        stage.keys("<f6>").tell(Msg::from(Notice::Models(Ok(listed())))).keys(keys);
+        let switch = Effect::Request(Request::SwitchModel { name: name.to_owned() });
+        assert!(stage.effects.contains(&switch), "{keys}: {:?}", stage.effects);
+        assert!(stage.app.message.is_empty(), "{keys}");
+    }
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/theme hi<enter>");
+    assert_eq!(stage.app.facts.themes.name(), "high-contrast");
+    stage.keys("/theme ");
+    assert!(stage.screen().contains("▸ high-contrast"), "{}", stage.screen());
+    stage.keys("<enter>");
+    assert_eq!(stage.app.facts.themes.name(), "high-contrast", "the current one is selected");
+    stage.keys("/mode re<enter>");
+    assert!(stage.app.message.is_empty(), "{:?}", stage.effects);
+    stage.keys("/help keys<enter>");
+    assert!(stage.app.focus.overlays.is_on::<Help>());
+}
+
+#[test]
+fn another_model_lets_the_list_be_asked_for_again() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/model l").tell(Msg::from(Notice::Models(Ok(listed()))));
+    let switched = Event::ModelSwitched { from: None, to: Some("small".to_owned()), provider: None };
+    stage.keys("<c-c>").event("", switched);
+    let asked = |stage: &Stage| {
+        let list = Effect::Request(Request::ListModels);
+        stage.effects.iter().filter(|effect| **effect == list).count()
+    };
+    assert_eq!(asked(&stage), 1);
+    stage.keys("/model l");
+    assert_eq!(asked(&stage), 2);
+    assert!(!stage.app.palette.is_open(), "the list of another server is not shown");
+}
+
+#[test]
+fn the_names_of_other_hosts_are_completed_with_what_they_are_here() {
+    for (typed, label, here) in [
+        ("/cle", "/clear", "here /new: "),
+        ("/exi", "/exit", "here /quit: "),
+        ("/rew", "/rewind", "here /branch: "),
+        ("/tod", "/todos", "here /plan: "),
+        ("/mem", "/memory", "here /rules: "),
+        ("/conf", "/config", "here /help configuration: "),
+        ("/for", "/fork", "here /branch: "),
+        ("/tas", "/tasks", "here /jobs: "),
+        ("/doc", "/doctor", "here /help doctor: "),
+        ("/vi", "/vim", "here /help editor: "),
+        ("/cos", "/cost", "here /budget: "),
+    ] {
+        let mut stage = Stage::new(80, 24);
+        let screen = stage.keys(typed).screen();
+        assert!(screen.contains(label) && screen.contains(here), "{typed}: {screen}");
+    }
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/vim<enter>");
+    assert!(stage.app.focus.overlays.is_on::<Help>(), "a whole name acts at the first Enter");
+}
+
+#[test]
+fn what_gives_something_up_is_offered_last() {
+    let mut stage = Stage::new(80, 24);
+    let screen = stage.keys("/re").screen();
+    assert!(screen.contains("▸ /resume [ID]"), "{screen}");
+    let screen = stage.keys("s").screen();
+    assert!(screen.contains("▸ /resume [ID]"), "{screen}");
+    let screen = stage.keys("et").screen();
+    assert!(screen.contains("▸ /reset"), "{screen}");
 }
 
 #[test]
@@ -164,7 +265,7 @@ fn models_are_asked_for_as_soon_as_one_is_named_and_once() {
     assert_eq!(stage.effects, []);
     stage.keys(" q");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
-    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned()]))));
+    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".into(), "qwen3-4b".into()]))));
     let screen = stage.screen();
     assert!(screen.contains("qwen3-4b") && !screen.contains("llama"), "{screen}");
     stage.keys("<c-c>/model l");

@@ -20,7 +20,7 @@ fn it_names_every_key_and_scrolls_no_further_than_its_end() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<f1>");
     let mut seen = stage.screen();
-    for _ in 0..40 {
+    for _ in 0..60 {
         stage.keys("<pgdn>");
         seen.push_str(&stage.screen());
     }
@@ -217,5 +217,24 @@ fn the_list_what_words_find_and_a_page_at_three_sizes() {
         picture("topics", "<f1><end>");
         picture("found", "<f1>sandbox");
         picture("page", "<f1><end><up><up><up><up><up><enter>");
+    }
+}
+
+#[test]
+fn words_are_found_by_their_meaning_and_the_names_of_other_hosts_too() {
+    for (words, found) in [
+        ("newline", "Shift+Enter"),
+        ("rewind", "/branch"),
+        ("rewind", "/undo"),
+        ("vim", "Ctrl+G"),
+        ("vim", "your editor"),
+        ("multiline", "Shift+Enter"),
+        ("todos", "/plan"),
+        ("yolo", "/mode"),
+        ("shortcuts", "keys"),
+    ] {
+        let mut stage = Stage::new(120, 50);
+        let screen = stage.keys(&format!("<f1>{words}")).screen();
+        assert!(screen.contains(found), "{words}: {found} is not in {screen}");
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use steersman::manual::MANUAL;
-use steersman::tui::commands::COMMANDS;
+use steersman::tui::commands::{ALIASES, COMMANDS, OTHER_NAMES};
 use steersman::tui::keymap::{Context, Keymap};
 
 /// The line behind a table that is made.
@@ -40,7 +40,12 @@ fn commands() -> String {
     let rows = COMMANDS
         .iter()
         .map(|command| format!("| `{}` | {} | {} |\n", cell(command.usage), cell(command.help), cell(command.key)));
-    format!("| command | does | key |\n|---|---|---|\n{}", rows.collect::<String>())
+    let others = ALIASES.iter().map(|alias| format!("| `/{}` | {} |\n", alias.name, cell(&alias.help())));
+    format!(
+        "| command | does | key |\n|---|---|---|\n{}\n## {OTHER_NAMES}\n\n| name | does |\n|---|---|\n{}",
+        rows.collect::<String>(),
+        others.collect::<String>()
+    )
 }
 
 fn protected_names() -> String {
@@ -90,6 +95,8 @@ fn help_lists_its_pages_shows_one_and_searches_all() {
     }
     let found = String::from_utf8(help(&["exit", "code"]).stdout).unwrap();
     assert!(found.contains("exec › "), "{found}");
+    let meant = String::from_utf8(help(&["newline"]).stdout).unwrap();
+    assert!(meant.contains("keys › ") && meant.contains("new line"), "{meant}");
     let missing = help(&["kees"]);
     assert_eq!(missing.status.code(), Some(2));
     let said = String::from_utf8(missing.stderr).unwrap();

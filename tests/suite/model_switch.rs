@@ -9,6 +9,7 @@ use steersman::event::{Delivery, Event};
 use steersman::host::{self, Command, Host, Notice, Post, Setup};
 use steersman::id::AgentId;
 use steersman::listener::InMemoryEventList;
+use steersman::protocol::ModelOption;
 use steersman::provider::{
     ApiKey, ChatTransport, Http, HttpConnector, KeyLoader, ModelServer, Registry, Sources, Streaming,
 };
@@ -253,7 +254,8 @@ async fn the_models_of_every_server_are_listed_beside_each_other_and_failures_ar
     let sources = [ModelServer::new("lab", transport(&second, "openai", None)), ModelServer::new("gone", gone)];
     let ship = launch(transport(&first, "openai", Some("small")), sources, Registry::default());
     ship.host.handle().request(Command::ListModels);
-    let whole = vec!["small".to_owned(), "lab/odd".to_owned(), "lab/big".to_owned()];
+    let whole = [("small", true), ("lab/odd", false), ("lab/big", false)];
+    let whole: Vec<ModelOption> = whole.map(|(name, is_current)| ModelOption { is_current, ..name.into() }).into();
     let mut all = Vec::new();
     let mut posts = || {
         all.extend(ship.host.handle().mailbox().take());

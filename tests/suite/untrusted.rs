@@ -102,7 +102,10 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
     stage.keys("<a-o>");
     harmless(&mut stage, "open blocks");
 
-    stage.tell(Msg::from(Notice::Models(Ok(vec![format!("model{EVIL}"), format!("model{EVIL}2")]))));
+    stage.tell(Msg::from(Notice::Models(Ok(vec![
+        format!("model{EVIL}").as_str().into(),
+        format!("model{EVIL}2").as_str().into(),
+    ]))));
     stage.keys("<c-c>/model ");
     harmless(&mut stage, "models that are offered");
     stage.keys("<tab>");

@@ -22,8 +22,8 @@ pub enum Draft<'a> {
     },
     /// A command with what stands behind it, without blanks around it.
     Command(Command, &'a str),
-    /// A command that cannot be carried out with what stands behind it.
-    Misfit(Command),
+    /// A command that cannot be carried out with what stands behind it, which is this.
+    Misfit(Command, &'a str),
 }
 
 pub fn read(text: &str) -> Draft<'_> {
@@ -43,18 +43,21 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
     let behind = rest.get(name.len()..).unwrap_or_default();
     let named = |name: &str| tables.iter().copied().flatten().find(|command| command.name == name);
-    let alias = || ALIASES.iter().find(|(alias, _)| *alias == name).and_then(|(_, command)| named(command));
-    let known = named(name).or_else(alias);
+    let alias = || {
+        let alias = ALIASES.iter().find(|alias| alias.name == name)?;
+        Some((named(alias.command)?, alias.argument))
+    };
+    let known = named(name).map(|command| (command, "")).or_else(alias);
     match known {
-        Some(command) if behind.is_empty() || behind.starts_with(' ') => {
-            let argument = behind.trim();
+        Some((command, usual)) if behind.is_empty() || behind.starts_with(' ') => {
+            let argument = Some(behind.trim()).filter(|behind| !behind.is_empty()).unwrap_or(usual);
             let fits = match command.takes {
                 Nothing => argument.is_empty(),
                 Word => !argument.contains(char::is_whitespace),
                 Text => !argument.is_empty(),
                 Any => true,
             };
-            if fits { Draft::Command(*command, argument) } else { Draft::Misfit(*command) }
+            if fits { Draft::Command(*command, argument) } else { Draft::Misfit(*command, argument) }
         }
         _ if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => {
             Draft::NoCommand { word: text.get(..=name.len()).unwrap_or(text) }
@@ -63,24 +66,94 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     }
 }
 
-/// Names from other programs, with the command that does the same here.
-pub(super) const ALIASES: &[(&str, &str)] = &[
-    ("approvals", "mode"),
-    ("bashes", "jobs"),
-    ("clear", "new"),
-    ("cost", "budget"),
-    ("exit", "quit"),
-    ("hold", "pause"),
-    ("models", "model"),
-    ("permissions", "mode"),
-    ("q", "quit"),
-    ("status", "details"),
-    ("stop", "cancel"),
-    ("usage", "budget"),
+/// A command's name in other programs, with what it is here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alias {
+    /// The name, without the slash.
+    pub name: &'static str,
+    /// The name of the command that does the same here, or the nearest thing.
+    pub command: &'static str,
+    /// What stands behind the command where nothing was written behind the name.
+    pub argument: &'static str,
+    /// What differs here; empty where nothing does.
+    pub note: &'static str,
+}
+
+impl Alias {
+    /// Returns the command with what stands behind it, as it is written here.
+    pub fn written(&self) -> String {
+        format!("/{} {}", self.command, self.argument).trim_end().to_owned()
+    }
+
+    /// Returns what it is here: `here /new: new conversation on an empty screen; asks first`.
+    pub fn help(&self) -> String {
+        let own = COMMANDS.iter().find(|command| command.name == self.command).map_or("", |command| command.help);
+        format!("here {}: {}", self.written(), if self.note.is_empty() { own } else { self.note })
+    }
+}
+
+const fn alias(name: &'static str, command: &'static str) -> Alias {
+    Alias { name, command, argument: "", note: "" }
+}
+
+const fn noted(name: &'static str, command: &'static str, argument: &'static str, note: &'static str) -> Alias {
+    Alias { name, command, argument, note }
+}
+
+/// The note of the names for going back in a conversation.
+const BACK: &str = "a new session from just before one of your messages; it asks whether the files go back too";
+
+/// The heading of the names from other programs.
+pub const OTHER_NAMES: &str = "Names from other programs";
+
+/// Names from other programs, with the command that does the same here, or the page of help about it.
+pub const ALIASES: &[Alias] = &[
+    alias("abort", "cancel"),
+    alias("approvals", "mode"),
+    alias("bashes", "jobs"),
+    noted("checkpoint", "branch", "", BACK),
+    alias("clear", "new"),
+    alias("compress", "compact"),
+    noted("config", "help", "configuration", "settings are in config.toml; this page lists them"),
+    alias("continue", "resume"),
+    alias("cost", "budget"),
+    noted("doctor", "help", "doctor", "the checks run in a shell: steersman doctor"),
+    alias("exit", "quit"),
+    noted("fork", "branch", "", "a new session from just before one of your messages; steersman fork takes all of one"),
+    alias("hold", "pause"),
+    noted(
+        "memory",
+        "rules",
+        "",
+        "rules that you gave with /rule; those of the project are in AGENTS.md (/init writes it)",
+    ),
+    alias("models", "model"),
+    alias("permissions", "mode"),
+    alias("q", "quit"),
+    noted("restore", "branch", "", BACK),
+    noted("rewind", "branch", "", BACK),
+    alias("sessions", "resume"),
+    noted("settings", "help", "configuration", "settings are in config.toml; this page lists them"),
+    alias("skills", "skill"),
+    alias("status", "details"),
+    alias("stop", "cancel"),
+    alias("summarize", "compact"),
+    alias("tasks", "jobs"),
+    alias("themes", "theme"),
+    alias("todos", "plan"),
+    alias("usage", "budget"),
+    noted("vim", "help", "editor", "no vim keys in the message; Ctrl+G opens it in your editor"),
 ];
 
-/// Returns the name of the command that an unknown word most resembles, without the slash.
+/// Returns the name of the command, of this program or another, that an unknown word most resembles, without the slash: one that
+/// begins with the word, else the one with the fewest letters changed.
 pub fn nearest(word: &str) -> &'static str {
     let word = word.trim_start_matches('/');
-    COMMANDS.iter().map(|command| command.name).min_by_key(|name| distance(word, name)).unwrap_or_default()
+    let own = COMMANDS.iter().map(|command| (command.name, command.verb.gives_up()));
+    let names = own.chain(ALIASES.iter().map(|alias| (alias.name, false)));
+    let rank = |(name, gives_up): &(&str, bool)| {
+        let begins = name.starts_with(word);
+        (!begins, begins && *gives_up, if begins { 0 } else { distance(word, name) })
+    };
+    names.min_by_key(rank).map(|(name, _)| name).unwrap_or_default()
 }

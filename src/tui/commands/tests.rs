@@ -5,7 +5,7 @@ use super::*;
 fn verb(text: &str) -> Option<(Verb, &str)> {
     match read(text) {
         Draft::Command(command, argument) => Some((command.verb, argument)),
-        Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => None,
+        Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(..) => None,
     }
 }
 
@@ -37,9 +37,9 @@ fn two_slashes_before_a_word_send_one_and_a_comment_stays_as_it_is() {
 
 #[test]
 fn a_sentence_that_begins_with_a_command_is_not_carried_out() {
-    assert!(matches!(read("/reset the counter in main.rs"), Draft::Misfit(_)));
-    assert!(matches!(read("/model a b"), Draft::Misfit(_)));
-    assert!(matches!(read("/now"), Draft::Misfit(_)));
+    assert!(matches!(read("/reset the counter in main.rs"), Draft::Misfit(..)));
+    assert!(matches!(read("/model a b"), Draft::Misfit(..)));
+    assert!(matches!(read("/now"), Draft::Misfit(..)));
 }
 
 #[test]
@@ -47,12 +47,51 @@ fn a_name_from_another_program_is_the_command_that_does_the_same() {
     assert_eq!(verb("/clear"), Some((Verb::New, "")));
     assert_eq!(verb("/exit"), Some((Verb::Quit, "")));
     assert_eq!(verb("/cost 5"), Some((Verb::Budget, "5")));
-    for (alias, name) in ALIASES {
-        assert!(COMMANDS.iter().any(|command| command.name == *name), "{alias}");
-        assert!(COMMANDS.iter().all(|command| command.name != *alias), "{alias}");
+    for Alias { name, command, .. } in ALIASES {
+        assert!(COMMANDS.iter().any(|known| known.name == *command), "{name}");
+        assert!(COMMANDS.iter().all(|known| known.name != *name), "{name}");
+        assert_eq!(ALIASES.iter().filter(|other| other.name == *name).count(), 1, "{name}");
     }
-    assert_eq!(nearest("/nwe"), "new");
-    assert_eq!(nearest("/modell"), "model");
+}
+
+#[test]
+fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_it() {
+    for (name, verb, argument) in [
+        ("/clear", Verb::New, ""),
+        ("/exit", Verb::Quit, ""),
+        ("/rewind", Verb::Branch, ""),
+        ("/fork", Verb::Branch, ""),
+        ("/todos", Verb::Plan, ""),
+        ("/memory", Verb::Rules, ""),
+        ("/config", Verb::Help, "configuration"),
+        ("/tasks", Verb::Jobs, ""),
+        ("/doctor", Verb::Help, "doctor"),
+        ("/vim", Verb::Help, "editor"),
+        ("/cost", Verb::Budget, ""),
+    ] {
+        assert!(
+            matches!(read(name), Draft::Command(command, behind) if (command.verb, behind) == (verb, argument)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_nearest_command_begins_with_the_word_and_gives_nothing_up_where_another_fits() {
+    for (word, name) in [
+        ("/nwe", "new"),
+        ("/modell", "model"),
+        ("/re", "resume"),
+        ("/res", "resume"),
+        ("/cl", "clear"),
+        ("/rese", "reset"),
+        ("/qui", "quit"),
+        ("/exi", "exit"),
+        ("/confi", "config"),
+        ("/rewnd", "rewind"),
+    ] {
+        assert_eq!(nearest(word), name, "{word}");
+    }
 }
 
 #[test]

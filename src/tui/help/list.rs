@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use super::Help;
-use crate::manual::{MANUAL, ManualMatch, ManualPage, manual_page};
+use crate::manual::{MANUAL, ManualMatch, ManualPage, has_meaning, manual_page};
 use crate::session::fold::agents::AgentStatus;
 use crate::text::clip;
-use crate::tui::commands::{COMMANDS, Command};
+use crate::tui::commands::{ALIASES, Alias, COMMANDS, Command, OTHER_NAMES};
 use crate::tui::keymap::{Context, Keymap};
 
 /// Characters of a line of the manual that are shown of it.
@@ -82,6 +82,7 @@ fn row(page: &ManualPage, heading: &str, name: &str) -> Option<usize> {
     let cell = name.replace('|', "\\|");
     let is_row = |line: &str| {
         let rest = line.strip_prefix("| ").map(|rest| rest.trim_start_matches('`'));
+        let rest = rest.map(|rest| if cell.starts_with('/') { rest } else { rest.trim_start_matches('/') });
         rest.and_then(|rest| rest.strip_prefix(&cell)).is_some_and(|behind| behind.starts_with(['`', ' ']))
     };
     let row = text.lines().enumerate().skip(head.unwrap_or_default()).find(|(_, line)| is_row(line));
@@ -93,7 +94,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
     let wanted = help.words();
     let is_wanted = |entry: &Entry| {
         let text = format!("{} {}", entry.name, entry.words).to_lowercase();
-        wanted.iter().all(|word| text.contains(word))
+        wanted.iter().all(|word| has_meaning(&text, word))
     };
     let mut sections = vec![Section { title: "Commands, at the start of the message", entries: commands(keymap) }];
     sections.extend(
@@ -102,6 +103,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
     let models = Target { topic: "models", spot: Spot::Top };
     let connect = CONNECT.iter().map(|pair| fixed(pair, models)).collect();
     sections.extend([
+        Section { title: OTHER_NAMES, entries: other_names() },
         Section { title: "Signs in the tree of agents", entries: signs() },
         Section { title: "Connect a model", entries: connect },
         Section { title: "Pages of the manual", entries: MANUAL.iter().map(topic).collect() },
@@ -138,6 +140,15 @@ fn commands(keymap: &Keymap) -> Vec<Entry> {
     ];
     let others = others.iter().map(|pair| fixed(pair, Target { topic: "commands", spot: Spot::Top }));
     COMMANDS.iter().map(entry).chain(others).collect()
+}
+
+fn other_names() -> Vec<Entry> {
+    let entry = |alias: &Alias| Entry {
+        name: format!("/{}", alias.name).into(),
+        words: alias.help().into(),
+        target: Target { topic: "commands", spot: Spot::Row(OTHER_NAMES, alias.name) },
+    };
+    ALIASES.iter().map(entry).collect()
 }
 
 fn keys(keymap: &Keymap, context: Context) -> Vec<Entry> {

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use crate::clock::clock;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
-use crate::protocol::PausePlace;
+use crate::protocol::{ModelOption, PausePlace};
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus};
 use crate::session::fold::{RuleList, WaitingAgent, rule_scope_words};
 use crate::summary::count;
@@ -68,7 +68,7 @@ pub struct Printer {
     waiting: Option<WaitingAgent>,
     paused: bool,
     messages: usize,
-    models: Vec<String>,
+    models: Vec<ModelOption>,
     rules: RuleList,
     host: HostState,
     /// The name of the model that was written last; empty while nothing needs to be written.
@@ -108,7 +108,12 @@ impl Printer {
         }
         if !app.palette.models.is_empty() && app.palette.models != self.models {
             self.models.clone_from(&app.palette.models);
-            self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
+            let each = self.models.iter().map(|model| match model.facts() {
+                facts if facts.is_empty() => model.name.clone(),
+                facts => format!("{} ({facts})", model.name),
+            });
+            let list = each.collect::<Vec<_>>().join(", ");
+            self.page.say("models", &format!("{list}; /model NAME uses one"));
         }
         self.question(app);
         self.pause(app);

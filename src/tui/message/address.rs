@@ -116,7 +116,7 @@ impl Message {
                 })
             }
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
-            Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
+            Draft::Misfit(command, argument) => Some(format!("→ {}", command.misfit(argument))),
             Draft::Escaped(text) => {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text, known)), clip(&line, QUOTED)))

@@ -149,7 +149,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             let argument = message.whole(argument);
             taken(message, PaneEffect::Run(command.verb, argument))
         }
-        Draft::Misfit(command) => vec![message.say(command.misfit())],
+        Draft::Misfit(command, argument) => vec![message.say(command.misfit(argument))],
         Draft::Escaped(text) | Draft::Text(text) => {
             send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
         }
@@ -214,7 +214,7 @@ fn prompt_request(draft: &str, known: &MessageContext<'_>) -> Option<Request> {
 /// Returns the custom command or the skill that a text calls, with the words behind it. A command of the program is none.
 pub(super) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Option<(&'a PromptTemplate, &'b str)> {
     let own = match commands::read_line(text) {
-        Draft::Command(command, _) | Draft::Misfit(command) => Some(command.verb),
+        Draft::Command(command, _) | Draft::Misfit(command, _) => Some(command.verb),
         Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } => None,
     };
     let is_free = own.is_none_or(|verb| verb == Verb::Skill);

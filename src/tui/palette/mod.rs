@@ -13,7 +13,7 @@ mod offers;
 pub mod view;
 
 use self::offers::is_naming_model;
-use crate::protocol::Request;
+use crate::protocol::{ModelOption, Request};
 use crate::tui::commands::{self, Command, Draft, Verb};
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::{Action, Edit};
@@ -29,7 +29,7 @@ pub struct Palette {
     /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
     closed: Option<String>,
     /// The models that the server offers, as far as it was asked.
-    pub models: Vec<String>,
+    pub models: Vec<ModelOption>,
     has_asked_models: bool,
 }
 
@@ -44,6 +44,19 @@ pub struct Offer {
     pub marks: Vec<u32>,
     pub label: String,
     pub help: String,
+    pub state: OfferState,
+}
+
+/// What Enter does with an offer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OfferState {
+    /// Completes the text.
+    #[default]
+    Part,
+    /// Carries it out: nothing is missing behind it.
+    Whole,
+    /// Carries it out; it is what holds now, and the list begins there.
+    Current,
 }
 
 impl Palette {
@@ -112,14 +125,22 @@ impl Palette {
         if !self.moved && is_path && text.ends_with(['@', '/']) {
             return None;
         }
+        // A value that is typed to its end is meant, whatever else begins like it; of a list of values one is always meant.
+        let chosen = self.offers.get(self.chosen).map(|offer| offer.state);
+        let is_typed = self.offers.iter().any(|offer| offer.text.trim_end() == text.trim_end());
+        let is_value = !is_typed && chosen.is_some_and(|chosen| chosen != OfferState::Part);
+        let (_, typed) = text.split_once(' ').unwrap_or((text, ""));
         let is_whole = match commands::read(text) {
             // What is offered there is no whole condition yet.
             Draft::Command(Command { verb: Verb::When(_), .. }, _)
             | Draft::Text(_)
             | Draft::Escaped(_)
             | Draft::NoCommand { .. }
-            | Draft::Misfit(_) => false,
-            Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
+            | Draft::Misfit(..) => false,
+            Draft::Command(..) if is_value => {
+                self.offers.iter().all(|offer| offer.state != OfferState::Current) && typed.trim().is_empty()
+            }
+            Draft::Command(..) => typed.trim().is_empty() || self.offers.len() != 1,
         };
         if is_whole && !self.moved { None } else { self.taken(text) }
     }
@@ -130,10 +151,17 @@ impl Palette {
         }
         let offers = if self.closed.is_some() { Vec::new() } else { offers };
         if offers != self.offers {
+            let current = offers.iter().position(|offer| offer.state == OfferState::Current);
+            self.chosen = current.unwrap_or_default();
             self.offers = offers;
-            self.chosen = 0;
             self.moved = false;
         }
+    }
+
+    /// Forgets the models: another one answers now, whose server names them in another way.
+    pub fn forget_models(&mut self) {
+        self.models.clear();
+        self.has_asked_models = false;
     }
 }
 
@@ -146,7 +174,16 @@ pub fn key(palette: &mut Palette, action: Action, text: &str) -> Outcome {
         Action::Edit(Edit::Up) => palette.previous(),
         Action::Edit(Edit::Down) => palette.next(),
         Action::FollowUp => return taken(palette.taken(text)),
-        Action::Send => return taken(palette.taken_by_enter(text)),
+        Action::Send => {
+            let offer = palette.taken_by_enter(text);
+            let mut outcome = taken(offer);
+            if let (Outcome::Consumed(wanted), Some(OfferState::Whole | OfferState::Current)) =
+                (&mut outcome, offer.map(|offer| offer.state))
+            {
+                wanted.push(PaneEffect::Enter);
+            }
+            return outcome;
+        }
         _ => return Outcome::Ignored,
     }
     Outcome::DONE

@@ -1,7 +1,7 @@
 //! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents and paths
 //! behind `@`. Made from the message and from what is known of agents, themes and models.
 
-use super::{Offer, Palette};
+use super::{Offer, OfferState, Palette};
 use crate::id::AgentId;
 use crate::manual::MANUAL;
 use crate::mode::Mode;
@@ -9,7 +9,7 @@ use crate::protocol::{PromptTemplate, TemplateKind};
 use crate::session::fold::agents::AgentNode;
 use crate::steering::CONDITION_FORMS;
 use crate::target::{ALL, SUBTREE, TREE};
-use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
+use crate::tui::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
 use crate::tui::message::paths::written;
 use crate::tui::message::{Message, MessageContext};
 use crate::tui::theme::AUTO;
@@ -50,24 +50,42 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
-        let (Draft::Command(command, _) | Draft::Misfit(command)) = commands::read(command) else { return Vec::new() };
+        let (Draft::Command(command, _) | Draft::Misfit(command, _)) = commands::read(command) else {
+            return Vec::new();
+        };
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
-            Verb::Mode => return modes(typed),
+            Verb::Mode => return modes(typed, known.run.permissions.mode),
+            Verb::Model => return self.models(typed),
             Verb::Skill => return skills(typed, known),
             Verb::When(_) => return conditions(command.name, typed, known),
-            Verb::Theme => known.facts.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
+            Verb::Theme => return themes(typed, known.facts.themes.names(), known.facts.themes.name()),
             Verb::Pause => vec![ALL.to_owned()],
             Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
-            Verb::Model => self.models.clone(),
             _ => Vec::new(),
         };
         if names.iter().any(|name| name == typed) {
             return Vec::new();
         }
         let fitting = names.into_iter().filter(|name| name.starts_with(typed));
-        fitting.map(|name| offer(format!("/{} {name}", command.name), name, String::new())).collect()
+        // A file may follow the name of what is exported.
+        let state = if command.verb == Verb::Export { OfferState::Part } else { OfferState::Whole };
+        let made = |name: String| Offer { state, ..offer(format!("/{} {name}", command.name), name, String::new()) };
+        fitting.map(made).collect()
+    }
+
+    fn models(&self, typed: &str) -> Vec<Offer> {
+        if self.models.iter().any(|model| model.name == typed) {
+            return Vec::new();
+        }
+        let fitting = self.models.iter().filter(|model| model.name.starts_with(typed));
+        fitting
+            .map(|model| Offer {
+                state: value(model.is_current),
+                ..offer(format!("/model {}", model.name), model.name.clone(), model.facts())
+            })
+            .collect()
     }
 }
 
@@ -98,6 +116,7 @@ fn path_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> {
             marks: hit.marks.clone(),
             label: hit.text.to_string(),
             help: String::new(),
+            state: OfferState::Part,
         }
     });
     offers.collect()
@@ -116,6 +135,7 @@ fn resource_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> 
         marks: Vec::new(),
         label: format!("@{name}"),
         help: "a resource of an MCP server".to_owned(),
+        state: OfferState::Part,
     });
     offers.collect()
 }
@@ -159,13 +179,36 @@ fn conditions(command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Off
     offers.map(|(words, label, help)| offer(format!("/{command} {words}: "), label, help)).collect()
 }
 
-fn modes(typed: &str) -> Vec<Offer> {
+/// Returns the state of a value of a setting.
+fn value(is_current: bool) -> OfferState {
+    if is_current { OfferState::Current } else { OfferState::Whole }
+}
+
+fn themes(typed: &str, names: Vec<&str>, current: &str) -> Vec<Offer> {
+    if names.contains(&typed) || typed == AUTO {
+        return Vec::new();
+    }
+    let fitting = names.into_iter().chain([AUTO]).filter(|name| name.starts_with(typed));
+    let made = |name: &str| {
+        let is_current = name == current;
+        let help = if is_current { "current" } else { "" };
+        Offer { state: value(is_current), ..offer(format!("/theme {name}"), name.to_owned(), help.to_owned()) }
+    };
+    fitting.map(made).collect()
+}
+
+fn modes(typed: &str, current: Mode) -> Vec<Offer> {
     if Mode::named(typed).is_some_and(|mode| !Mode::ALL.iter().any(|m| *m != mode && m.name().starts_with(typed))) {
         return Vec::new();
     }
     let fitting = Mode::ALL.into_iter().filter(|mode| mode.name().starts_with(typed));
     fitting
-        .map(|mode| offer(format!("/mode {}", mode.name()), mode.name().to_owned(), mode.help().to_owned()))
+        .map(|mode| {
+            let is_current = mode == current;
+            let help = if is_current { format!("current · {}", mode.help()) } else { mode.help().to_owned() };
+            let state = value(is_current);
+            Offer { state, ..offer(format!("/mode {}", mode.name()), mode.name().to_owned(), help) }
+        })
         .collect()
 }
 
@@ -175,19 +218,29 @@ fn topics(command: &str, typed: &str) -> Vec<Offer> {
     }
     let fitting = MANUAL.iter().filter(|page| page.topic.starts_with(typed));
     fitting
-        .map(|page| offer(format!("/{command} {}", page.topic), page.topic.to_owned(), page.title().to_owned()))
+        .map(|page| Offer {
+            state: OfferState::Whole,
+            ..offer(format!("/{command} {}", page.topic), page.topic.to_owned(), page.title().to_owned())
+        })
         .collect()
 }
 
+/// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs.
 fn command_names(text: &str) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
-    let fitting = COMMANDS.iter().filter(|command| command.name.starts_with(typed));
-    fitting
-        .map(|command| {
-            let space = if command.takes == Takes::Nothing { "" } else { " " };
-            offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
-        })
-        .collect()
+    let mut fitting: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(typed)).collect();
+    if typed.is_empty() {
+        return fitting.into_iter().map(command_name).collect();
+    }
+    fitting.sort_by_key(|command| command.verb.gives_up() && command.name != typed);
+    let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed));
+    let others = others.map(|alias| offer(alias.written(), format!("/{}", alias.name), alias.help()));
+    fitting.into_iter().map(command_name).chain(others).collect()
+}
+
+fn command_name(command: &Command) -> Offer {
+    let space = if command.takes == Takes::Nothing { "" } else { " " };
+    offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
 }
 
 /// Offers the custom commands of the user and of the project, and their skills, which go by their names too.
@@ -231,5 +284,5 @@ fn prompts(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
 }
 
 fn offer(text: String, label: String, help: String) -> Offer {
-    Offer { text, replaces: None, marks: Vec::new(), label, help }
+    Offer { text, replaces: None, marks: Vec::new(), label, help, state: OfferState::Part }
 }

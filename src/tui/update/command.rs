@@ -45,7 +45,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
-            if app.palette.models.iter().any(|model| model == argument) {
+            if app.palette.models.iter().any(|model| model.name == argument) {
                 wanted.push(PaneEffect::Say(format!("model: {argument}")));
             }
             wanted.push(Request::SwitchModel { name: argument.to_owned() }.into());

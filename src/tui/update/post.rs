@@ -15,7 +15,7 @@ use crate::tui::context::{ContextPane, in_words};
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::message::{Message, bring_back, send};
 use crate::tui::state::Medium;
-use crate::tui::status::{HostState, Status};
+use crate::tui::status::HostState;
 use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::{alerts, approval as approvals, pause, pending};
 
@@ -66,7 +66,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     }
     let wanted = call_text::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
     let effects = carry_out(app, wanted);
-    note_model(&mut app.status, envelope);
+    note_model(app, envelope);
     app.facts.tour.apply(envelope, &app.facts.run);
     if let Event::HookRan(_) = &envelope.event {
         hooks::follow(&mut app.focus.overlays, &app.facts);
@@ -88,12 +88,13 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
     effects
 }
 
-fn note_model(status: &mut Status, envelope: &Envelope) {
+fn note_model(app: &mut App, envelope: &Envelope) {
     match &envelope.event {
         // The embedded model it is.
-        Event::UserTurn { .. } => status.offer = None,
+        Event::UserTurn { .. } => app.status.offer = None,
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
-            status.switched(to.as_deref(), provider.as_deref());
+            app.status.switched(to.as_deref(), provider.as_deref());
+            app.palette.forget_models();
         }
         _ => {}
     }

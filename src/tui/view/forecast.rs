@@ -14,6 +14,7 @@ use crate::text::{clip, visible_line};
 use crate::tui::agents::view::agent_name;
 use crate::tui::effect::{CallText, QuestionText, StepText};
 use crate::tui::keymap::Context;
+use crate::tui::palette::OfferState;
 use crate::tui::state::App;
 use crate::tui::status::HostState;
 use crate::tui::widgets::fit::{clock, one_line};
@@ -64,7 +65,12 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         });
     }
     if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
-        return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
+        return match offer.state {
+            OfferState::Part => vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()],
+            OfferState::Whole | OfferState::Current => {
+                vec![format!("→ {}", one_line(&offer.text)), "→ takes it".to_owned()]
+            }
+        };
     }
     if app.message.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));

@@ -223,7 +223,7 @@ async fn the_models_of_the_server_are_listed_while_a_turn_runs() {
     host.handle().mailbox().on_wake(Arc::new(move || wake.notify_one()));
     host.handle().request(Command::ListModels);
     within(Duration::from_secs(10), "the list comes", came.notified()).await;
-    let list = Notice::Models(Ok(vec!["first".to_owned(), "second".to_owned()]));
+    let list = Notice::Models(Ok(vec!["first".into(), "second".into()]));
     assert_eq!(host.handle().mailbox().take(), [Post::Notice(list)]);
     pause.open();
     host.settled().await.unwrap();

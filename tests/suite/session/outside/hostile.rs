@@ -30,9 +30,9 @@ fn garbage_is_answered_with_an_error_and_harms_nothing() {
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no such method\"}\n",
         b"{\"jsonrpc\":\"2.0\",\"id\":-1,\"method\":\"status\"}\n",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"request\",\"params\":{\"type\":\"stop\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":5,\"name\":\"x\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":4,\"name\":\"\\u001b[2J\"}}\n",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":4,\"name\":\"\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":6,\"name\":\"x\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":5,\"name\":\"\\u001b[2J\"}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"version\":5,\"name\":\"\"}}\n",
     ] {
         let mut raw = run.connect();
         assert!(raw.write(garbage));

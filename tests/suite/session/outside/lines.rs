@@ -13,7 +13,7 @@ fn the_lines_of_a_conversation_are_these() {
         raw.call(1, "hello", &json!({"version": steersman::protocol::VERSION, "name": "story", "posts": "now"}));
     insta::assert_snapshot!(
         hello.to_string().replace(env!("CARGO_PKG_VERSION"), "VERSION"),
-        @r#"{"jsonrpc":"2.0","id":1,"result":{"version":4,"program":"steersman VERSION","client":"story 1","session":"the-session","directory":"","label":"","is_served":false}}"#
+        @r#"{"jsonrpc":"2.0","id":1,"result":{"version":5,"program":"steersman VERSION","client":"story 1","session":"the-session","directory":"","label":"","is_served":false}}"#
     );
     let answer = raw.call(2, "request", &json!({"type": "inject", "to": "", "text": "text", "delivery": "steer"}));
     insta::assert_snapshot!(
