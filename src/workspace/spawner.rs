@@ -69,10 +69,14 @@ impl Spawner {
         self
     }
 
-    /// Returns what a program of the user reaches in the sandbox, where agents work in `workspace`.
+    /// Returns what a program of the user reaches in the sandbox, where agents work in `workspace`. Where that closes no
+    /// protected names, it writes nowhere: nobody is asked about what it does.
     pub fn reach(&self, workspace: &Path) -> Confinement {
         let mut reach = self.reach.clone();
         reach.writable.push(workspace.to_owned());
+        if self.sandbox.name().is_some() && !self.sandbox.closes_names() {
+            reach.readable.append(&mut reach.writable);
+        }
         reach
     }
 
@@ -144,8 +148,8 @@ impl Spawner {
         check_directory(job)?;
         let is_confined = placement == Placement::Sandboxed && self.sandbox.name().is_some();
         let is_open = (job.confinement.network, self.reach.network) == (Network::On, Network::Off);
-        let mut writable = self.reach(workspace).writable;
-        writable.extend(self.writable.iter().cloned());
+        let agents = [&self.reach.writable, &self.writable].into_iter().flatten().cloned();
+        let mut writable: Vec<PathBuf> = std::iter::once(workspace.to_owned()).chain(agents).collect();
         writable.extend(self.sandbox.temporary().map(Path::to_owned));
         // A spawner that is told of no place knows none.
         if self.writable.is_empty() {

@@ -6,4 +6,5 @@ mod support;
 
 mod advisories;
 mod bounds;
+mod open_names;
 mod surroundings;

@@ -3,9 +3,11 @@
 //!
 //! - what a project brings before it is trusted, and how it could seem to be trusted: `projects.rs`
 //! - what an agent writes, reads and reaches: `agents.rs`
+//! - what rules for commands, hosts and tools hold for: `rules.rs`
 
 mod agents;
 mod projects;
+mod rules;
 
 use std::fs;
 use std::net::UdpSocket;
@@ -26,7 +28,7 @@ const PATIENCE: Duration = Duration::from_mins(4);
 const SECRET: &str = "canary-of-the-user-4711";
 
 /// Returns the sandboxes that this machine has, as the flag names them.
-fn sandboxes() -> Vec<&'static str> {
+pub fn sandboxes() -> Vec<&'static str> {
     let kinds = [
         ("namespaces", SandboxChoice::Namespaces),
         ("bubblewrap", SandboxChoice::Bubblewrap),
@@ -45,11 +47,11 @@ fn sandboxes() -> Vec<&'static str> {
 }
 
 /// What a run came to.
-struct Run {
+pub struct Run {
     code: i32,
-    said: String,
+    pub said: String,
     /// The results of its calls, in their order.
-    results: Vec<String>,
+    pub results: Vec<String>,
     /// The system prompt.
     system: String,
     home: TempDir,
@@ -60,13 +62,13 @@ impl Run {
         self.home.path().join(name)
     }
 
-    fn is_there(&self, name: &str) -> bool {
+    pub fn is_there(&self, name: &str) -> bool {
         self.path(name).symlink_metadata().is_ok()
     }
 }
 
 /// Lets a model make calls, one after the other, in the directory `work` of a home.
-fn run(home: TempDir, arguments: &[&str], calls: &[(&str, serde_json::Value)]) -> Run {
+pub fn run(home: TempDir, arguments: &[&str], calls: &[(&str, serde_json::Value)]) -> Run {
     let replies = calls
         .iter()
         .enumerate()
@@ -85,7 +87,7 @@ fn run(home: TempDir, arguments: &[&str], calls: &[(&str, serde_json::Value)]) -
     }
 }
 
-fn bash(command: &str) -> (&'static str, serde_json::Value) {
+pub fn bash(command: &str) -> (&'static str, serde_json::Value) {
     ("bash", json!({ "command": command }))
 }
 
@@ -98,7 +100,7 @@ fn read(path: &str) -> (&'static str, serde_json::Value) {
 }
 
 /// Makes a home with files in it.
-fn home(files: &[(&str, &str)]) -> TempDir {
+pub fn home(files: &[(&str, &str)]) -> TempDir {
     let home = TempDir::new().unwrap();
     for (path, text) in files {
         put(home.path(), path, text);
@@ -106,7 +108,7 @@ fn home(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
-fn put(home: &Path, path: &str, text: &str) {
+pub fn put(home: &Path, path: &str, text: &str) {
     let path = home.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
