@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the stories that depend on the order of threads and processes again and again on a machine that is too busy:
-# those on a terminal, those of random lives, and those of the queue under every order of its threads. Stops at the first
-# failure and keeps its output.
+# those on a terminal, those of random lives, those of the queue under every order of its threads, and those of attackers.
+# Stops at the first failure and keeps its output.
 #
 #     tests/repeat.sh [ROUNDS [FILTER]]      30 rounds of all; FILTER is part of the name of a story
 set -euo pipefail
@@ -16,10 +16,10 @@ mapfile -t random < <(cd tests/suite && grep -rl 'proptest!' . | sed 's|^\./||; 
 
 # Builds first, and takes the names of the binaries from cargo.
 mapfile -t binaries < <(
-    cargo test --locked --no-run --test pty --test suite --test loom --message-format json-render-diagnostics |
-        sed -n 's/.*"target":{[^}]*"name":"\(pty\|suite\|loom\)".*"executable":"\([^"]*\)".*/\1 \2/p'
+    cargo test --locked --no-run --test pty --test suite --test loom --test security --message-format json-render-diagnostics |
+        sed -n 's/.*"target":{[^}]*"name":"\(pty\|suite\|loom\|security\)".*"executable":"\([^"]*\)".*/\1 \2/p'
 )
-[ ${#binaries[@]} -eq 3 ] || { echo "repeat: cargo built ${#binaries[@]} of 3 test binaries" >&2; exit 2; }
+[ ${#binaries[@]} -eq 4 ] || { echo "repeat: cargo built ${#binaries[@]} of 4 test binaries" >&2; exit 2; }
 
 busy=()
 trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
@@ -28,12 +28,12 @@ for _ in $(seq $((2 * $(nproc)))); do
     busy+=($!)
 done
 
-# kill -9 at 200 points of a turn, and 40 times while commands run in each kind of sandbox, once.
+# kill -9 at 200 points of a turn, and 10,000 races for each of three protected names in each kind of sandbox, once.
 if [ -z "$filter" ]; then
     for line in "${binaries[@]}"; do
         read -r name binary <<<"$line"
-        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all STEERSMAN_TEST_KILLS=40 "$binary" session::killed sandbox::kills >"$output" 2>&1; then
-            echo "repeat: a killed program lost or doubled something; the output is in $output:"
+        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all STEERSMAN_TEST_RACES=10000 "$binary" session::killed sandbox::names::no_race >"$output" 2>&1; then
+            echo "repeat: a killed program lost or doubled something, or a race was won; the output is in $output:"
             tail -n 60 "$output"
             exit 1
         fi

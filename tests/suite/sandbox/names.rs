@@ -111,14 +111,16 @@ async fn no_call_changes_a_protected_name() {
 
 #[tokio::test]
 async fn no_race_changes_a_protected_name() {
+    // More where there is time: `tests/repeat.sh`.
+    let tries = std::env::var("STEERSMAN_TEST_RACES").unwrap_or_else(|_| "3000".to_owned());
     for kind in KINDS {
         let grounds = Grounds::new();
         let Some(sandbox) = grounds.sandbox(kind).await else { continue };
         prepare(&grounds);
         let before = protected(&grounds.work);
         for path in [".git/config", ".git/commondir", ".claude/settings.json"] {
-            let printed = attempt(&grounds, &sandbox, &["races", path, "3000"]).await;
-            assert_eq!(printed, ["3000"], "{:?}: {path}", sandbox.name());
+            let printed = attempt(&grounds, &sandbox, &["races", path, &tries]).await;
+            assert_eq!(printed, [&*tries], "{:?}: {path}", sandbox.name());
             assert_eq!(protected(&grounds.work), before, "{:?}: {path}", sandbox.name());
             users(&grounds.work, &grounds.home, "rm -rf own*");
         }
@@ -153,6 +155,30 @@ async fn a_closed_directory_switches_nothing_off() {
         let (_, output) = grounds.run(&sandbox, &grounds.shell(script)).await;
         assert!(output.ends_with("done\n") && output.contains("Read-only file system"), "{output}");
         assert_eq!(protected(&grounds.work), before, "{:?}", sandbox.name());
+    }
+}
+
+#[tokio::test]
+async fn a_command_runs_in_a_directory_that_cannot_be_listed() {
+    for kind in KINDS {
+        for mode in ["0311", "0111"] {
+            let grounds = Grounds::new();
+            let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+            prepare(&grounds);
+            let before = protected(&grounds.work);
+            grounds.works(&sandbox, &format!("chmod {mode} .")).await;
+            let script =
+                "stat -c %a .; cat sub/a; echo x > sub/b; cat sub/b; ls; echo x > .git/config; echo x > sub/.envrc";
+            let (_, output) = grounds.run(&sandbox, &grounds.shell(script)).await;
+            assert!(
+                output.starts_with(&format!("{}\na\nx\n", mode.trim_start_matches('0'))),
+                "{kind:?}, {mode}: {output}"
+            );
+            assert_eq!(output.matches("Read-only file system").count(), 2, "{kind:?}, {mode}: {output}");
+            assert!(output.contains("ls: cannot open directory"), "{kind:?}, {mode}: {output}");
+            assert_eq!(protected(&grounds.work), before, "{kind:?}, {mode}");
+            grounds.works(&sandbox, "chmod 755 . && ls").await;
+        }
     }
 }
 

@@ -9,12 +9,14 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, chmod, flock, open, stat};
 use rustix::io::Errno;
 
 /// How often the lock is tried, and how long between: others hold it for the length of one call.
 const TRIES: usize = 20_000;
 const PAUSE: Duration = Duration::from_micros(100);
+/// How often it is tried to open what others close at the same time.
+const OPENS: usize = 100;
 
 pub(super) struct NamesLock(OwnedFd);
 
@@ -23,8 +25,7 @@ pub(super) struct HeldLock<'a>(&'a OwnedFd);
 
 impl NamesLock {
     pub(super) fn new(directory: &Path) -> Result<Self, Errno> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(open(directory, flags, Mode::empty())?))
+        open_directory(directory).map(Self)
     }
 
     /// Takes the lock.
@@ -48,4 +49,26 @@ impl Drop for HeldLock<'_> {
     fn drop(&mut self) {
         let _ = flock(self.0, FlockOperation::Unlock);
     }
+}
+
+/// Opens a directory for its lock. Who owns one that may not be listed lets himself for a moment, as the job could; another
+/// supervisor that starts then may take that away in between.
+fn open_directory(directory: &Path) -> Result<OwnedFd, Errno> {
+    let opened = || open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    for _ in 0..OPENS {
+        match opened() {
+            Err(Errno::ACCESS) => {}
+            opened => return opened,
+        }
+        let mode = Mode::from_raw_mode(stat(directory)?.st_mode);
+        if !mode.contains(Mode::RUSR) {
+            chmod(directory, mode | Mode::RUSR)?;
+            let opened = opened();
+            chmod(directory, mode)?;
+            if opened.is_ok() {
+                return opened;
+            }
+        }
+    }
+    Err(Errno::ACCESS)
 }
