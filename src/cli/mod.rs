@@ -37,6 +37,7 @@ pub mod hooks;
 mod journal;
 pub mod keymap;
 pub mod keys;
+mod left_files;
 mod load;
 pub mod logging;
 pub mod mcp;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 
+use crate::cli::left_files;
 use crate::cli::load::writable;
 use crate::cli::places::UserDirectories;
 use crate::config::{Config, SandboxKind, WebSettings};
@@ -25,6 +26,9 @@ pub async fn workbench(
     cwd: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Workbench, StartError> {
+    if let Some(state) = &places.state {
+        left_files::remove(state);
+    }
     let settings = &config.sandbox;
     let (wanted, around) = wanted_sandbox(config, places, cwd)?;
     let sandbox =

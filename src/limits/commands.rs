@@ -21,6 +21,8 @@ pub const COMMAND_BYTES: usize = 30 * 1024;
 pub const OUTPUT_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Age from which a temporary directory that no process uses any more is removed.
 pub const ABANDONED_DIRECTORY_AGE: Duration = Duration::from_hours(24);
+/// Age from which a file of an earlier version that nothing reads any more is removed.
+pub const LEFT_FILE_AGE: Duration = Duration::from_hours(30 * 24);
 /// Names that are tried for a temporary directory.
 pub const DIRECTORY_NAMES: u32 = 16;
 /// `bash`: output that is kept in all files of a session, bytes.

@@ -309,3 +309,26 @@ fn a_malformed_proxy_is_an_error_that_names_the_variable_and_nothing_is_sent() {
         assert!(!said.contains("cannot reach") && !said.contains("looked up"), "{said}");
     }
 }
+
+#[test]
+fn what_earlier_versions_left_is_removed_when_it_is_old_and_no_link_is_followed() {
+    const STATE: &str = ".local/state/steersman";
+    let names = ["commands/1-a.json", "commands/1-a.lock", "changed/2026/a.txt", "commands/2-b.json"];
+    let program = names.iter().fold(Program::new(), |program, name| program.file(&format!("{STATE}/{name}"), "x"));
+    let (state, home) = (program.home().join(STATE), program.home().to_owned());
+    fs::create_dir(home.join("kept")).unwrap();
+    fs::write(home.join("kept/file"), "x").unwrap();
+    symlink(home.join("kept"), state.join("changed/link")).unwrap();
+    let old = std::time::SystemTime::now() - limits::LEFT_FILE_AGE;
+    for name in ["commands/1-a.json", "commands/1-a.lock", "changed/2026"] {
+        File::open(state.join(name)).unwrap().set_modified(old).unwrap();
+    }
+    let touched = Command::new("touch").args(["-h", "-d", "2 months ago"]).arg(state.join("changed/link")).status();
+    assert!(touched.unwrap().success());
+    let (output, home) = program.args(["exec", "--provider", "demo", "hi"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert!(!state.join("changed").exists() && !state.join("commands/1-a.json").exists());
+    let left: Vec<_> = fs::read_dir(state.join("commands")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["2-b.json"], "it is new");
+    assert!(home.path().join("kept/file").exists());
+}
