@@ -91,6 +91,12 @@ impl Program {
         self
     }
 
+    /// Makes it the first of a group of processes.
+    pub fn leading_group(mut self) -> Self {
+        std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
+        self
+    }
+
     /// Connects standard input to the test.
     pub fn piped(mut self) -> Self {
         self.command.stdin(Stdio::piped());

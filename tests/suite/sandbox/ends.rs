@@ -4,17 +4,22 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::json;
 use steersman::workspace::sandbox::SandboxChoice;
+use tempfile::TempDir;
 
 use super::KINDS;
 use super::grounds::Grounds;
 use super::protected::closing;
 use super::users::{tree, user};
-use crate::support::processes::{unique, wait_dead};
+use crate::support::processes::{alive, unique, wait_dead};
 use crate::support::program::Program;
 use crate::support::server::{Reply, Server};
+use crate::support::terminal::{Start, keys};
+
+/// How long anything may take on a crowded machine.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// One name of each class.
 const NAMES: &str = "\
@@ -42,6 +47,15 @@ const ATTACK: &str = "cp -r .git fake
     if test \"$1\" = once; then exit 0; fi
     while :; do attack; done";
 
+/// Where a command runs while it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Its call waits for it.
+    Turn,
+    /// In the background, behind the turn.
+    Background,
+}
+
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -49,11 +63,17 @@ enum End {
     /// The program ends while it runs in the background.
     LeftBehind,
     Signal(Signal),
-    /// The program and what it has started, at once.
+    /// The program and whoever is in its group, at once.
     Group,
+    /// Everything at once, as when the power fails.
+    Power,
+    /// The user types this on the screen.
+    Keys(Place, &'static str),
+    /// The window is closed.
+    Window(Place),
 }
 
-const ENDS: [End; 8] = [
+const ENDS: [End; 19] = [
     End::ByItself,
     End::LeftBehind,
     End::Signal(Signal::INT),
@@ -62,7 +82,20 @@ const ENDS: [End; 8] = [
     End::Signal(Signal::QUIT),
     End::Signal(Signal::KILL),
     End::Group,
+    End::Power,
+    End::Keys(Place::Turn, keys::ESC),
+    End::Keys(Place::Turn, "/cancel\r"),
+    End::Keys(Place::Turn, "\x03\x03\x03"),
+    End::Keys(Place::Turn, F12),
+    End::Keys(Place::Background, keys::CTRL_D),
+    End::Keys(Place::Background, "\x03\x03\x03"),
+    End::Keys(Place::Background, F12),
+    End::Keys(Place::Background, "/quit\r"),
+    End::Window(Place::Turn),
+    End::Window(Place::Background),
 ];
+
+const F12: &str = "\x1b[24~";
 
 #[tokio::test]
 async fn however_a_command_ends_no_protected_name_has_changed() {
@@ -84,48 +117,86 @@ async fn however_a_command_ends_no_protected_name_has_changed() {
 fn ends(kind: &str, end: End) {
     let mark = unique();
     let how = if end == End::ByItself { "once" } else { "on" };
-    let call =
-        json!({"command": format!("bash build.sh {how} {mark}"), "background": end == End::LeftBehind}).to_string();
+    let is_background =
+        matches!(end, End::LeftBehind | End::Keys(Place::Background, _) | End::Window(Place::Background));
+    let call = json!({"command": format!("bash build.sh {how} {mark}"), "background": is_background}).to_string();
     let mut script = vec![Reply::calls(&[("c1", "bash", &call)])];
-    if end == End::LeftBehind {
-        // It ends while the other goes on.
+    if is_background {
+        // The turn ends while it goes on.
         script.push(Reply::calls(&[("c2", "job_output", r#"{"job": "j1", "wait_for": "attacked"}"#)]));
     }
     script.push(Reply::text("Done."));
     let server = Server::start(script);
-    let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "scripted", "--sandbox", kind]);
-    let program = program.args(["--mode", "auto", "hello"]);
-    let program = program
-        .file("work/build.sh", &ATTACK.replace("NAMES", &NAMES.split_whitespace().collect::<Vec<_>>().join(" ")));
-    let (work, home) = (program.work(), program.home().to_owned());
-    user(&work, &home, PROJECT);
+    let home = TempDir::new().unwrap();
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let names: Vec<_> = NAMES.split_whitespace().collect();
+    std::fs::write(work.join("build.sh"), ATTACK.replace("NAMES", &names.join(" "))).unwrap();
+    user(&work, home.path(), PROJECT);
     let before = protected(&work);
-    let attacked = work.join("attacked");
-    let run = program.run();
-    let began = Instant::now();
-    while !attacked.exists() {
-        assert!(
-            began.elapsed() < Duration::from_mins(2),
-            "{kind}, {end:?}: the command does not run: {:?}",
-            server.chats().last().map(|chat| chat.texts("tool"))
-        );
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
-    match end {
-        End::ByItself | End::LeftBehind => {}
-        End::Signal(signal) => run.signal(signal),
-        End::Group => {
-            let group = Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap();
-            // Nobody is left who could put anything back.
-            if kill_process_group(group, Signal::KILL).is_err() {
-                run.signal(Signal::KILL);
-            }
+    let attacked = || {
+        let began = Instant::now();
+        while !work.join("attacked").exists() {
+            let results = server.chats().last().map(|chat| chat.texts("tool"));
+            assert!(began.elapsed() < PATIENCE, "{kind}, {end:?}: the command does not run: {results:?}");
+            std::thread::park_timeout(Duration::from_millis(10));
         }
-    }
-    let (_, home) = run.end_with_home();
-    wait_dead(&mark, Duration::from_mins(1));
+    };
+    let _home = match end {
+        End::Keys(..) | End::Window(_) => {
+            let start = ["--sandbox", kind, "--mode", "auto"].into_iter().fold(Start::against(&server), Start::arg);
+            let mut terminal = start.home(home).run();
+            terminal.send("hello\r");
+            attacked();
+            if is_background {
+                terminal.wait_for("Done.");
+                terminal.wait_for("· idle");
+            }
+            match end {
+                End::Keys(_, typed) => terminal.send(typed),
+                _ => terminal.hang_up(),
+            }
+            let (began, mut is_asked) = (Instant::now(), false);
+            while !alive(&mark).is_empty() {
+                let screen = terminal.screen();
+                // Quitting asks while a command runs in the background.
+                if screen.contains("Quit?") && screen.contains("● ready") && !is_asked {
+                    terminal.send("\x1by");
+                    is_asked = true;
+                }
+                assert!(began.elapsed() < PATIENCE, "{kind}, {end:?}: it lives on:\n{screen}");
+                std::thread::park_timeout(Duration::from_millis(10));
+            }
+            assert_eq!(protected(&work), before, "{kind}, {end:?}");
+            return;
+        }
+        End::ByItself | End::LeftBehind | End::Signal(_) | End::Group | End::Power => {
+            let program = Program::within(home).leading_group();
+            let program = program.args(["exec", "--base-url", &server.url(), "--model", "scripted"]);
+            let run = program.args(["--sandbox", kind, "--mode", "auto", "hello"]).run();
+            attacked();
+            let group = || kill_process_group(pid(run.id()), Signal::KILL).unwrap();
+            match end {
+                End::Signal(signal) => run.signal(signal),
+                End::Group => group(),
+                // Nobody is left who could put anything back.
+                End::Power => {
+                    group();
+                    alive(&mark).iter().filter_map(|line| line.split(' ').next()?.parse().ok()).for_each(|number| {
+                        let _ = kill_process(pid(number), Signal::KILL);
+                    });
+                }
+                _ => {}
+            }
+            run.end_with_home().1
+        }
+    };
+    wait_dead(&mark, PATIENCE);
     assert_eq!(protected(&work), before, "{kind}, {end:?}");
-    drop(home);
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number.cast_signed()).unwrap()
 }
 
 /// Returns what is protected of a workspace, with its content.
