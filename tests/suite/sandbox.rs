@@ -15,6 +15,7 @@ mod redirections;
 mod relied_on;
 mod tool;
 mod users;
+mod work;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -6,7 +6,7 @@ use crate::text::visible_line;
 use crate::workspace::{Confinement, Network};
 
 /// The messages of programs when access is refused, in lower case.
-const CLOSED: [&str; 9] = [
+const CLOSED: [&str; 10] = [
     "permission denied",
     "operation not permitted",
     "read-only file system",
@@ -16,6 +16,8 @@ const CLOSED: [&str; 9] = [
     "eacces",
     "eperm",
     "erofs",
+    // Git does not say why.
+    "could not create directory",
 ];
 
 /// The messages of programs without a network, in lower case.

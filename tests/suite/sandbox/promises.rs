@@ -73,7 +73,7 @@ async fn tried(promise: &str, grounds: &Grounds, sandbox: &Sandbox) -> &'static 
 }
 
 /// What the policy says of a command in the mode `auto`.
-fn decided(command: &str, outside: bool, sandboxed: Sandboxed, names_are_open: bool) -> &'static str {
+pub fn decided(command: &str, outside: bool, sandboxed: Sandboxed, names_are_open: bool) -> &'static str {
     let policy = Policy {
         answerer: Answerer::User,
         sandboxed: Some(sandboxed),
