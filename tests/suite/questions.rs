@@ -5,7 +5,9 @@ use steersman::control::Staleness;
 use steersman::event::Event;
 use steersman::protocol::QueueAct;
 use steersman::protocol::Request;
+use steersman::tui::keymap::Answer;
 use steersman::tui::msg::Effect;
+use steersman::tui::state::Pane;
 
 use crate::support::stage::Stage;
 
@@ -263,16 +265,29 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Kept apart from the code under test: what was drawn when, and when the last key came.
+    /// Kept apart from the code under test: what was drawn when, when the last key came, and when the message was begun.
+    /// An armed question is answered by an Alt key, by Enter with an answer that an arrow marked, and by Enter or Tab with
+    /// a lone `y`, `yes`, `n` or `no` that was begun or is given while it is armed; such a word is never sent.
     #[test]
-    fn only_an_alt_key_behind_a_quiet_look_answers(acts in prop::collection::vec(act(), 1..60)) {
+    fn only_an_alt_key_a_marked_or_a_lone_answer_behind_a_quiet_look_answers(
+        acts in prop::collection::vec(act(), 1..60)
+    ) {
         let mut stage = with_old(80, 24, &["first", "second"]);
         let (mut clock, mut quiet_since, mut seen): (i64, i64, Option<i64>) = (0, 0, None);
+        let mut begun_armed = false;
         for act in acts {
             let before = (stage.app.questions.current_id(), answers(&stage));
-            let mut may_answer = false;
+            let marked = stage.app.questions.selected_answer();
+            let is_armed = seen.is_some_and(|seen| clock - seen.max(quiet_since) >= QUIET);
+            if stage.app.message.is_empty() && matches!(act, Act::Key(_) | Act::Paste) {
+                begun_armed = is_armed;
+            }
+            let lone = lone_word(&stage);
+            let has_keys = stage.app.focus.is_on(Pane::Composer) && stage.app.focus.overlays.is_empty();
+            // How often the answer counts that this act may give, and whether it must.
+            let (mut may, mut must, mut may_drop) = (0, false, false);
             match act {
                 Act::Wait(by) => {
                     clock += by;
@@ -287,18 +302,45 @@ proptest! {
                     quiet_since = clock;
                 }
                 Act::Key(key) => {
-                    let is_answer = ["<a-y>", "<a-s>"].contains(&key);
-                    may_answer = is_answer && seen.is_some_and(|seen| clock - seen.max(quiet_since) >= QUIET);
+                    let sends = ["<enter>", "<tab>"].contains(&key);
+                    let alone = lone.filter(|_| sends && seen.is_some() && (is_armed || begun_armed));
+                    let by_mark = marked.filter(|_| key == "<enter>");
+                    may = usize::from(
+                        ["<a-y>", "<a-s>"].contains(&key) && is_armed
+                            || alone == Some(Answer::Once)
+                            || by_mark.is_some_and(Answer::is_yes),
+                    );
+                    must = may == 1 && (has_keys || key.starts_with("<a-"));
+                    // Esc before the question is on the screen stops the turn, whose texts come back.
+                    may_drop = (["<a-n>", "<a-w>"].contains(&key) && is_armed)
+                        || key == "<esc>"
+                        || alone == Some(Answer::No)
+                        || by_mark.is_some();
+                    let sent = stage.sent().len();
                     stage.keys(key);
+                    prop_assert!(!(sends && lone.is_some() && before.0.is_some()) || stage.sent().len() == sent, "sent");
                     quiet_since = clock;
+                    if marked.is_none() && stage.app.questions.selected_answer().is_some() {
+                        prop_assert!(key == "<up>" && is_armed, "marked without a quiet look");
+                    }
                 }
             }
             let after = (stage.app.questions.current_id(), answers(&stage));
-            prop_assert!(may_answer || after.1 == before.1, "answered without a quiet look");
-            prop_assert!(!may_answer || after.1 == before.1 + 1, "a good answer was not taken");
+            prop_assert!(after.1 - before.1 <= may, "answered without a quiet look");
+            prop_assert!(!must || after.1 == before.1 + 1, "a good answer was not taken");
+            prop_assert!(after.0 == before.0 || before.0.is_none() || may == 1 || may_drop, "the question went");
             if after.0 != before.0 {
-                seen = None;
+                (seen, begun_armed) = (None, false);
             }
         }
+    }
+}
+
+/// Returns the answer that the message is, and nothing else.
+fn lone_word(stage: &Stage) -> Option<Answer> {
+    match stage.app.message.text().trim_matches(' ').to_lowercase().as_str() {
+        "y" | "yes" => Some(Answer::Once),
+        "n" | "no" => Some(Answer::No),
+        _ => None,
     }
 }
