@@ -1,6 +1,6 @@
-//! What fills the context window of an agent, part by part; and results that the user takes out of it.
+//! What fills the context window of an agent, part by part; and results and images that the user takes out of it.
 //!
-//! Published before each request and at the end of a turn, so that a host can ask at any time. Always holds: a result that is
+//! Published before each request and at the end of a turn, so that a host can ask at any time. Always holds: what is
 //! taken out leaves a mark in its place, so that the history can be sent; the parts are guesses, scaled as the whole is.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,9 @@ use crate::agent::history::{is_pinned, is_summary};
 use crate::agent::instruction_files::instruction_files;
 use crate::event::Event;
 use crate::id::CallId;
+use crate::image::Image;
 use crate::message::{Arguments, Message, Part, ToolCall, UserAbout};
-use crate::protocol::{ContextKind, ContextPart, ContextReport};
+use crate::protocol::{ContextItem, ContextKind, ContextPart, ContextReport};
 use crate::text::{clip, visible_line};
 use crate::{limits, summary};
 
@@ -25,20 +26,27 @@ impl Agent {
         self.tree.context.publish(self.context_report());
     }
 
-    /// Takes the results out that the user does not want in the conversation any more.
-    pub(super) fn drop_results(&mut self) {
-        let calls = self.tree.context.take_drops(&self.id);
+    /// Takes out what the user does not want in the conversation any more.
+    pub(super) fn drop_unwanted(&mut self) {
         let before = self.size().tokens;
-        let dropped = calls.iter().filter(|call| self.history.drop_result(call)).count();
-        if dropped == 0 {
+        let (mut results, mut images) = (0, 0);
+        for item in self.tree.context.take_drops(&self.id) {
+            match item {
+                ContextItem::Call(call) => results += usize::from(self.history.drop_result(&call)),
+                ContextItem::Image(digest) => images += usize::from(self.history.drop_image(&digest)),
+            }
+        }
+        if results + images == 0 {
             return;
         }
+        let counts = [(results, "result"), (images, "image")].into_iter().filter(|(number, _)| *number > 0);
+        let what: Vec<String> = counts.map(|(number, word)| summary::count(number, word)).collect();
         self.context_size.forget();
         let freed = before.saturating_sub(self.size().tokens);
         self.listeners.emit(Event::Notice {
             text: format!(
                 "taken out of the conversation: {}, about {} tokens; what the server had cached behind it is read anew once",
-                summary::count(dropped, "result"),
+                what.join(" and "),
                 summary::tokens(freed)
             ),
         });
@@ -58,9 +66,9 @@ impl Agent {
                 }
                 Message::User { about, .. } => match about.as_deref() {
                     None | Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Kept(_)) => {
-                        parts.add(ContextKind::Texts, "", message);
+                        parts.add_text(message);
                     }
-                    Some(UserAbout::Images) => self.add_images(place, message, &mut parts),
+                    Some(UserAbout::Images) => self.add_result_images(place, message, &mut parts),
                     Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Agent(_)) => {
                         parts.add(ContextKind::Notes, "", message);
                     }
@@ -95,18 +103,20 @@ impl Agent {
         ContextReport { agent, window: self.context_window_cap, tokens, estimated, parts: parts.scaled(tokens) }
     }
 
-    /// Adds the images of results to the calls that brought them, with which they are taken out.
-    fn add_images(&self, place: usize, message: &Message, parts: &mut Parts) {
-        let tokens = context_size::guess(std::slice::from_ref(message), &[]);
-        let owners = self.history.image_owners(place);
-        let share = tokens / u64::try_from(owners.len().max(1)).unwrap_or(1);
-        let mut rest = tokens;
-        for owner in owners.iter().flatten() {
-            let part = parts.0.iter_mut().find(|part| part.call.as_ref() == Some(owner));
-            if let Some(part) = part {
-                part.tokens = part.tokens.saturating_add(share);
-                rest = rest.saturating_sub(share);
+    /// Adds the images of results to the calls that brought them, with which they are taken out; one by one where that is not
+    /// known.
+    fn add_result_images(&self, place: usize, message: &Message, parts: &mut Parts) {
+        let Message::User { images, .. } = message else { return };
+        let mut rest = context_size::guess(std::slice::from_ref(message), &[]);
+        for (image, owner) in images.iter().zip(self.history.image_owners(place)) {
+            let owner = owner.map(ContextItem::Call);
+            let part = parts.0.iter_mut().find(|part| owner.is_some() && part.item == owner);
+            let tokens = context_size::guess_images(1).min(rest);
+            match part {
+                Some(part) => part.tokens = part.tokens.saturating_add(tokens),
+                None => parts.image(image, tokens),
             }
+            rest -= tokens;
         }
         parts.put(ContextKind::Notes, "", rest);
     }
@@ -158,15 +168,41 @@ impl Parts {
 
     /// Adds to the part of this kind and name.
     fn put(&mut self, kind: ContextKind, name: &str, tokens: u64) {
-        let same = |part: &&mut ContextPart| part.kind == kind && part.name == name && part.call.is_none();
+        let same = |part: &&mut ContextPart| part.kind == kind && part.name == name && part.item.is_none();
         match self.0.iter_mut().find(same) {
             Some(part) => part.tokens = part.tokens.saturating_add(tokens),
-            None => self.0.push(ContextPart { kind, name: name.to_owned(), tokens, call: None, wish: None }),
+            None => self.0.push(ContextPart { kind, name: name.to_owned(), tokens, item: None, wish: None }),
         }
     }
 
     fn single(&mut self, kind: ContextKind, name: String, tokens: u64, call: &CallId) {
-        self.0.push(ContextPart { kind, name, tokens, call: Some(call.clone()), wish: None });
+        self.0.push(ContextPart { kind, name, tokens, item: Some(ContextItem::Call(call.clone())), wish: None });
+    }
+
+    /// Adds what the user wrote, apart from it the images.
+    fn add_text(&mut self, message: &Message) {
+        let mut rest = context_size::guess(std::slice::from_ref(message), &[]);
+        if let Message::User { images, .. } = message {
+            for image in images {
+                let tokens = context_size::guess_images(1).min(rest);
+                self.image(image, tokens);
+                rest -= tokens;
+            }
+        }
+        self.put(ContextKind::Texts, "", rest);
+    }
+
+    /// Adds an image; to the part of the same one that was sent before.
+    fn image(&mut self, image: &Image, tokens: u64) {
+        let facts = image.facts();
+        let item = facts.digest.map(ContextItem::Image);
+        match self.0.iter_mut().find(|part| item.is_some() && part.item == item) {
+            Some(part) => part.tokens = part.tokens.saturating_add(tokens),
+            None => {
+                let name = clip(&visible_line(&facts.name), limits::CONTEXT_NAME_COLUMNS).into_owned();
+                self.0.push(ContextPart { kind: ContextKind::Image, name, tokens, item, wish: None });
+            }
+        }
     }
 
     /// Returns the parts, the largest first, so that together they are about the whole.

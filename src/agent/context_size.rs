@@ -139,6 +139,11 @@ pub fn guess(messages: &[Message], tools: &[ToolSchema]) -> u64 {
     messages.chain(tools).fold(0, u64::saturating_add) / 4
 }
 
+/// Guesses the number of tokens of images.
+pub fn guess_images(number: u64) -> u64 {
+    IMAGE.saturating_mul(number) / 4
+}
+
 /// Guesses the number of tokens of an opaque part.
 pub fn guess_opaque(json: &str) -> u64 {
     json.len() as u64 / OPAQUE / 4

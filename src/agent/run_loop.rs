@@ -269,7 +269,7 @@ impl Agent {
     async fn round(&mut self, empty_before: bool) -> Result<AfterRound, RunError> {
         self.adopt_model()?;
         self.toolbox.take_additions();
-        self.drop_results();
+        self.drop_unwanted();
         self.check_budget()?;
         let room = self.make_room().await?;
         // A summary may have used up the budget.

@@ -1,4 +1,4 @@
-//! What fills the context windows of a tree of agents, and what the user wants done with single results. Its images, too.
+//! What fills the context windows of a tree of agents, and what the user wants done with single parts. Its images, too.
 //!
 //! Agents publish what they hold and look at the wishes at their boundaries; a host reads the one and writes the other. A
 //! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
@@ -12,7 +12,7 @@ use crate::id::{AgentId, CallId};
 use crate::image::Image;
 #[cfg(feature = "tools")]
 use crate::image::ImageDigest;
-use crate::protocol::{ContextReport, ContextWish};
+use crate::protocol::{ContextItem, ContextReport, ContextWish};
 use crate::sync::lock;
 
 /// The contents of the context windows of a tree.
@@ -27,7 +27,7 @@ pub struct ContextBook {
 #[derive(Debug, Default)]
 struct Page {
     report: Option<ContextReport>,
-    wishes: BTreeMap<CallId, ContextWish>,
+    wishes: BTreeMap<ContextItem, ContextWish>,
 }
 
 impl ContextBook {
@@ -43,34 +43,35 @@ impl ContextBook {
         let with_wishes = |page: &Page| {
             let mut report = page.report.clone()?;
             for part in &mut report.parts {
-                part.wish = part.call.as_ref().and_then(|call| page.wishes.get(call)).copied();
+                part.wish = part.item.as_ref().and_then(|item| page.wishes.get(item)).copied();
             }
             Some(report)
         };
         lock(&self.pages).values().filter_map(with_wishes).collect()
     }
 
-    /// Sets or ends a wish about a result; false when the agent holds no such result.
-    pub fn wish(&self, agent: &AgentId, call: &CallId, wish: Option<ContextWish>) -> bool {
+    /// Sets or ends a wish about a part; false when the agent holds no such part, or that cannot be done with it.
+    pub fn wish(&self, agent: &AgentId, item: &ContextItem, wish: Option<ContextWish>) -> bool {
         let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return false };
-        let holds = |report: &ContextReport| report.parts.iter().any(|part| part.call.as_ref() == Some(call));
-        if !page.report.as_ref().is_some_and(holds) {
+        let holds = |report: &ContextReport| report.parts.iter().any(|part| part.item.as_ref() == Some(item));
+        let cannot = matches!((item, wish), (ContextItem::Image(_), Some(ContextWish::Pin)));
+        if cannot || !page.report.as_ref().is_some_and(holds) {
             return false;
         }
         match wish {
-            Some(wish) => page.wishes.insert(call.clone(), wish),
-            None => page.wishes.remove(call),
+            Some(wish) => page.wishes.insert(item.clone(), wish),
+            None => page.wishes.remove(item),
         };
         true
     }
 
-    /// Takes the results that are to be taken out of an agent's conversation.
-    pub fn take_drops(&self, agent: &AgentId) -> Vec<CallId> {
+    /// Takes what is to be taken out of an agent's conversation.
+    pub fn take_drops(&self, agent: &AgentId) -> Vec<ContextItem> {
         let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return Vec::new() };
-        let drops: Vec<CallId> =
-            page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(call, _)| call.clone()).collect();
+        let drops: Vec<ContextItem> =
+            page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(item, _)| item.clone()).collect();
         page.wishes.retain(|_, wish| *wish != ContextWish::Drop);
         drops
     }
@@ -79,7 +80,9 @@ impl ContextBook {
     pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
         let pages = lock(&self.pages);
         let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
-        wishes.filter(|(_, wish)| **wish == ContextWish::Pin).map(|(call, _)| call.clone()).collect()
+        let pinned = wishes.filter(|(_, wish)| **wish == ContextWish::Pin);
+        let call = |item: &ContextItem| if let ContextItem::Call(call) = item { Some(call.clone()) } else { None };
+        pinned.filter_map(|(item, _)| call(item)).collect()
     }
 
     /// Keeps images that have entered a conversation, for the screens that show it; without the feature `tools` none can.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AgentId, CallId};
+use crate::image::ImageDigest;
 
 /// What fills the context window of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,12 +31,22 @@ pub struct ContextPart {
     pub name: String,
     /// Tokens, guessed.
     pub tokens: u64,
-    /// The call whose result it is; only such a part can be taken out or pinned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallId>,
+    /// By what it is taken out; absent where it cannot be.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ContextItem>,
     /// What the user wants done with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<ContextWish>,
+}
+
+/// A part of a conversation that can be taken out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextItem {
+    /// The result of a call, which can be pinned too.
+    Call(CallId),
+    /// An image that no result brought.
+    Image(ImageDigest),
 }
 
 /// What a part of a conversation is.
@@ -50,6 +61,8 @@ pub enum ContextKind {
     Tools,
     /// What the user wrote.
     Texts,
+    /// An image that the user sent.
+    Image,
     /// A file that was read.
     File,
     /// The result of another call.
@@ -66,11 +79,12 @@ pub enum ContextKind {
 
 impl ContextKind {
     /// All of them, in the order in which sums are listed.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Prompt,
         Self::Instructions,
         Self::Tools,
         Self::Texts,
+        Self::Image,
         Self::File,
         Self::Result,
         Self::Replies,
@@ -86,6 +100,7 @@ impl ContextKind {
             Self::Instructions => "instructions",
             Self::Tools => "tools",
             Self::Texts => "your texts",
+            Self::Image => "images",
             Self::File => "files read",
             Self::Result => "results",
             Self::Replies => "replies",
@@ -102,7 +117,7 @@ impl fmt::Display for ContextKind {
     }
 }
 
-/// What the user wants done with a result.
+/// What the user wants done with a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextWish {
@@ -118,12 +133,13 @@ pub enum ContextWish {
 pub enum ContextAct {
     /// They are listed.
     List,
-    /// This becomes the wish about a result, or there is none any more.
+    /// This becomes the wish about a part, or there is none any more.
     Wish {
         /// The agent.
         agent: AgentId,
-        /// The call whose result it is.
-        call: CallId,
+        /// The part.
+        #[serde(flatten)]
+        item: ContextItem,
         /// What is wanted.
         wish: Option<ContextWish>,
     },

@@ -37,7 +37,7 @@ pub use act::{
     Act, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
-pub use context::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish};
+pub use context::{ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use hooks::{HookState, HookStatus};
 pub use models::ModelOption;

@@ -186,13 +186,13 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
     })
 }
 
-/// Tells what fills the context windows, once a wish about a result is noted.
+/// Tells what fills the context windows, once a wish about a part is noted.
 fn context(handle: &Handle, act: ContextAct) -> Reply {
     let refused = match act {
         ContextAct::List => None,
-        ContextAct::Wish { agent, call, wish } => {
-            let is_noted = handle.context().wish(&agent, &call, wish);
-            (!is_noted).then(|| "that result is not in the conversation any more".to_owned())
+        ContextAct::Wish { agent, item, wish } => {
+            let is_noted = handle.context().wish(&agent, &item, wish);
+            (!is_noted).then(|| "that is not in the conversation any more".to_owned())
         }
     };
     Reply::Context { reports: handle.context().reports(), refused }

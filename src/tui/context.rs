@@ -11,7 +11,7 @@ use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::id::AgentId;
 use crate::limits;
-use crate::protocol::{ContextAct, ContextPart, ContextReport, ContextWish, Request};
+use crate::protocol::{ContextAct, ContextItem, ContextPart, ContextReport, ContextWish, Request};
 use crate::summary::{count, tokens};
 use crate::target::name_of;
 use crate::text::visible_line;
@@ -108,9 +108,12 @@ impl Overlay for ContextPane {
             ContextKey::Pin => ContextWish::Pin,
         };
         let Some((report, part)) = self.part() else { return Outcome::DONE };
-        let Some(call) = part.call.clone() else {
-            return Outcome::say("only a file that was read or a result can be taken out or pinned");
+        let Some(item) = part.item.clone() else {
+            return Outcome::say("only an image, a file that was read or a result can be taken out");
         };
+        if let (ContextItem::Image(_), ContextWish::Pin) = (&item, wanted) {
+            return Outcome::say("only a file that was read or a result can be pinned");
+        }
         // The same key again takes the wish back.
         let wish = Some(wanted).filter(|wanted| part.wish != Some(*wanted));
         let said = match wish {
@@ -120,7 +123,7 @@ impl Overlay for ContextPane {
             Some(ContextWish::Pin) => "pinned: a compaction keeps it word for word",
             None => "left as it is",
         };
-        let act = ContextAct::Wish { agent: report.agent.clone(), call, wish };
+        let act = ContextAct::Wish { agent: report.agent.clone(), item, wish };
         Outcome::Consumed(vec![PaneEffect::Say(said.to_owned()), Request::Context { act }.into()])
     }
 

@@ -7,8 +7,11 @@ use steersman::agent::{Agent, BoundaryNote, CompactionRequest, FnExtension};
 use steersman::control::ContextBook;
 use steersman::event::Event;
 use steersman::id::AgentId;
-use steersman::message::Message;
-use steersman::protocol::{ContextAct, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request};
+use steersman::image::Image;
+use steersman::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
+use steersman::protocol::{
+    ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request,
+};
 use steersman::provider::Played;
 use steersman::tool::{FnTool, Parameters, Tool};
 use steersman::tui::context::ContextPane;
@@ -18,7 +21,17 @@ use crate::support::doubles::{PROMPT, RawEcho, Rig, lines, tool};
 use crate::support::stage::Stage;
 
 fn part(kind: ContextKind, name: &str, tokens: u64, call: Option<&str>) -> ContextPart {
-    ContextPart { kind, name: name.to_owned(), tokens, call: call.map(Into::into), wish: None }
+    ContextPart {
+        kind,
+        name: name.to_owned(),
+        tokens,
+        item: call.map(|call| ContextItem::Call(call.into())),
+        wish: None,
+    }
+}
+
+fn result(call: &str) -> ContextItem {
+    ContextItem::Call(call.into())
 }
 
 fn report(agent: &str) -> ContextReport {
@@ -60,7 +73,7 @@ fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
     stage.handle.context().publish(report(""));
     stage.keys("/context<enter>");
     let wish = |call: &str, wish| {
-        let act = ContextAct::Wish { agent: AgentId::main(), call: call.into(), wish };
+        let act = ContextAct::Wish { agent: AgentId::main(), item: ContextItem::Call(call.into()), wish };
         Effect::Request(Request::Context { act })
     };
     stage.keys("d");
@@ -74,7 +87,7 @@ fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
     assert_eq!(stage.handle.context().pins(&AgentId::main()), ["c1".into()]);
     let before = stage.effects.len();
     stage.keys("<down>d");
-    assert!(stage.screen().contains("only a file that was read or a result"), "{}", stage.screen());
+    assert!(stage.screen().contains("only an image, a file that was read or a result"), "{}", stage.screen());
     assert_eq!(stage.effects.len(), before, "nothing is asked for");
 }
 
@@ -146,7 +159,7 @@ async fn an_agent_says_what_fills_its_window_the_largest_first() {
     let reports = book.reports();
     let [report] = reports.as_slice() else { panic!("{reports:?}") };
     assert!(report.parts.windows(2).all(|pair| pair[0].tokens >= pair[1].tokens), "{report:?}");
-    assert_eq!(report.parts[0].call.as_ref().unwrap().as_str(), "c2");
+    assert_eq!(report.parts[0].item, Some(result("c2")));
     for (kind, name) in [
         (ContextKind::File, "src/a.rs"),
         (ContextKind::Result, "look"),
@@ -198,8 +211,8 @@ async fn a_result_that_is_taken_out_leaves_a_mark_at_the_next_boundary() {
     let book = Arc::new(ContextBook::default());
     let mut agent = talked(&rig, &book, &Arc::default()).await;
     let before = book.reports()[0].tokens;
-    assert!(book.wish(agent.id(), &"c2".into(), Some(ContextWish::Drop)));
-    assert!(!book.wish(agent.id(), &"c9".into(), Some(ContextWish::Drop)), "there is no such result");
+    assert!(book.wish(agent.id(), &result("c2"), Some(ContextWish::Drop)));
+    assert!(!book.wish(agent.id(), &result("c9"), Some(ContextWish::Drop)), "there is no such result");
     assert_eq!(lines(agent.history().messages())[4].len(), "tool#c2: ".len() + 22 * 400, "nothing happens before");
     rig.model.push(Played::text("Again."));
     agent.run_loop("And now?").await.unwrap();
@@ -224,7 +237,7 @@ async fn a_pinned_result_survives_every_compaction_word_for_word() {
     let rig = Rig::new(script());
     let (book, request) = (Arc::new(ContextBook::default()), Arc::new(CompactionRequest::default()));
     let mut agent = talked(&rig, &book, &request).await;
-    assert!(book.wish(agent.id(), &"c1".into(), Some(ContextWish::Pin)));
+    assert!(book.wish(agent.id(), &result("c1"), Some(ContextWish::Pin)));
     for round in 0..2 {
         for text in ["One.", "Two.", "Three."] {
             rig.model.push(Played::text(format!("{text} {}", "words ".repeat(200))));
@@ -254,5 +267,105 @@ async fn an_agent_that_has_ended_is_not_listed_any_more() {
     assert_eq!(agents, [AgentId::main(), AgentId::new("worker 0")]);
     book.forget(&AgentId::new("worker 0"));
     assert_eq!(book.reports().len(), 1);
-    assert!(!book.wish(&AgentId::new("worker 0"), &"c1".into(), Some(ContextWish::Pin)));
+    assert!(!book.wish(&AgentId::new("worker 0"), &result("c1"), Some(ContextWish::Pin)));
+}
+
+#[tokio::test]
+async fn every_kind_of_row_is_taken_out_as_it_says_or_says_that_it_cannot_be() {
+    let image = |name: &str, extra: u8| Image::new(name, &[crate::images::png(), vec![extra]].concat()).unwrap();
+    let calls: Vec<ToolCall> = [("c1", "read", r#"{"path": "a.png"}"#), ("c2", "look", "{}")]
+        .map(|(id, name, arguments)| ToolCall {
+            id: id.into(),
+            name: name.to_owned(),
+            arguments: Arguments::parse(arguments),
+        })
+        .to_vec();
+    let results: Vec<Message> = calls.iter().map(|call| Message::tool(call, &"a long result ".repeat(50))).collect();
+    let reply = AssistantMessage { tool_calls: calls, ..AssistantMessage::default() };
+    let mine = vec![image("mine.png", 1), image("other.png", 2)];
+    let brought = Message::user_about("they follow", vec![image("a.png", 3)], UserAbout::Images);
+    let recorded =
+        [Message::User { content: "Look.".to_owned(), images: mine, about: None }, Message::Assistant(reply)]
+            .into_iter()
+            .chain(results)
+            .chain([brought, Message::assistant("Seen.")]);
+    let rig = Rig::new([Played::text("Well.")]);
+    let book = Arc::new(ContextBook::default());
+    let mut agent = rig.build(rig.builder().context_book(Arc::clone(&book)), []).await;
+    agent.resume(&std::iter::once(Message::system("You.")).chain(recorded).collect::<Vec<_>>(), 1);
+    agent.run_loop("Go on.").await.unwrap();
+    let rows = book.reports().remove(0).parts;
+    for name in ["mine.png", "other.png", "a.png", "look"] {
+        assert!(rows.iter().any(|row| row.name.contains(name)), "{name}: {rows:?}");
+    }
+    for row in rows {
+        let Some(item) = row.item.clone() else {
+            assert!(!matches!(row.kind, ContextKind::Image | ContextKind::File | ContextKind::Result), "{row:?}");
+            continue;
+        };
+        let pinned = book.wish(agent.id(), &item, Some(ContextWish::Pin));
+        assert_eq!(pinned, matches!(item, ContextItem::Call(_)), "{row:?}");
+        assert!(book.wish(agent.id(), &item, Some(ContextWish::Drop)));
+        rig.model.push(Played::text("Well."));
+        agent.run_loop("Go on.").await.unwrap();
+        let request = rig.last_request();
+        match &item {
+            ContextItem::Image(_) => {
+                let word = format!("[The image {} is not here any more: the user took it out.]", row.name);
+                assert!(lines(&request.messages).iter().any(|line| line.contains(&word)), "{word}");
+                assert!(!names_of_images(&request.messages).contains(&row.name), "{row:?}");
+            }
+            ContextItem::Call(call) => {
+                let mark = format!("tool#{call}: [The user took this result out");
+                assert!(lines(&request.messages).iter().any(|line| line.starts_with(&mark)), "{mark}");
+            }
+        }
+        assert!(
+            !book.reports()[0]
+                .parts
+                .iter()
+                .any(|part| part.item == Some(item.clone()) && part.kind == ContextKind::Image)
+        );
+    }
+    assert_eq!(names_of_images(&rig.last_request().messages), [""; 0]);
+}
+
+fn names_of_images(messages: &[Message]) -> Vec<String> {
+    let of = |message: &Message| match message {
+        Message::User { images, .. } => images.iter().map(|image| image.name.clone()).collect(),
+        Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => Vec::new(),
+    };
+    messages.iter().flat_map(of).collect()
+}
+
+#[test]
+fn an_image_of_the_user_is_taken_out_and_is_not_pinned() {
+    let mut stage = Stage::new(100, 30);
+    let mut with_image = report("");
+    let item = ContextItem::Image(Image::new("mine.png", &crate::images::png()).unwrap().digest());
+    let part = part(ContextKind::Image, "mine.png", 30_000, None);
+    with_image.parts.insert(0, ContextPart { item: Some(item.clone()), ..part });
+    stage.handle.context().publish(with_image);
+    stage.keys("/context<enter>");
+    assert!(stage.screen().contains("images: mine.png"), "{}", stage.screen());
+    let before = stage.effects.len();
+    stage.keys("p");
+    assert!(stage.screen().contains("only a file that was read or a result can be pinned"), "{}", stage.screen());
+    assert_eq!(stage.effects.len(), before, "nothing is asked for");
+    stage.keys("d");
+    let act = ContextAct::Wish { agent: AgentId::main(), item, wish: Some(ContextWish::Drop) };
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Context { act })));
+    assert!(stage.screen().contains("to be taken out"), "{}", stage.screen());
+}
+
+#[test]
+fn what_an_earlier_client_asks_for_a_result_is_understood() {
+    let act: ContextAct = serde_json::from_str(r#"{"wish": {"agent": "", "call": "c1", "wish": "drop"}}"#).unwrap();
+    let item = result("c1");
+    assert_eq!(act, ContextAct::Wish { agent: AgentId::main(), item, wish: Some(ContextWish::Drop) });
+    let part: ContextPart =
+        serde_json::from_str(r#"{"kind": "file", "name": "a", "tokens": 3, "call": "c1"}"#).unwrap();
+    assert_eq!(part.item, Some(result("c1")));
+    let none: ContextPart = serde_json::from_str(r#"{"kind": "tools", "name": "", "tokens": 3}"#).unwrap();
+    assert_eq!(none.item, None);
 }

@@ -6,12 +6,14 @@ use std::fmt::Write as _;
 
 use super::History;
 use crate::id::CallId;
-use crate::image::Image;
+use crate::image::{Image, ImageDigest};
 use crate::message::{Arguments, Message, ToolCall, UserAbout};
 use crate::text::{clip, visible_line};
 
 /// Columns of the name of an image.
 const NAME: usize = 120;
+/// Why an image is gone that the user took out.
+const TAKEN_OUT: &str = "the user took it out";
 
 impl History {
     /// Returns where the newest images begin: behind the last reply, else in the last message that has any; `None` without
@@ -36,6 +38,13 @@ impl History {
         (!names.is_empty()).then_some((history, names))
     }
 
+    /// Takes an image out of every message; tells whether it was in one.
+    pub fn drop_image(&mut self, digest: &ImageDigest) -> bool {
+        let is_it = |image: &Image| image.facts().digest.as_ref() == Some(digest);
+        let taken = self.messages.iter_mut().map(|message| take_images(message, is_it, TAKEN_OUT).len());
+        taken.sum::<usize>() > 0
+    }
+
     /// Takes the images out that the result of a call brought; tells whether there were any.
     pub(super) fn drop_images(&mut self, call: &CallId) -> bool {
         let mut any = false;
@@ -47,7 +56,7 @@ impl History {
             if let Some(message) = self.messages.get_mut(place) {
                 let mut owners = owners.into_iter();
                 let is_its = |_: &Image| owners.next().flatten().as_ref() == Some(call);
-                any |= !take_images(message, is_its, "the user took it out").is_empty();
+                any |= !take_images(message, is_its, TAKEN_OUT).is_empty();
             }
         }
         any
