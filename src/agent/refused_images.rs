@@ -12,7 +12,57 @@ use crate::text::{clip, visible_line};
 /// The statuses of a request that is wrong itself.
 const WRONG: [u16; 4] = [400, 413, 415, 422];
 /// Words about images, and about a request that is too large: most of that are images.
-const ABOUT: [&str; 6] = ["image", "picture", "entity too large", "payload too large", "request_too_large", "base64"];
+const ABOUT: [&str; 20] = [
+    "image",
+    "picture",
+    "photo",
+    "vision",
+    "multimodal",
+    "mmproj",
+    "mime",
+    "media type",
+    "media_type",
+    "pixel",
+    "jpeg",
+    "png",
+    "webp",
+    "base64",
+    "inline_data",
+    "inlinedata",
+    "too large",
+    "too_large",
+    "payload size",
+    "unsupported file",
+];
+/// Words about what else a server refuses, each of which explains a refusal without a word about images.
+const OTHER: [&str; 26] = [
+    "tool",
+    "function",
+    "schema",
+    "parameter",
+    "max_tokens",
+    "max_completion_tokens",
+    "tokens",
+    "temperature",
+    "top_p",
+    "model",
+    "api key",
+    "api_key",
+    "role",
+    "alternate",
+    "reasoning",
+    "thinking",
+    "signature",
+    "encrypted",
+    "response_format",
+    "stream",
+    "credit",
+    "billing",
+    "policy",
+    "safety",
+    "non-empty",
+    "previous_response_id",
+];
 /// Columns of the server's words.
 const WORDS: usize = 160;
 
@@ -49,14 +99,18 @@ impl Agent {
     }
 }
 
-/// Tells whether an error can be a refusal of an image, whatever its words are.
+/// Tells whether an error can be a refusal of an image: it speaks of images, or the request is wrong and the words say of
+/// nothing else why.
 fn may_be_about_images(error: &ProviderError) -> bool {
-    let names_images = |words: &str| {
+    let names = |words: &str, of: &[&str]| {
         let words = words.to_lowercase();
-        ABOUT.iter().any(|word| words.contains(word))
+        of.iter().any(|word| words.contains(word))
     };
+    let names_images = |words: &str| names(words, &ABOUT);
     match error {
-        ProviderError::Status { status, message, .. } => WRONG.contains(status) || names_images(message),
+        ProviderError::Status { status, message, .. } => {
+            names_images(message) || WRONG.contains(status) && !names(message, &OTHER)
+        }
         ProviderError::Overflow { message, .. } | ProviderError::Server(message) => names_images(message),
         _ => false,
     }

@@ -190,7 +190,31 @@ fn has_end(media_type: ImageType, bytes: &[u8]) -> bool {
             let size = bytes.get(4..8).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
             size.is_some_and(|size| u64::from(size).saturating_add(8) <= bytes.len() as u64)
         }
-        ImageType::Gif => true,
+        ImageType::Gif => gif_has_end(bytes),
+    }
+}
+
+/// Tells whether the blocks of a GIF lead to its end.
+fn gif_has_end(bytes: &[u8]) -> bool {
+    // Of colours there are as many as the lowest bits of the flags say, if the highest one is set.
+    let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
+    let data = |mut at: usize| loop {
+        match bytes.get(at) {
+            Some(0) => return Some(at + 1),
+            Some(length) => at += 1 + usize::from(*length),
+            None => return None,
+        }
+    };
+    let mut at = 13 + bytes.get(10).map_or(0, |flags| colours(*flags));
+    loop {
+        let behind = match bytes.get(at) {
+            Some(0x3b) => return true,
+            Some(0x21) => data(at + 2),
+            Some(0x2c) => bytes.get(at + 9).and_then(|flags| data(at + 11 + colours(*flags))),
+            Some(_) | None => return false,
+        };
+        let Some(behind) = behind else { return false };
+        at = behind;
     }
 }
 
