@@ -5,8 +5,9 @@
 //!   Esc key does is not done when half an arrow came. What follows an Esc that was decided moments ago is joined with it
 //!   where nobody types that; then nothing of it is text.
 //! - Lines that come at once, or within a few milliseconds of each other, with one begun behind them, are a paste of a
-//!   terminal that does not mark pastes: their line ends send nothing. Whole lines, each with its end, may have been typed
-//!   fast, or come from a program: each is sent.
+//!   terminal that does not mark pastes: their line ends send nothing. One or two whole lines, each with its end, may have
+//!   been typed fast, or come from a program: each is sent. More of them are a block, whose last line end sends nothing
+//!   either.
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ use crate::tui::keymap::{self, Chord};
 const BATCH: usize = 4_096;
 /// Characters at once that belong to a paste which was going on a moment ago.
 const REST: usize = 2;
+/// Line ends at once that nobody types.
+const BLOCK_LINES: usize = 3;
 
 /// What the keys come over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -175,7 +178,7 @@ impl Incoming {
             return;
         }
         let goes_on = is_within(self.pasted, limits::BURST_REST, at) && run.len() >= REST;
-        let has_lines = end == RunEnd::Known && is_begun_line_behind_others(run);
+        let has_lines = end == RunEnd::Known && (is_begun_line_behind_others(run) || is_block(run));
         if !self.is_pasting && !goes_on && run.len() < limits::BURST_CHARS && !has_lines {
             self.items.append(run);
             return;
@@ -206,6 +209,12 @@ fn is_within(since: Option<Instant>, time: Duration, at: Instant) -> bool {
 fn is_begun_line_behind_others(run: &[Decoded]) -> bool {
     let last = run.iter().rev().find(|one| !is_line_feed(one));
     run.iter().any(is_enter) && !last.is_some_and(is_enter)
+}
+
+/// Tells whether these are more lines than anybody types at once. A held Enter makes none with text.
+fn is_block(run: &[Decoded]) -> bool {
+    let with_text = run.split(is_enter).filter(|line| line.iter().any(|one| !is_line_feed(one))).count();
+    run.iter().filter(|one| is_enter(one)).count() >= BLOCK_LINES && with_text >= 2
 }
 
 fn is_enter(one: &Decoded) -> bool {

@@ -220,7 +220,9 @@ fn a_line_end_that_was_typed_sends() {
         &[(0, b"text"), (20, b"\r"), (20, b"text"), (20, b"\r")],
         &[(0, b"text\r"), (20, b"text\r")],
         &[(0, b"text\rtext\r")],
-        &[(0, b"text\rte"), (2, b"xt\r"), (2, b"text\r")],
+        &[(0, b"te"), (2, b"xt\r"), (2, b"text\r")],
+        &[(0, b"text\r"), (20, b"text\r"), (20, b"text\r"), (20, b"text\r")],
+        &[(0, b"y\r\r\r\r")],
         &[(0, b"t"), (9, b"\r"), (9, b"t")],
     ] {
         let text: Vec<u8> = parts.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
@@ -232,6 +234,35 @@ fn a_line_end_that_was_typed_sends() {
     // Other keys behind it make no paste of it.
     let out = decoded(TerminalLink::Local, &[(0, b"y\r\x1b[A")]);
     assert_eq!(out, [typed("y\r"), vec![plain(KeyCode::Up)]].concat());
+}
+
+#[test]
+fn a_block_that_comes_at_once_is_one_text_however_it_is_read() {
+    use proptest::prelude::*;
+    let line = "[a-z ]{0,12}[a-z]";
+    let cuts = proptest::collection::vec((1_usize..40, 0_u64..8), 0..40);
+    proptest!(|(lines in proptest::collection::vec(line, 3..30), is_ended: bool, ends in "\r|\r\n", cuts in cuts)| {
+        let text = lines.join(&ends) + if is_ended { &ends } else { "" };
+        let mut rest = text.as_bytes();
+        let mut parts: Vec<(u64, &[u8])> = Vec::new();
+        for (length, pause) in cuts {
+            let (part, behind) = rest.split_at(length.min(rest.len()));
+            parts.push((pause, part));
+            rest = behind;
+        }
+        parts.push((0, rest));
+        parts.retain(|(_, part)| !part.is_empty());
+        let handed_on = decoded(TerminalLink::Local, &parts);
+        prop_assert!(!handed_on.iter().any(is_enter), "{handed_on:?}");
+        let all: String = handed_on
+            .iter()
+            .map(|one| match one {
+                Decoded::Paste(pasted) => pasted.clone(),
+                one => character(one).map(String::from).unwrap_or_default(),
+            })
+            .collect();
+        prop_assert_eq!(all, text);
+    });
 }
 
 #[test]
