@@ -29,6 +29,11 @@ impl Message {
         self.top().kind()
     }
 
+    /// Lets what is written be of this kind.
+    pub fn set_kind(&mut self, kind: TextKind) {
+        self.top_mut().set_kind(kind);
+    }
+
     pub fn next_kind(&mut self) -> TextKind {
         let next = self.kind().next();
         self.top_mut().set_kind(next);

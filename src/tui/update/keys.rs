@@ -8,6 +8,7 @@ use super::{
     with_message, with_pause, with_pending,
 };
 use crate::protocol::{ModeChoice, Request};
+use crate::steering::TextKind;
 use crate::tui::agents::{self, type_filter};
 use crate::tui::approval::QuestionSubject;
 use crate::tui::commands::Verb;
@@ -19,6 +20,7 @@ use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
+use crate::tui::view::forecast::open_task;
 use crate::tui::{approval, palette, pause, pending};
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -139,6 +141,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return command::run(app, Verb::Undo, ""),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
+        Action::Retry if replaces_task(app) => {}
         Action::Retry => return command::run(app, Verb::Retry, ""),
         Action::Redraw => return vec![Effect::Redraw],
         Action::PasteImage => return with_message(app, Message::paste_image),
@@ -263,6 +266,18 @@ fn next_kind(app: &mut App) {
         return;
     }
     app.message.next_kind();
+}
+
+/// Lets a text that adds to an open task replace it, or the other way; false where the message is none.
+fn replaces_task(app: &mut App) -> bool {
+    let target = app.message.draft_target(&app.known());
+    let is_text = app.message.is_draft() && !app.message.is_empty();
+    if !is_text || open_task(app, &target).is_none() {
+        return false;
+    }
+    let kind = if app.message.kind() == TextKind::Instead { TextKind::Add } else { TextKind::Instead };
+    app.message.set_kind(kind);
+    true
 }
 
 /// Lets the draft go to the running sub-agents of its agent instead, then as well.

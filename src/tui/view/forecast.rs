@@ -239,7 +239,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
 }
 
 /// Returns the beginning of the task of an agent that has no answer, quoted, while no turn of it runs.
-fn open_task(app: &App, agent: &AgentId) -> Option<String> {
+pub fn open_task(app: &App, agent: &AgentId) -> Option<String> {
     let node = app.facts.run.agents.get(agent).filter(|node| !node.running())?;
     let task = visible_line(node.open_task.as_deref()?);
     Some(format!("\"{}\"", clip(task.trim(), TASK)))
@@ -248,8 +248,8 @@ fn open_task(app: &App, agent: &AgentId) -> Option<String> {
 /// Returns what Enter does with a text while a task is open; `when` says that of the text, the longest words first.
 fn of_open_task(app: &App, when: Vec<String>, kind: TextKind) -> Vec<String> {
     let other = match kind {
-        TextKind::Add => "Alt+V: in place of it · /done closes it",
-        TextKind::Instead => "Alt+V: as a note",
+        TextKind::Add => "Alt+T: in place of it · /done closes it",
+        TextKind::Instead => "Alt+T: adds to it",
         TextKind::Note | TextKind::Rule => return when.into_iter().map(|when| format!("→ {when}")).collect(),
     };
     let longest =

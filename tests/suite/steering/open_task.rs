@@ -17,6 +17,7 @@ use steersman::session::journal::{read, restore};
 use steersman::session::{Client as _, LocalClient};
 use steersman::steering::{Framing, TextKind};
 use steersman::tool::Tool;
+use steersman::tui::msg::Effect;
 use tempfile::TempDir;
 
 use super::user_texts;
@@ -282,14 +283,22 @@ fn the_line_above_the_message_says_which_task_a_text_adds_to_before_enter() {
     stage.keys("continue");
     let adds = "→ adds to the open task: \"Migrate every table to the third schema.\"";
     assert!(
-        stage.screen().contains(&format!("{adds} · Alt+V: in place of it · /done closes it")),
+        stage.screen().contains(&format!("{adds} · Alt+T: in place of it · /done closes it")),
         "{}",
         stage.screen()
     );
+    stage.keys("<a-t>");
+    let instead = "→ in place of the open task: \"Migrate every table to the third schema.\" · Alt+T: adds to it";
+    assert!(stage.screen().contains(instead), "{}", stage.screen());
+    let retries = |stage: &Stage| stage.effects.contains(&Effect::Request(Request::Retry));
+    stage.keys("<a-t>");
+    assert!(stage.screen().contains(adds) && !retries(&stage), "{}", stage.screen());
     stage.keys("<a-v>");
-    let instead = "→ in place of the open task: \"Migrate every table to the third schema.\" · Alt+V: as a note";
     assert!(stage.screen().contains(instead), "{}", stage.screen());
     stage.keys("<c-c>");
+    // Without a text it sends the request again.
+    stage.keys("<a-t>");
+    assert!(retries(&stage));
     stage.event("", Event::TaskClosed {});
     stage.keys("continue");
     assert!(!stage.screen().contains("open task") && stage.screen().contains("→ starts a turn"), "{}", stage.screen());
@@ -313,5 +322,5 @@ fn done_is_a_command_and_says_so_while_a_turn_works_on_the_task() {
     stage.turn_ended("", Outcome::Cancelled, None);
     stage.effects.clear();
     stage.keys("/done<enter>");
-    assert!(stage.effects.contains(&steersman::tui::msg::Effect::Request(Request::CloseTask)), "{:?}", stage.effects);
+    assert!(stage.effects.contains(&Effect::Request(Request::CloseTask)), "{:?}", stage.effects);
 }

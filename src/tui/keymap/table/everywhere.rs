@@ -21,7 +21,7 @@ pub const ROWS: &[TableRow] = &[
     also("Alt+W", A::Answer(Answer::Words)),
     key("Shift+Tab", A::NextMode, "the next approval mode: ask, auto-edit, auto, read-only"),
     key("Alt+Z", A::UndoChanges, "undo the changes of files of the last turn; asks first"),
-    key("Alt+T", A::Retry, "send the request again that failed"),
+    key("Alt+T", A::Retry, "send the request again that failed; with a text: instead of the open task"),
     key("Alt+C", A::Prefill(Prefill("/compact ")), "compact the conversation: summarise older rounds"),
     key("Alt+M", A::Prefill(Prefill("/budget ")), "what the session may spend"),
     key("Alt+K", A::Prefill(Prefill("/rules ")), "your rules: list, change or withdraw them"),
