@@ -217,12 +217,6 @@ impl ProtectedPlaces {
         found.map_or(Decision::Allowed, Decision::Refused)
     }
 
-    /// Tells whether a part of a repository has this name: two such changes in one directory must not be decided about
-    /// at the same time.
-    pub fn is_part_name(name: &OsStr) -> bool {
-        repository::may_be_part(Path::new(name))
-    }
-
     /// Returns why a part of a repository without a `.git` may not be changed, or made: the one that completes it.
     fn refuses_part(&self, path: &Path, exists: &dyn Fn(&Path) -> bool) -> Option<&'static str> {
         if self.is_free(path) {

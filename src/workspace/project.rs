@@ -8,37 +8,9 @@ use std::path::{Path, PathBuf};
 const MARKS: [&str; 3] = [".git", ".hg", ".svn"];
 
 /// Directories that are shared by many; nothing at or above them is a project.
-const SYSTEM: [&str; 29] = [
-    "/",
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/home",
-    "/lib",
-    "/lib64",
-    "/media",
-    "/mnt",
-    "/opt",
-    "/proc",
-    "/root",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/tmp",
-    "/usr",
-    "/usr/local",
-    "/usr/src",
-    "/var",
-    "/var/tmp",
-    "/Users",
-    "/System",
-    "/Library",
-    "/Applications",
-    "/private",
-    "/private/tmp",
-];
+const SYSTEM: &str = "\
+    / /bin /boot /dev /etc /home /lib /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/local \
+    /usr/src /var /var/tmp /Users /System /Library /Applications /private /private/tmp";
 
 /// Returns the root of the project that contains a directory.
 pub fn project_root(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
@@ -56,5 +28,5 @@ pub fn directories_up_to<'a>(root: &'a Path, directory: &'a Path) -> impl Iterat
 
 /// Returns whether a directory is the home or belongs to the system, so that nothing in it is a project's.
 pub fn is_shared(directory: &Path, home: Option<&Path>) -> bool {
-    home == Some(directory) || SYSTEM.iter().any(|system| Path::new(system) == directory)
+    home == Some(directory) || SYSTEM.split_ascii_whitespace().any(|system| Path::new(system) == directory)
 }

@@ -23,15 +23,17 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
     let (temp, git_config) = (own.temp(), own.git_config());
     let home = around.home.as_deref();
     let is_reached = |place: &Path| may.readable.iter().chain(&may.writable).any(|path| place.starts_with(path));
+    let holds = |what: &str, kept: &str| {
+        format!(
+            "the workspace holds {what}, and Landlock cannot keep {kept} closed: start in a project's directory, or let \
+             namespaces or bubblewrap work here"
+        )
+    };
     if around.protected.of(DirectoryRole::Own).any(is_reached) {
-        let sentence = "a directory that commands may use holds this program's own files, and Landlock cannot keep them closed: start in a \
-                        project's directory, or let namespaces or bubblewrap work here";
-        return Err(sentence.to_owned());
+        return Err(holds("this program's own files", "them"));
     }
     if home.is_some_and(is_reached) {
-        let sentence = "the workspace holds the home directory, and Landlock cannot keep its secrets closed: start in a \
-                        project's directory, or let namespaces or bubblewrap work here";
-        return Err(sentence.to_owned());
+        return Err(holds("the home directory", "its secrets"));
     }
     let within = |root: &PathBuf| around.hidden.iter().find(|hidden| hidden.starts_with(root));
     if let Some(hidden) = may.writable.iter().find_map(within) {

@@ -16,45 +16,11 @@ const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", 
 pub(super) const HOMES: [&str; 2] = ["/home", "/root"];
 
 /// What of `/etc` programs need and nobody keeps a secret in.
-const ETC: [&str; 37] = [
-    "alternatives",
-    "bash.bashrc",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "debian_version",
-    "default/locale",
-    "fonts",
-    "gai.conf",
-    "group",
-    "host.conf",
-    "hosts",
-    "inputrc",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "locale.alias",
-    "locale.conf",
-    "localtime",
-    "login.defs",
-    "magic",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "perl",
-    "pki",
-    "profile",
-    "protocols",
-    "services",
-    "shells",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "static",
-    "terminfo",
-    "timezone",
-    "xml",
-];
+const ETC: &str = "\
+    alternatives bash.bashrc ca-certificates ca-certificates.conf crypto-policies debian_version default/locale \
+    fonts gai.conf group host.conf hosts inputrc ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf \
+    localtime login.defs magic mime.types nsswitch.conf os-release passwd perl pki profile protocols services shells \
+    ssl/certs ssl/openssl.cnf static terminfo timezone xml";
 
 /// Names in `/etc` that begin so are read too: every version of Java has its own.
 const ETC_PREFIXES: [&str; 2] = ["java", "python3"];
@@ -63,85 +29,19 @@ const ETC_PREFIXES: [&str; 2] = ["java", "python3"];
 const ETC_NETWORK: [&str; 1] = ["resolv.conf"];
 
 /// Toolchains in the home directory. Read-only, and without the files beside them that hold tokens.
-const TOOLCHAINS: [&str; 36] = [
-    ".asdf",
-    ".bun/bin",
-    ".cargo/bin",
-    ".cargo/env",
-    ".cargo/git",
-    ".cargo/registry",
-    ".deno/bin",
-    ".elan",
-    ".fnm",
-    ".ghcup",
-    ".goenv",
-    ".juliaup",
-    ".local/bin",
-    ".local/lib",
-    ".local/pipx",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/pipx",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".m2/repository",
-    ".nix-profile",
-    ".nodenv",
-    ".nvm",
-    ".opam",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".rvm",
-    ".sdkman",
-    ".swiftly",
-    ".volta",
-    "go/bin",
-    "go/pkg",
-    "miniconda3",
-    "miniforge3",
-];
+const TOOLCHAINS: &str = "\
+    .asdf .bun/bin .cargo/bin .cargo/env .cargo/git .cargo/registry .deno/bin .elan .fnm .ghcup .goenv .juliaup \
+    .local/bin .local/lib .local/pipx .local/share/fnm .local/share/mise .local/share/pipx .local/share/pnpm \
+    .local/share/uv .m2/repository .nix-profile .nodenv .nvm .opam .pyenv .rbenv .rustup .rvm .sdkman .swiftly \
+    .volta go/bin go/pkg miniconda3 miniforge3";
 
 /// Places in a home directory that are hidden when the workspace holds it.
-const SECRETS: [&str; 37] = [
-    ".aws",
-    ".azure",
-    ".bash_history",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".claude",
-    ".config/anthropic",
-    ".config/chromium",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/google-chrome",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".config/steersman",
-    ".codex",
-    ".docker",
-    ".gem/credentials",
-    ".git-credentials",
-    ".gnupg",
-    ".kube",
-    ".local/share/keyrings",
-    ".local/share/steersman",
-    ".local/state/steersman",
-    ".mozilla",
-    ".my.cnf",
-    ".netrc",
-    ".npmrc",
-    ".password-store",
-    ".pgpass",
-    ".pypirc",
-    ".python_history",
-    ".ssh",
-    ".terraform.d",
-    ".thunderbird",
-    ".zsh_history",
-];
+const SECRETS: &str = "\
+    .aws .azure .bash_history .cargo/credentials .cargo/credentials.toml .claude .config/anthropic .config/chromium \
+    .config/gcloud .config/gh .config/git/credentials .config/google-chrome .config/hub .config/op .config/rclone \
+    .config/steersman .codex .docker .gem/credentials .git-credentials .gnupg .kube .local/share/keyrings \
+    .local/share/steersman .local/state/steersman .mozilla .my.cnf .netrc .npmrc .password-store .pgpass .pypirc \
+    .python_history .ssh .terraform.d .thunderbird .zsh_history";
 
 /// What a command finds in `/dev` when the directory itself is the host's.
 #[cfg(target_os = "linux")]
@@ -168,25 +68,26 @@ pub(super) fn system(network: Network) -> Vec<System> {
         }
     }
     let etc = Path::new("/etc");
-    let network = ETC_NETWORK.iter().filter(|_| network == Network::On);
-    let named = ETC.iter().chain(network).map(|name| etc.join(name)).filter(|path| path.exists());
+    let network = ETC_NETWORK.into_iter().filter(|_| network == Network::On);
+    let named = ETC.split_ascii_whitespace().chain(network).map(|name| etc.join(name)).filter(|path| path.exists());
     found.extend(named.map(System::Real));
     let versions = fs::read_dir(etc).into_iter().flatten().flatten().filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        ETC_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !ETC.contains(&name.as_ref())
+        ETC_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            && !ETC.split_ascii_whitespace().any(|listed| listed == name)
     });
     found.extend(versions.map(|entry| System::Real(entry.path())));
     found
 }
 
 pub(super) fn toolchains(home: &Path) -> Vec<PathBuf> {
-    existing(home, &TOOLCHAINS)
+    existing(home, TOOLCHAINS)
 }
 
 /// Returns what is hidden of a home directory within a workspace.
 pub(super) fn secrets(home: &Path) -> Vec<PathBuf> {
-    existing(home, &SECRETS)
+    existing(home, SECRETS)
 }
 
 /// Returns the directories of a search path that lie outside the system, the home directory itself and above it
@@ -232,6 +133,6 @@ fn line(path: &Path) -> Option<String> {
     String::from_utf8(head.bytes).ok().map(|text| text.trim_end_matches('\n').to_owned())
 }
 
-fn existing(home: &Path, names: &[&str]) -> Vec<PathBuf> {
-    names.iter().map(|name| home.join(name)).filter(|path| path.exists()).collect()
+fn existing(home: &Path, names: &str) -> Vec<PathBuf> {
+    names.split_ascii_whitespace().map(|name| home.join(name)).filter(|path| path.exists()).collect()
 }
