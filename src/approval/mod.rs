@@ -38,5 +38,5 @@ pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules};
-pub use shell::Shape;
+pub use shell::{Shape, outside_arguments};
 pub use taint::Taint;

@@ -2,8 +2,8 @@
 //!
 //! It asks first, runs exactly what was approved through the spawner, and ends within two seconds of a time-out or a
 //! cancel with everything dead that the command started. However much is printed, what it holds is bounded. A command
-//! that is to go on in the background becomes a job (`tool::jobs`), under the same approval and sandbox. One that must
-//! write what the sandbox keeps closed runs outside of it, and only the user says yes to that.
+//! that is to go on in the background becomes a job (`tool::jobs`), under the same approval and sandbox. A git
+//! command that must write what the sandbox keeps closed runs outside of it, and only the user says yes to that.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,7 +14,7 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::approval::{Approvals, Asker, CommandAct, only_reads};
+use crate::approval::{Approvals, Asker, CommandAct, only_reads, outside_arguments};
 use crate::details::Details;
 use crate::error::Cancelled;
 use crate::event::JobOwner;
@@ -62,8 +62,9 @@ impl BashTool {
             if is_confined {
                 p.optional_boolean(
                     "outside",
-                    "Whether it runs outside of the sandbox, for what git must write and the sandbox keeps closed, such as git \
-                     init, clone, config, submodule add and worktree add. The user is asked each time. Default false.",
+                    "Whether it runs outside of the sandbox: one plain git command that must write what the sandbox keeps closed, \
+                     such as git init, clone, config, submodule add and worktree add. Hooks do not run then. The user is asked \
+                     each time. Default false.",
                 );
             }
         });
@@ -103,6 +104,9 @@ impl BashTool {
         if outside && args.bool("background") {
             return Err(ToolError::failed("a command outside of the sandbox is waited for: leave background out"));
         }
+        if outside {
+            outside_arguments(&command).map_err(ToolError::failed)?;
+        }
         Ok(CommandAct { command, cwd: self.workspace.root().to_owned(), timeout, outside })
     }
 
@@ -125,14 +129,15 @@ impl BashTool {
             jobs.check_room().map_err(ToolError::failed)?;
         }
         let job = self.job(act);
-        let (spawner, is_in_background, outside) = (Arc::clone(&self.spawner), act.is_in_background(), act.outside);
+        let outside =
+            if act.outside { Some(outside_arguments(&act.command).map_err(ToolError::failed)?) } else { None };
+        let (spawner, is_in_background) = (Arc::clone(&self.spawner), act.is_in_background());
         let start = tokio::task::spawn_blocking(move || {
             let stopped = GitOperations::of(&job.confinement.writable);
             let mark = ChangeMark::now();
-            let started = if outside {
-                spawner.start_unconfined(&job).map(|running| (running, None))
-            } else {
-                start(&spawner, &job, is_in_background)
+            let started = match outside {
+                Some(arguments) => spawner.start_git(&arguments, &job).map(|running| (running, None)),
+                None => start(&spawner, &job, is_in_background),
             };
             (started, job, stopped, mark, Instant::now())
         });

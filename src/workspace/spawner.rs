@@ -148,13 +148,7 @@ impl Spawner {
         check_directory(job)?;
         let is_confined = placement == Placement::Sandboxed && self.sandbox.name().is_some();
         let is_open = (job.confinement.network, self.reach.network) == (Network::On, Network::Off);
-        let agents = [&self.reach.writable, &self.writable].into_iter().flatten().cloned();
-        let mut writable: Vec<PathBuf> = std::iter::once(workspace.to_owned()).chain(agents).collect();
-        writable.extend(self.sandbox.temporary().map(Path::to_owned));
-        // A spawner that is told of no place knows none.
-        if self.writable.is_empty() {
-            writable.clear();
-        }
+        let writable = self.places_of_agents(workspace);
         let mut job = Job { environment: self.variables(job), ..job.clone() };
         if is_confined && !is_open {
             let path = variable(&job.environment, "PATH");
@@ -188,8 +182,43 @@ impl Spawner {
         Ok((self.start_guard(self.confined(job)?, None, Some(streams))?, input))
     }
 
-    /// Starts a command that the user has typed for the workspace, or has approved whole, which nothing confines: it runs
-    /// there, as in a terminal of the user's. Its standard input is empty; standard output and error are one. Nothing else that a model says may come here.
+    /// Starts git outside of the sandbox, as the user has approved it, on the working tree at the job's directory: without a
+    /// shell, in a neutral directory, found where agents cannot write, with hooks, pager and editor off.
+    ///
+    /// # Errors
+    /// As [`Spawner::start`], and when there is no git that agents cannot have made.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_git(&self, arguments: &[String], job: &Job) -> io::Result<Running> {
+        check_directory(job)?;
+        let writable = self.places_of_agents(&job.cwd);
+        let git = OutsideCommand::new(&["git".into()], Path::new("/"), self.variables(job), &writable)?;
+        let mut argv = git.argv().to_vec();
+        argv.extend(["-C".into(), job.cwd.clone().into_os_string()]);
+        for setting in GIT_OFF {
+            argv.extend(["-c".into(), setting.into()]);
+        }
+        argv.extend(arguments.iter().map(OsString::from));
+        let git = GIT_QUIET.iter().fold(git, |git, (name, value)| git.with_variable(name, value));
+        let (cwd, variables) = (git.directory().to_owned(), git.variables().to_vec());
+        self.start_guard(Guarded { argv, cwd, variables }, None, None)
+    }
+
+    /// Returns the places where agents that work in a directory can write.
+    fn places_of_agents(&self, workspace: &Path) -> Vec<PathBuf> {
+        // A spawner that is told of no place knows none.
+        if self.writable.is_empty() {
+            return Vec::new();
+        }
+        let agents = [&self.reach.writable, &self.writable].into_iter().flatten().cloned();
+        let mut writable: Vec<PathBuf> = std::iter::once(workspace.to_owned()).chain(agents).collect();
+        writable.extend(self.sandbox.temporary().map(Path::to_owned));
+        writable
+    }
+
+    /// Starts a command that the user has typed for the workspace, which nothing confines: it runs there, as in a terminal of
+    /// the user's. Its standard input is empty; standard output and error are one. Nothing that a model says may come here.
     ///
     /// # Errors
     /// As [`Spawner::start`].
@@ -253,6 +282,12 @@ impl Spawner {
         Ok(Running { output, kill: Some(kill), ended, given_up: None, read_since_end: 0 })
     }
 }
+
+/// Settings by which git runs no program of the repository's besides what was asked for.
+const GIT_OFF: [&str; 3] = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat"];
+/// Variables by which it asks nothing and opens nothing.
+const GIT_QUIET: [(&str, &str); 4] =
+    [("GIT_EDITOR", ":"), ("GIT_SEQUENCE_EDITOR", ":"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
 
 /// What a guard is started with.
 struct Guarded {

@@ -2,6 +2,7 @@
 
 use crate::approval::pattern::lists;
 
+use super::Shape;
 use super::runners::{has_long, has_short};
 
 /// Sub-commands that look, or stage; each may have any further words, but for the options below.
@@ -25,6 +26,33 @@ const LISTING: [(&str, &str); 5] = [
     ("stash", "list show -v -n --no-color"),
     ("tag", "-l -n --list --no-color"),
 ];
+
+/// Sub-commands that may be asked for outside of the sandbox. Git's own: no alias takes their names.
+const OUTSIDE: &str = "\
+    add am apply branch checkout cherry-pick clean clone commit config fetch gc init maintenance merge mv notes pull push \
+    rebase remote reset restore revert rm sparse-checkout stash submodule switch tag update-index update-ref worktree";
+
+/// Returns the arguments of a git command that may be asked for outside of the sandbox.
+///
+/// # Errors
+/// What such a command is, for the model.
+pub fn outside_arguments(command: &str) -> Result<Vec<String>, &'static str> {
+    match Shape::of(command) {
+        Shape::Simple(words) if words.first().is_some_and(|program| program == "git") => {
+            let arguments = words.get(1..).unwrap_or_default();
+            match arguments.first() {
+                Some(name) if lists(OUTSIDE, name) => Ok(arguments.to_vec()),
+                Some(_) | None => {
+                    Err("outside of the sandbox git runs with a command of its own as its first word, such as \
+                                       init, clone or config; no option stands before it")
+                }
+            }
+        }
+        Shape::Simple(_) | Shape::Complex { .. } => Err(
+            "outside of the sandbox runs one plain git command: no other program, no shell, no chain; call again for each",
+        ),
+    }
+}
 
 /// Tells whether a git command may run other code, or do more than look; the words are those behind `git`.
 pub(super) fn runs_code(words: &[String]) -> bool {

@@ -21,6 +21,8 @@ use crate::{limits, text};
 
 use lexer::Known;
 
+pub use git::outside_arguments;
+
 pub(super) use commands::{Commands, FoundCommand, commands, plain_words};
 
 /// What a command is.

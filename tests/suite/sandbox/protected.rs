@@ -240,6 +240,82 @@ async fn an_operation_of_git_that_was_stopped_is_said() {
     }
 }
 
+/// Runs a command that the user says yes to; returns what was asked besides.
+async fn with_a_yes(tooled: &Tooled, command: &str) -> (Result<String, String>, usize) {
+    let mut asked = 0;
+    let mut running = std::pin::pin!(tooled.run(json!({ "command": command, "outside": true })));
+    let result = loop {
+        tokio::select! {
+            biased;
+            result = &mut running => break result,
+            () = tokio::task::yield_now() => {}
+        }
+        for open in tooled.approvals.open() {
+            asked += 1;
+            tooled.approvals.answer(open.id, Answer::Once);
+        }
+    };
+    (result, asked)
+}
+
+#[tokio::test]
+async fn what_runs_outside_is_git_alone_in_a_neutral_place_without_what_the_repository_would_run() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let script = "git init -q -b main . && git config user.name A && git config user.email a@example.com
+            echo 1 > a; git add a; git commit -qm 1
+            for hook in post-checkout pre-commit reference-transaction post-index-change; do
+                printf '#!/bin/sh\\ntouch \"$OUTSIDE_RAN\" ran\\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook
+            done
+            git config alias.x '!touch ran'; git config core.pager 'touch ran; cat'; git config core.editor 'touch ran'
+            git config core.fsmonitor 'touch ran; false'; git config sequence.editor 'touch ran'";
+        user(&grounds.work, &grounds.home, script);
+        let ran = grounds.work.join("ran");
+        let _ = std::fs::remove_file(&ran);
+        let tooled = Tooled::new(&grounds, &sandbox, Answerer::User);
+        for command in [
+            "git config user.name B",
+            "git switch -q -c other",
+            "git config --edit",
+            "git branch --list",
+            "git commit --allow-empty -qm 2",
+            "git worktree add -q sub/tree",
+            "git rebase -i HEAD~1",
+        ] {
+            let (result, asked) = with_a_yes(&tooled, command).await;
+            assert!(asked == 1 && result.is_ok(), "{kind:?}: {command}: {asked}: {result:?}");
+            assert!(!ran.exists(), "{kind:?}: {command} ran something of the repository");
+        }
+        assert!(grounds.work.join("sub/tree/a").exists(), "relative paths are those of the workspace");
+        let config = std::fs::read_to_string(grounds.work.join(".git/config")).unwrap();
+        assert!(config.contains("name = B"), "{config}");
+        for command in [
+            "git x",
+            "touch ran",
+            "./git init",
+            "git status; touch ran",
+            "git config a.b $(touch ran)",
+            "git -c alias.y=!touch x",
+            "git -C . init",
+            "git --exec-path=. init",
+            "PATH=. git init",
+            "bash -c 'git init'",
+            "env git init",
+            "git",
+            "cargo new x",
+        ] {
+            let (result, asked) = with_a_yes(&tooled, command).await;
+            let refused = result.unwrap_err();
+            assert!(
+                asked == 0 && refused.contains("outside of the sandbox"),
+                "{kind:?}: {command}: {asked}: {refused}"
+            );
+        }
+        assert!(!ran.exists());
+    }
+}
+
 #[tokio::test]
 async fn what_git_must_write_runs_outside_after_a_yes_only() {
     for kind in KINDS {
