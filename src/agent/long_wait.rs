@@ -38,7 +38,7 @@ impl LongWait<'_> {
             let mut detail = QuestionText::default();
             detail.sentence("the server says:");
             detail.quote(&message);
-            if !self.approvals.ask_user(title, detail.finish()).await {
+            if !self.approvals.ask_user(title, detail).await {
                 return Err(ProviderError::AsksToWait { wait_ms, message });
             }
             attempt += 1;

@@ -207,6 +207,7 @@ mod tests {
 
     use super::*;
     use crate::approval::{Answerer, Approvals, Mode, Policy};
+    use crate::text::QuestionText;
 
     #[tokio::test]
     async fn with_several_open_an_answer_names_one_and_a_yes_needs_its_question_to_be_written() {
@@ -214,7 +215,12 @@ mod tests {
         approvals.configure(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::default());
         let (_reader, writer) = std::io::pipe().unwrap();
         let questions = Questions::new(Output::start(writer.as_fd()).unwrap(), None);
-        let asked = async { tokio::join!(approvals.ask_user("one?", ""), approvals.ask_user("two?", "")) };
+        let asked = async {
+            tokio::join!(
+                approvals.ask_user("one?", QuestionText::default()),
+                approvals.ask_user("two?", QuestionText::default())
+            )
+        };
         let answered = async {
             let answer = |number, answer, began| {
                 let id = questions.answered(&approvals.open(), number, &answer, began)?;

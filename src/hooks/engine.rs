@@ -209,7 +209,7 @@ impl HookStart {
         text.field("it runs", hook.place());
         text.changes(&diff(known.text.as_str().as_bytes(), now.text.as_str().as_bytes()).hunks);
         text.append(&now.text);
-        let answer = self.approvals.ask_plain("run this hook, which has changed?", text.finish()).await;
+        let answer = self.approvals.ask_plain("run this hook, which has changed?", text).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
             lock(&self.decided).insert(now.hash, is_trusted);

@@ -223,7 +223,7 @@ impl BackgroundTasks {
         if models.len() > limits::MODELS_SHOWN {
             detail.sentence(&format!("and {} more", models.len() - limits::MODELS_SHOWN));
         }
-        match self.approvals.ask_plain(title, detail.finish()).await {
+        match self.approvals.ask_plain(title, detail).await {
             PlainAnswer::No => Err(format!("the model is {} as before", self.current().model_name())),
             answer @ (PlainAnswer::Yes | PlainAnswer::Nobody) => Ok((transport, answer)),
         }

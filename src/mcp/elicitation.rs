@@ -25,7 +25,7 @@ pub(super) async fn elicit(server: &str, approvals: &Approvals, params: &Value) 
         detail.field("address", &text("url"));
         detail.sentence("the server says:");
         detail.quote(&text("message"));
-        return Ok(match approvals.ask_plain(title, detail.finish()).await {
+        return Ok(match approvals.ask_plain(title, detail).await {
             PlainAnswer::Yes => json!({"action": "accept"}),
             PlainAnswer::No => json!({"action": "decline"}),
             PlainAnswer::Nobody => json!({"action": "cancel"}),

@@ -18,7 +18,7 @@ use crate::mcp::transport::ErrorOutput;
 use crate::protocol::{ServerState, ServerStatus};
 use crate::provider::Http;
 use crate::sync::lock;
-use crate::text::visible_line;
+use crate::text::{QuestionText, visible_line};
 use crate::workspace::{Network, Placement, Spawner, diff};
 
 /// What servers work with.
@@ -285,7 +285,8 @@ impl Server {
     }
 
     async fn ask_about(&self, title: String, before: &str, after: &str) -> PlainAnswer {
-        let detail = diff(before.as_bytes(), after.as_bytes()).hunks;
+        let mut detail = QuestionText::default();
+        detail.quote(&diff(before.as_bytes(), after.as_bytes()).hunks);
         self.around.approvals.ask_plain(title, detail).await
     }
 

@@ -25,7 +25,7 @@ use crate::mcp::tool::{ServerTool, instruction_tokens, tokens};
 use crate::protocol::ServerStatus;
 use crate::summary::count;
 use crate::sync::lock;
-use crate::text::visible_line;
+use crate::text::{QuestionText, visible_line};
 use crate::tool::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
 
 /// Hears of each change of how a server stands. It must not block.
@@ -202,11 +202,13 @@ impl Servers {
             .collect();
         if let Some(first) = open.first() {
             let approvals = &first.around().approvals;
-            let lines = open.iter().map(|server| format!("{}\n", server.start_line()));
-            let detail = format!(
-                "An agent looks for tools. Nothing is known about what these servers offer until they have run once:\n\n{}",
-                lines.collect::<String>()
-            );
+            let mut detail = QuestionText::default();
+            let why =
+                "An agent looks for tools. Nothing is known about what these servers offer until they have run once:";
+            detail.part(why);
+            for server in &open {
+                detail.quote(&server.start_line());
+            }
             let answer = match approvals.mode() {
                 _ if approvals.has_standing_yes() => PlainAnswer::Yes,
                 Mode::AutoWithoutSandbox => PlainAnswer::Yes,

@@ -62,6 +62,20 @@ pub enum FieldKind {
     },
 }
 
+impl FormField {
+    /// Returns what it holds at first, as a user would write it (untrusted).
+    fn default_text(&self) -> Option<String> {
+        Some(match self.default.as_ref()? {
+            Value::Null => return None,
+            Value::String(text) => text.clone(),
+            Value::Bool(true) => "yes".to_owned(),
+            Value::Bool(false) => "no".to_owned(),
+            Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            other => other.to_string(),
+        })
+    }
+}
+
 impl FieldKind {
     /// Returns what it takes, in words (untrusted).
     fn words(&self) -> String {
@@ -88,7 +102,9 @@ pub fn form_words(fields: &[FormField]) -> String {
     let line = |field: &FormField| {
         let need = if field.required { "" } else { ", may be left out" };
         let about = if field.about.is_empty() { String::new() } else { format!(" — {}", visible_line(&field.about)) };
-        format!("{}: {}{need}{about}", visible_line(&field.name), visible_line(&field.kind.words()))
+        let first =
+            field.default_text().map(|first| format!(", at first: {}", visible_line(&first))).unwrap_or_default();
+        format!("{}: {}{need}{first}{about}", visible_line(&field.name), visible_line(&field.kind.words()))
     };
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -97,14 +113,7 @@ pub fn form_words(fields: &[FormField]) -> String {
 pub fn form_text(fields: &[FormField]) -> String {
     let mut text = String::new();
     for field in fields {
-        let value = match &field.default {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Bool(true)) => "yes".to_owned(),
-            Some(Value::Bool(false)) => "no".to_owned(),
-            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-            Some(other) => other.to_string(),
-        };
+        let value = field.default_text().unwrap_or_default();
         let _ = writeln!(text, "{}: {}", visible_line(&field.name), visible(&value));
     }
     text.truncate(text.trim_end_matches('\n').len());

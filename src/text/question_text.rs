@@ -57,8 +57,9 @@ impl QuestionText {
         &self.0
     }
 
-    /// Returns the text.
-    pub fn finish(self) -> String {
+    /// Returns the text without the end of its last line.
+    pub fn finish(mut self) -> String {
+        self.0.truncate(self.0.trim_end().len());
         self.0
     }
 }

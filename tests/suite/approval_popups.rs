@@ -14,6 +14,7 @@ use steersman::approval::{
     Answerer, ApprovalRecord, Approved, Asker, CommandAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal,
     RuleStore, Rules, UseAct, WriteAct,
 };
+use steersman::text::QuestionText;
 
 use crate::support::stage::Stage;
 
@@ -317,14 +318,16 @@ fn a_question_of_the_program_itself_is_answered_like_any_other_and_no_words_are_
     for (key, yes) in [("<a-y>", true), ("<a-n>", false), ("<esc>", false)] {
         let mut stage = stage(80, 24);
         let desk = Arc::clone(stage.handle.approvals());
-        let mut asking = Box::pin(async move { desk.ask_user("Trust this project?", "it brings\nhooks.toml").await });
+        let mut detail = QuestionText::default();
+        detail.field("it brings", "hooks.toml");
+        let mut asking = Box::pin(async move { desk.ask_user("Trust this project?", detail).await });
         let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll().is_pending());
         stage.refresh();
         arm(&mut stage);
         let screen = stage.screen();
         assert!(screen.contains("Steersman asks") && screen.contains("Trust this project?"), "{screen}");
-        assert!(screen.contains("│ hooks.toml") && !screen.contains("words"), "{screen}");
+        assert!(screen.contains("│   it brings: hooks.toml") && !screen.contains("words"), "{screen}");
         stage.keys(key);
         assert_eq!(poll(), Poll::Ready(yes), "{key}");
     }

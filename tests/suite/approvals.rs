@@ -13,6 +13,7 @@ use steersman::approval::{
 use steersman::event::Event;
 use steersman::message::Message;
 use steersman::provider::Played;
+use steersman::text::QuestionText;
 use steersman::tool::{Concurrency, FnTool, Parameters, Tool};
 
 use crate::support::doubles::{Log, Rig, run, settle};
@@ -412,7 +413,7 @@ async fn the_program_itself_asks_too_and_no_is_the_default() {
     for answerer in [Answerer::Nobody, Answerer::Yes] {
         let desk = desk(answerer);
         desk.set_mode(Mode::AutoWithoutSandbox).unwrap();
-        assert!(!desk.ask_user("trust this project?", "hooks: ./evil.sh").await, "{answerer:?}");
+        assert!(!desk.ask_user("trust this project?", QuestionText::default()).await, "{answerer:?}");
     }
     let desk = desk(Answerer::User);
     for (reply, expected) in
@@ -420,13 +421,17 @@ async fn the_program_itself_asks_too_and_no_is_the_default() {
     {
         let asking = {
             let desk = Arc::clone(&desk);
-            tokio::spawn(async move { desk.ask_user("trust this project?", "hooks: ./evil.sh").await })
+            let mut detail = QuestionText::default();
+            detail.field("hooks", "./evil.sh");
+            tokio::spawn(async move { desk.ask_user("trust\nthis project?", detail).await })
         };
         settle().await;
         let request = desk.open().remove(0);
         assert_eq!((request.asker.clone(), request.session.clone()), (None, None));
-        let subject =
-            ApprovalSubject::Plain { title: "trust this project?".to_owned(), detail: "hooks: ./evil.sh".to_owned() };
+        let subject = ApprovalSubject::Plain {
+            title: "trust⏎this project?".to_owned(),
+            detail: "  hooks: ./evil.sh".to_owned(),
+        };
         assert_eq!(request.subject, subject);
         // No mode answers it.
         desk.set_mode(Mode::AutoWithoutSandbox).unwrap();
@@ -436,7 +441,7 @@ async fn the_program_itself_asks_too_and_no_is_the_default() {
     }
     let asking = {
         let desk = Arc::clone(&desk);
-        tokio::spawn(async move { desk.ask_user("trust?", "").await })
+        tokio::spawn(async move { desk.ask_user("trust?", QuestionText::default()).await })
     };
     settle().await;
     desk.configure(policy(Answerer::Nobody), Mode::Ask);

@@ -14,6 +14,7 @@ use steersman::event::Event;
 use steersman::message::Arguments;
 use steersman::protocol::{Post, Reply};
 use steersman::protocol::{Undo, UndoScope, UndoneFile};
+use steersman::text::QuestionText;
 use steersman::tui::msg::Msg;
 
 use crate::support::stage::Stage;
@@ -140,7 +141,10 @@ fn no_question_of_the_program_obeys_what_it_asks_about() {
         let policy = Policy { answerer: Answerer::User, ..Policy::default() };
         stage.handle.approvals().configure(policy, Mode::Ask);
         let desk = Arc::clone(stage.handle.approvals());
-        let (title, detail) = (format!("Trust {sequence}?"), format!("hooks:\n{sequence}"));
+        let (title, mut detail) = (format!("Trust {sequence}?"), QuestionText::default());
+        detail.part(sequence);
+        detail.field("hooks", sequence);
+        detail.quote(sequence);
         let mut asking = Box::pin(async move { desk.ask_user(title, detail).await });
         assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         stage.refresh();

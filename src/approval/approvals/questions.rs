@@ -9,18 +9,20 @@ use crate::approval::{
 use crate::plan::Plan;
 use crate::protocol::{check_form, default_form};
 use crate::sync::lock;
+use crate::text::{QuestionText, visible_line};
 
 impl Approvals {
     /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
     /// does not answer it.
     /// Dropping the future takes the question away.
-    pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
+    pub async fn ask_user(&self, title: impl Into<String>, detail: QuestionText) -> bool {
         self.ask_plain(title, detail).await == PlainAnswer::Yes
     }
 
     /// As [`Self::ask_user`], and tells a no from nobody being there.
-    pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
-        self.ask_program(ApprovalSubject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
+    pub async fn ask_plain(&self, title: impl Into<String>, detail: QuestionText) -> PlainAnswer {
+        let title = visible_line(&title.into()).into_owned();
+        self.ask_program(ApprovalSubject::Plain { title, detail: detail.finish() }, &|_| {}).await
     }
 
     /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.

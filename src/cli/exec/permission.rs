@@ -14,6 +14,7 @@ use crate::config::CommandWords;
 use crate::limits;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
 use crate::session::stream::{InputAnswer, PermissionAnswer, PermissionQuestion};
+use crate::text::escaped_json;
 use crate::workspace::{OwnCommand, UserCommand};
 
 /// Who answered, in the events.
@@ -136,7 +137,7 @@ async fn decide(
     question: &PermissionQuestion,
     time: Duration,
 ) -> Result<PermissionAnswer, String> {
-    let input = serde_json::to_string(question).map_err(|error| error.to_string())? + "\n";
+    let input = escaped_json(serde_json::to_string(question).map_err(|error| error.to_string())?) + "\n";
     let command = OwnCommand { command, input: &input, most: limits::PERMISSION_ANSWER_BYTES, time };
     let output = command.run().await.map_err(|error| format!("the permission command {error}"))?;
     serde_json::from_str(&output).map_err(|error| format!("the permission command did not print an answer: {error}"))

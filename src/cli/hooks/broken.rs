@@ -13,6 +13,7 @@ use crate::hooks::{BrokenGuard, HookFile, HookPlaces, scripts};
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::summary::count;
+use crate::text::QuestionText;
 
 /// Whether calls run although a hook before them cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +71,13 @@ pub async fn broken_guards(
     };
     let (mut without, mut stopping): (Vec<_>, Vec<_>) = found.into_iter().partition(is_declined);
     if front == FrontEnd::Screen && !stopping.is_empty() {
-        let lines: Vec<String> = stopping.iter().map(|guard| format!("{}: {}", guard.fault(), guard.calls())).collect();
-        let detail = lines.join("\n");
-        let detail = format!(
-            "What cannot be read may be a hook that forbids calls:\n\n{detail}\n\nYes: these calls run without it, also in \
-             later sessions, until what stands there changes. No: they are stopped in this session; mend the file and start \
-             again."
-        );
+        let mut detail = QuestionText::default();
+        detail.part("What cannot be read may be a hook that forbids calls:");
+        for guard in &stopping {
+            detail.quote(&format!("{}: {}", guard.fault(), guard.calls()));
+        }
+        detail.part("Yes: these calls run without it, also in later sessions, until what stands there changes.");
+        detail.part("No: they are stopped in this session; mend the file and start again.");
         let title = format!("go on without {} that cannot be read?", count(stopping.len(), "hook"));
         if approvals.ask_plain(title, detail).await == PlainAnswer::Yes {
             let hashes = stopping.iter().map(|guard| guard.hash.clone()).collect();

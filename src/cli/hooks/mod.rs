@@ -168,7 +168,7 @@ pub async fn trusted_of_user(
             }
             let asked = "When a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
             text.part(asked);
-            approvals.ask_plain(format!("run your {what} of other programs here too?"), text.finish()).await
+            approvals.ask_plain(format!("run your {what} of other programs here too?"), text).await
         }
     };
     let pins: Vec<&HookPin> = unknown.iter().map(|(_, pin)| pin).collect();

@@ -13,16 +13,21 @@ use crate::workspace::{NamedFiles, Script, diff};
 
 impl ProjectOffer {
     /// Returns the text of the question about the files, with what has changed since they were `before`, where that is known.
-    pub fn question(&self, before: Option<&str>) -> String {
-        let detail = self.detail();
-        let Some(before) = before else { return detail };
+    pub fn question(&self, before: Option<&str>) -> QuestionText {
+        let now = self.described();
+        let Some(before) = before else { return now };
         let mut text = QuestionText::default();
-        text.changes(&diff(before.as_bytes(), detail.as_bytes()).hunks);
-        format!("{}\n{detail}", text.finish())
+        text.changes(&diff(before.as_bytes(), now.clone().finish().as_bytes()).hunks);
+        text.append(&now);
+        text
     }
 
     /// Describes exactly what the files would run or change, with the whole text of each prompt.
     pub fn detail(&self) -> String {
+        self.described().finish()
+    }
+
+    fn described(&self) -> QuestionText {
         let mut text = QuestionText::default();
         text.part(&shown(&self.root));
         text.part("With your trust it changes how this program works here:");
@@ -65,7 +70,7 @@ impl ProjectOffer {
         }
         self.describe_hooks(&mut text);
         text.part("When one of these files changes you are asked again.");
-        text.finish().trim_end().to_owned()
+        text
     }
 }
 

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use crate::clock::clock;
 use crate::limits;
+use crate::plan::PlanStep;
 use crate::protocol::{
     Act, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct,
     ServerToolAct, UseAct, WriteAct, form_words,
 };
 use crate::summary::calls_made;
+use crate::text::visible_line;
 
 /// Most characters that are named one by one.
 const NAMED: usize = 8;
@@ -67,7 +69,8 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
             parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
         }
         ApprovalSubject::Plan { plan } => {
-            parts.extend(plan.checklist().lines().map(|line| DetailPart::Exact(line.to_owned())));
+            let step = |step: &PlanStep| format!("{} {} {}", step.state.mark(), step.id, step.text);
+            parts.extend(plan.steps.iter().map(|of| DetailPart::Exact(visible_line(&step(of)).into_owned())));
         }
         ApprovalSubject::MoreCalls { .. } => {}
     }
@@ -90,7 +93,10 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
             exact(command, parts);
             parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
             if *outside {
-                parts.push(DetailPart::Fact("sandbox", "none: it can do all that you can".to_owned()));
+                parts.push(DetailPart::Fact(
+                    "sandbox",
+                    "none: git runs as you, without a shell, its hooks, its pager and its editor".to_owned(),
+                ));
             }
             if act.is_in_background() {
                 parts.push(DetailPart::Fact("runs", "in the background, until it ends or is stopped".to_owned()));

@@ -33,6 +33,8 @@ pub struct QuestionFields {
     pub reason: Option<String>,
     /// The question; the same as `question`.
     pub text: String,
+    /// What is asked, with every field of it: the act by its kind, the fields of a form, a plan; null where it is not known.
+    pub subject: Value,
 }
 
 /// What `answer` has beside the event.

@@ -81,5 +81,6 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
         directory: directory.map(|directory| directory.display().to_string()),
         reason: request.map(|request| request.why.clone()).filter(|why| !why.is_empty()),
         text: question.to_owned(),
+        subject: request.and_then(|request| serde_json::to_value(&request.subject).ok()).unwrap_or_default(),
     }
 }

@@ -140,7 +140,8 @@ pub fn undo_parts(changes: &[UndoneFile], since: &str) -> Vec<DetailPart> {
     for (files, words) in [(back, format!("to be as before {since}")), (stay, "to stay as now".to_owned())] {
         if !files.is_empty() {
             parts.push(DetailPart::Note(format!("{}, {words}:", count(files.len(), "file"))));
-            parts.extend(files.iter().map(|change| DetailPart::Exact(format!("{}: {}", change.path, change.undo))));
+            let line = |change: &UndoneFile| visible_line(&format!("{}: {}", change.path, change.undo)).into_owned();
+            parts.extend(files.into_iter().map(|change| DetailPart::Exact(line(change))));
         }
     }
     parts.push(DetailPart::Note("What commands changed is not on record and stays.".to_owned()));

@@ -104,12 +104,12 @@ pub fn rows(detail: &[DetailPart], gutter: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for part in detail {
         match part {
-            DetailPart::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
-            DetailPart::Note(words) => rows.push(words.clone()),
+            DetailPart::Text(text) => rows.extend(numbered(&crate::text::visible(text), gutter)),
+            DetailPart::Note(words) => rows.push(visible_line(words).into_owned()),
             DetailPart::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
             DetailPart::Fact("always", covers) => rows.push(format!("/always allows: {}", exactly(covers))),
             DetailPart::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
-            DetailPart::Exact(text) => rows.extend(text.split('\n').map(|line| format!("{gutter}{}", exactly(line)))),
+            DetailPart::Exact(text) => rows.extend(numbered(text, gutter)),
             DetailPart::Diff(diff) => {
                 for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
                     let (word, text) = match line.as_bytes().first() {
@@ -124,6 +124,15 @@ pub fn rows(detail: &[DetailPart], gutter: &str) -> Vec<String> {
         }
     }
     rows
+}
+
+/// Returns the lines of a text. Where nothing marks them, each has its number, so that none looks like a line of the program.
+fn numbered(text: &str, gutter: &str) -> impl Iterator<Item = String> {
+    let has_numbers = gutter.is_empty() && text.contains('\n');
+    text.split('\n').enumerate().map(move |(at, line)| {
+        let number = if has_numbers { format!("line {}: ", at + 1) } else { String::new() };
+        format!("{gutter}{number}{}", exact::plain(line))
+    })
 }
 
 fn answers(question: &Question, number: u64) -> String {
@@ -153,3 +162,6 @@ fn answers(question: &Question, number: u64) -> String {
     }
     format!("{}; or with its number: /yes {number}", words.join(", "))
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
             }
             DetailPart::Note(words) => {
                 let none = Line::default();
-                wrap(&Line::new(words, theme.dim), room, Break::Words, [&none, &none], &mut rows);
+                wrap(&Line::new(&visible_line(words), theme.dim), room, Break::Words, [&none, &none], &mut rows);
             }
             DetailPart::Fact(label, value) => {
                 let first = Line::new(&format!("{label}: "), theme.dim);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use steersman::text::is_invisible;
 
 use super::{exec, lines, of};
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -49,6 +50,25 @@ fn it_gets_the_question_as_json_and_its_yes_counts() {
         assert_eq!(asked[name], question["event"][name], "{name}");
     }
     assert_eq!((&asked["detail"], &asked["directory"]), (&json!("rm kept"), &json!(work)));
+    let act = json!({"kind": "command", "command": "rm kept", "cwd": work, "timeout_ms": 120_000});
+    assert_eq!(asked["subject"], json!({"type": "act", "act": act}));
+    assert_eq!(question["event"]["subject"], asked["subject"]);
+}
+
+#[test]
+fn it_gets_every_field_of_what_is_asked_and_nothing_raw() {
+    let command = "rm kept\u{9b}2J\u{202e}\u{e0041}";
+    let first = json!({"command": command, "timeout": 7}).to_string();
+    let server = Server::start([Reply::calls(&[("c1", "bash", &first)]), Reply::text("I leave it.")]);
+    let (program, decide) = deciding(exec(&server), r#"echo '{"answer": "no"}'"#);
+    let (output, home) = program.args(["--permission-command", &decide, "hello"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let asked = fs::read_to_string(home.path().join("asked")).unwrap();
+    let raw: Vec<char> = asked.chars().filter(|c| *c != '\n' && is_invisible(*c)).collect();
+    assert!(raw.is_empty(), "{raw:?}");
+    let asked: Value = serde_json::from_str(&asked).unwrap();
+    let act = &asked["subject"]["act"];
+    assert_eq!((&act["command"], &act["timeout_ms"]), (&json!(command), &json!(7_000)));
 }
 
 #[test]

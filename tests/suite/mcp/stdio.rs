@@ -235,6 +235,25 @@ async fn a_list_that_changes_before_the_handshake_is_answered_harms_nothing() {
 }
 
 #[tokio::test]
+async fn however_often_a_server_says_that_its_list_has_changed_it_is_asked_for_it_once_a_second() {
+    let Some(yard) = Yard::new("a list that always changes") else { return };
+    let servers = yard.servers(vec![yard.server("one", &[])]);
+    let instance = instance(&servers);
+    let began = std::time::Instant::now();
+    call(&instance, "echo", json!({"text": "x"})).await.unwrap();
+    let lists = || yard.methods("one").iter().filter(|method| *method == "tools/list").count();
+    let before = lists();
+    std::fs::write(yard.path("changed_often"), "").unwrap();
+    for _ in 0..3 {
+        call(&instance, "echo", json!({"text": "x"})).await.unwrap();
+    }
+    wait_until("the list is asked for again", LONG, || lists() > before).await;
+    // One that waits for its turn, and one that is under way.
+    let most = before + 2 + usize::try_from(began.elapsed().as_secs()).unwrap();
+    assert!(lists() <= most, "{} in {:?}", lists(), began.elapsed());
+}
+
+#[tokio::test]
 async fn a_call_that_is_dropped_is_cancelled_and_the_server_goes_on() {
     let Some(yard) = Yard::new("a call that is dropped") else { return };
     let servers = yard.servers(vec![yard.server("one", &[])]);
