@@ -26,6 +26,7 @@ pub mod prose;
 pub mod proxy;
 mod reply;
 pub mod server;
+pub mod signals;
 pub mod site;
 pub mod skip;
 pub mod snapshot;
