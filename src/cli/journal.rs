@@ -34,6 +34,9 @@ use crate::{clock, limits};
 /// Columns of a session's first text in a sentence about it.
 const TITLE_COLUMNS: usize = 40;
 
+/// Sessions that are named when some were removed for their age.
+const NAMED_REMOVED: usize = 3;
+
 /// Begins the journal of a session that is to be saved, or takes up that of the session that is resumed; removes the
 /// journals that are too old.
 ///
@@ -55,7 +58,7 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
             FrontEnd::Exec => return Err("name the session: --resume ID; `steersman sessions` lists them".to_owned()),
         },
         (Some(name), _) => Some(files.find(name)?),
-        (None, true) => Some(newest(&files, &start.cwd)?),
+        (None, true) => Some(last_used(&files, &start.cwd, start.front)?),
         (None, false) => None,
     };
     let journal = match earlier {
@@ -70,16 +73,32 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
         },
     };
     hide_variables(&journal);
+    if start.front == FrontEnd::Exec {
+        journal.unattended();
+    }
     if let Some(days) = start.config.keep_days {
+        let journal = journal.clone();
         // Beside the start: a directory of thousands takes its time.
-        thread::spawn(move || match files.prune(days) {
-            Ok(0) => {}
-            Ok(removed) => tracing::info!(removed, "old sessions removed"),
+        thread::spawn(move || match files.prune_unused(days) {
+            Ok(removed) if removed.is_empty() => {}
+            Ok(removed) => journal.tell(removed_sentence(&removed, days)),
             Err(error) => tracing::warn!(%error, "old sessions cannot be listed"),
         });
     }
     start.journal = Some(journal);
     Ok(())
+}
+
+/// Returns the sentence that says which sessions were removed for their age.
+fn removed_sentence(removed: &[SessionId], days: u32) -> String {
+    let named: Vec<&str> = removed.iter().take(NAMED_REMOVED).map(SessionId::as_str).collect();
+    let more = match removed.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let sessions = if removed.len() == 1 { "session" } else { "sessions" };
+    let (count, names) = (removed.len(), named.join(", "));
+    format!("Removed {count} {sessions} not used for {days} days (sessions.keep_days): {names}{more}")
 }
 
 /// Returns whether a variable's value must not enter a journal. The name alone says too little: `POSTGRES_PASSWORD=postgres`
@@ -112,7 +131,7 @@ fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<Session
 
 /// Begins the journal of a session with everything that another has recorded; that one stays as it is.
 fn fork(start: &mut Start, files: &SessionFiles, name: &str, id: Option<&SessionId>) -> Result<Journal, String> {
-    let file = if name.is_empty() { newest(files, &start.cwd)? } else { files.find(name)? };
+    let file = if name.is_empty() { last_used(files, &start.cwd, start.front)? } else { files.find(name)? };
     let unreadable = |error: io::Error| unreadable(&file.session, &error);
     let reading = file.read().map_err(unreadable)?;
     let texts = file.highest_text().map_err(unreadable)?;
@@ -209,17 +228,20 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
     })
 }
 
-/// Returns the newest session of a directory in which something was said; where there is none, one with a draft alone.
-fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
-    let first = |accepts: fn(&SessionFile) -> bool| sessions_of(files, cwd).map(|mut all| all.find(accepts));
-    let newest = match first(SessionFile::has_begun)? {
-        None => first(|_| true)?,
-        newest => newest,
+/// Returns the session of a directory that was used last and in which something was said; where there is none, one with a
+/// draft alone. On the screen it is a conversation of the user's, if there is one: a script in the same directory hides none.
+fn last_used(files: &SessionFiles, cwd: &Path, front: FrontEnd) -> Result<SessionFile, String> {
+    let all: Vec<SessionFile> = sessions_of(files, cwd)?.collect();
+    let first = |accepts: fn(&SessionFile) -> bool| all.iter().find(|file| accepts(file));
+    let own = match front {
+        FrontEnd::Screen => first(|file| file.has_begun() && file.is_attended()),
+        FrontEnd::Exec => None,
     };
-    newest.ok_or_else(|| "no session of this directory is saved".to_owned())
+    let last = own.or_else(|| first(SessionFile::has_begun)).or_else(|| all.first());
+    last.cloned().ok_or_else(|| "no session of this directory is saved".to_owned())
 }
 
-/// Returns the sessions of a directory, the newest first.
+/// Returns the sessions of a directory, the one that was used last first.
 fn sessions_of(files: &SessionFiles, cwd: &Path) -> Result<impl Iterator<Item = SessionFile>, String> {
     let directory = cwd.display().to_string();
     let is_here = move |file: &SessionFile| {

@@ -16,6 +16,8 @@ pub const JOURNAL_BACKLOG: usize = 64 << 20;
 pub const JOURNAL_LINE: u64 = 64 << 20;
 /// The largest file that is read, bytes: far more than a session of a million events.
 pub const JOURNAL_FILE: u64 = 8 << 30;
+/// So much of the file that says in which order sessions were used is read, bytes.
+pub const SESSION_USES: u64 = 4 << 20;
 /// Events of a session that goes on which are read at once.
 pub const RESUME_EVENTS: usize = 1_024;
 /// The end of a journal that is shown while the rest is being read, bytes.

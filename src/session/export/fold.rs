@@ -199,6 +199,7 @@ impl Fold {
             | Record::TakenBack { .. }
             | Record::Drafts { .. }
             | Record::Missing { .. }
+            | Record::Unattended
             | Record::Unknown => {}
         }
     }

@@ -35,6 +35,7 @@ pub fn images_of(records: &[Record], message: &MessageId) -> Vec<Image> {
         Record::History { messages, .. } => messages.iter().find_map(|one| own_images(one, message)),
         Record::Session(_)
         | Record::Run { .. }
+        | Record::Unattended
         | Record::Event(_)
         | Record::AgentHistory { .. }
         | Record::Accepted { .. }
@@ -73,6 +74,7 @@ pub fn carried_over(kept: &[Record]) -> Vec<Record> {
         Record::History { .. } | Record::AgentHistory { .. } => true,
         Record::Session(_)
         | Record::Run { .. }
+        | Record::Unattended
         | Record::TakenBack { .. }
         | Record::Drafts { .. }
         | Record::Missing { .. }

@@ -3,9 +3,11 @@
 //! The directory is 0700 and each file 0600; a link in the place of one is never followed. Who writes holds a lock on
 //! the file, which ends with the program however that ends.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write as _};
+use std::mem;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -20,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 use crate::regular_file::{self, Links};
 use crate::session::journal::reader::{Reading, Records, highest_text};
 use crate::session::journal::record::{Header, Record};
+use crate::session::journal::use_log::UseLog;
 use crate::session::journal::writer::{Opening, Store};
 use crate::{fault, limits};
 
@@ -103,6 +106,10 @@ pub struct SessionFile {
 pub struct OpenFile {
     file: File,
     path: PathBuf,
+    uses: UseLog,
+    /// Whose use it is that something is written; `None` of a session that another program had.
+    session: Option<SessionId>,
+    is_used: bool,
 }
 
 impl SessionFiles {
@@ -113,7 +120,8 @@ impl SessionFiles {
 
     /// Returns how the file of a new session is made, once there is something to write.
     pub fn creating(&self, header: &Header, zone: &TimeZone) -> Opening {
-        self.creating_at(self.path_of(header, zone))
+        let session = header.imported.is_none().then(|| header.session.clone());
+        self.creating_at(self.path_of(header, zone), session)
     }
 
     /// Returns where the file of a session lies.
@@ -122,7 +130,8 @@ impl SessionFiles {
         self.0.join(format!("{date}-{}.jsonl", header.session))
     }
 
-    pub(super) fn creating_at(&self, path: PathBuf) -> Opening {
+    /// As [`SessionFiles::creating`], in this file; what is written there is a use of this session.
+    pub(super) fn creating_at(&self, path: PathBuf, session: Option<SessionId>) -> Opening {
         let directory = self.0.clone();
         Box::new(move || {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
@@ -130,11 +139,12 @@ impl SessionFiles {
             // There already when this program made it and lost it to a failure.
             let file = locked(OpenOptions::new().append(true).create(true), &path)?;
             File::open(&directory)?.sync_all()?;
-            Ok(Box::new(file))
+            Ok(Box::new(OpenFile { session: session.clone(), ..file }))
         })
     }
 
-    /// Returns the journals, the newest first.
+    /// Returns the journals, the one that was used last first. The order is that of the uses, whatever the clock said; of
+    /// those that earlier versions wrote, that of their beginnings.
     ///
     /// # Errors
     /// What the directory says; one that is not there holds none.
@@ -145,7 +155,8 @@ impl SessionFiles {
         };
         let mut files: Vec<SessionFile> =
             entries.flatten().filter_map(|entry| SessionFile::of(&entry.path())).collect();
-        files.sort_by(|one, other| other.session.cmp(&one.session));
+        let uses = UseLog::beside(&self.0).read();
+        files.sort_by_cached_key(|file| Reverse((uses.place(&file.session), file.session.clone())));
         Ok(files)
     }
 
@@ -168,15 +179,30 @@ impl SessionFiles {
     /// # Errors
     /// What the directory says. A file that cannot be removed stays.
     pub fn prune(&self, days: u32) -> io::Result<usize> {
-        let age = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
-        let is_old = |file: &&SessionFile| {
-            let written = fs::symlink_metadata(&file.path).and_then(|metadata| metadata.modified());
-            written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
-        };
-        Ok(self.list()?.iter().filter(is_old).filter(|file| file.remove().is_ok()).count())
+        let age = of_days(days);
+        Ok(self.list()?.iter().filter(|file| file.is_older_than(age)).filter(|file| file.remove().is_ok()).count())
     }
 
-    /// Removes journals until those that stay are not larger than this together, the one that nobody has written the longest
+    /// Removes the journals that nobody has used for so many days, by the times of their files and by the time that was seen
+    /// to pass here, so that a clock which was set ahead removes none; returns their names.
+    ///
+    /// # Errors
+    /// As [`SessionFiles::prune`].
+    pub fn prune_unused(&self, days: u32) -> io::Result<Vec<SessionId>> {
+        let age = of_days(days);
+        let files = self.list()?;
+        let log = UseLog::beside(&self.0);
+        let uses = log.read();
+        let is_old = |file: &&SessionFile| file.is_older_than(age) && uses.unused_for(&file.session) >= age;
+        let (gone, left): (Vec<_>, Vec<_>) = files.iter().partition(|file| is_old(file) && file.remove().is_ok());
+        let names = |files: Vec<&SessionFile>| files.into_iter().map(|file| file.session.clone()).collect::<Vec<_>>();
+        if let Err(error) = log.tidy(&names(left.into_iter().rev().collect())) {
+            tracing::debug!(%error, "the order of the sessions cannot be written");
+        }
+        Ok(names(gone))
+    }
+
+    /// Removes journals until those that stay are not larger than this together, the one that nobody has used the longest
     /// first, but none that is being written; returns how many.
     ///
     /// # Errors
@@ -186,13 +212,12 @@ impl SessionFiles {
             let metadata = fs::symlink_metadata(&file.path).ok()?;
             // What it takes of the disk: one with holes in it would drive out all others.
             let size = metadata.len().min(metadata.blocks().saturating_mul(512));
-            Some((metadata.modified().ok()?, size, file))
+            Some((size, file))
         };
-        let mut files: Vec<_> = self.list()?.into_iter().filter_map(known).collect();
-        files.sort_by_key(|(written, ..)| *written);
-        let mut left: u64 = files.iter().map(|(_, size, _)| *size).fold(0, u64::saturating_add);
+        let files: Vec<_> = self.list()?.into_iter().rev().filter_map(known).collect();
+        let mut left: u64 = files.iter().map(|(size, _)| *size).fold(0, u64::saturating_add);
         let mut removed = 0;
-        for (_, size, file) in files {
+        for (size, file) in files {
             if left <= bytes {
                 break;
             }
@@ -277,6 +302,23 @@ impl SessionFile {
         self.records().is_ok_and(|records| records.map_while(Result::ok).any(|record| record.begins()))
     }
 
+    /// Tells whether it is a conversation of the user's, not only the work of programs that nobody watched.
+    pub fn is_attended(&self) -> bool {
+        let count = |(runs, unattended), record: Record| match record {
+            Record::Run { .. } => (runs + 1, unattended),
+            Record::Unattended => (runs, unattended + 1),
+            _ => (runs, unattended),
+        };
+        let counts = self.records().map(|records| records.map_while(Result::ok).fold((0, 0), count));
+        counts.is_ok_and(|(runs, unattended)| runs > unattended)
+    }
+
+    /// Tells whether its file was not written for so long.
+    fn is_older_than(&self, age: Duration) -> bool {
+        let written = fs::symlink_metadata(&self.path).and_then(|metadata| metadata.modified());
+        written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
+    }
+
     /// Returns the sentence that another program writes it, and which.
     pub fn written_elsewhere(&self) -> String {
         let writer = self.records().ok().and_then(|records| {
@@ -292,7 +334,8 @@ impl SessionFile {
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] while another program writes it, and what the system says.
     pub fn open(&self) -> io::Result<OpenFile> {
-        locked(OpenOptions::new().append(true), &self.path)
+        let file = locked(OpenOptions::new().append(true), &self.path)?;
+        Ok(OpenFile { session: Some(self.session.clone()), ..file })
     }
 
     /// Tells whether a program writes it now.
@@ -317,6 +360,10 @@ impl Reading {
     }
 }
 
+fn of_days(days: u32) -> Duration {
+    Duration::from_secs(u64::from(days) * 24 * 60 * 60)
+}
+
 /// Opens a file as the only one who writes it.
 fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
@@ -324,7 +371,10 @@ fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let open = |file| Ok(OpenFile { file, path: path.to_owned() });
+    let open = |file| {
+        let uses = UseLog::beside(path.parent().unwrap_or(Path::new(".")));
+        Ok(OpenFile { file, path: path.to_owned(), uses, session: None, is_used: false })
+    };
     match file.try_lock() {
         Ok(()) => open(file),
         Err(TryLockError::WouldBlock) => Err(io::Error::new(io::ErrorKind::WouldBlock, "another program writes it")),
@@ -343,6 +393,15 @@ impl OpenFile {
             None => Err(io::Error::other("it was given up")),
         })
     }
+
+    /// Says that the session is used now.
+    fn mark_use(&mut self) {
+        if let Some(session) = &self.session
+            && let Err(error) = self.uses.mark(session)
+        {
+            tracing::debug!(%error, %session, "the use of the session cannot be written");
+        }
+    }
 }
 
 impl Store for OpenFile {
@@ -358,10 +417,14 @@ impl Store for OpenFile {
             self.file.write_all(bytes)?;
         }
         fault::step();
+        if !mem::replace(&mut self.is_used, true) {
+            self.mark_use();
+        }
         Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
+        self.mark_use();
         self.file.sync_data()?;
         fault::step();
         Ok(())

@@ -42,7 +42,7 @@ impl SessionFiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let journal = Journal::begin_import(header.clone(), self.creating_at(unfinished.clone()));
+        let journal = Journal::begin_import(header.clone(), self.creating_at(unfinished.clone(), None));
         for secret in secrets {
             journal.hide(secret);
         }

@@ -9,6 +9,7 @@
 //! - what a line says: `record.rs`; texts that were written before, and secrets: `texts.rs`
 //! - the thread, retries, what is missing: `writer.rs`; what hands it records: `recording.rs`; stories: `session/journal/writing.rs`
 //! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
+//! - in which order sessions were used: `use_log.rs`; stories: `session/uses.rs`
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
 //! - the sub-agents that can go on: `restore_agents.rs`; stories: `session/continued.rs`
@@ -27,6 +28,7 @@ mod recording;
 mod restore;
 mod restore_agents;
 mod texts;
+mod use_log;
 mod writer;
 
 pub use branch::{before, carried_over, images_of};

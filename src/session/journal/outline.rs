@@ -194,6 +194,7 @@ impl Outline {
             | Record::TakenBack { .. }
             | Record::Drafts { .. }
             | Record::Missing { .. }
+            | Record::Unattended
             | Record::Unknown => {}
         }
     }

@@ -44,6 +44,8 @@ pub enum Record {
         /// When it began.
         at: Timestamp,
     },
+    /// The program that begins to write is one that nobody watches: the session is no conversation of the user's.
+    Unattended,
     /// Something happened in the tree.
     Event(Envelope),
     /// The main agent's conversation changed.

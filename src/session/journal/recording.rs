@@ -84,6 +84,16 @@ impl Journal {
         journal
     }
 
+    /// Tells the user a sentence about what is saved, as soon as somebody listens.
+    pub fn tell(&self, sentence: String) {
+        lock(&self.trouble).say(sentence);
+    }
+
+    /// Says that nobody watches this program, so that the user does not go on with its session by mistake.
+    pub fn unattended(&self) {
+        self.push(Record::Unattended);
+    }
+
     fn start(session: SessionId, writer: Writer, earlier: u64) -> Self {
         let (jobs, taken) = channel();
         let (secrets, trouble) = (Arc::clone(&writer.secrets), Arc::clone(&writer.trouble));

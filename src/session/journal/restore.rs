@@ -147,7 +147,8 @@ impl Fold {
                 self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
                 self.drafts = texts;
             }
-            Record::Session(_) | Record::Run { .. } | Record::Missing { .. } | Record::Unknown => {}
+            Record::Session(_) | Record::Run { .. } | Record::Unattended | Record::Missing { .. } | Record::Unknown => {
+            }
         }
         None
     }

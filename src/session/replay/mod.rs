@@ -46,6 +46,7 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
                 | Record::AgentHistory { .. }
                 | Record::Drafts { .. }
                 | Record::Missing { .. }
+                | Record::Unattended
                 | Record::Unknown => {}
             }
         }

@@ -21,3 +21,4 @@ pub mod saved;
 mod screen;
 mod search;
 mod timeline;
+mod uses;
