@@ -348,6 +348,10 @@ pub const FOLDED_TAIL: usize = 3;
 pub const LIVE_ROWS: usize = 10;
 /// Lines of an ended command's beginning that a folded block shows.
 pub const FOLDED_HEAD: usize = 2;
+/// Lines that are shown rather than counted: a line that says that so few are left out takes nearly their room.
+pub const FOLDED_LEAST: usize = 3;
+/// Lines of a failed call's output that a folded block shows besides, because they say why it failed.
+pub const FOLDED_REASONS: usize = 3;
 /// Lines of a change that a folded block shows.
 pub const FOLDED_DIFF: usize = 8;
 

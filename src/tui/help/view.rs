@@ -14,7 +14,7 @@ use crate::tui::overlay::list::draw_empty;
 use crate::tui::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
 use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{columns, put, row};
+use crate::tui::widgets::fit::{columns, put, row, select};
 use crate::tui::widgets::markdown::{Begin, render};
 use crate::tui::widgets::wrap::{Line as Row, draw_text, width};
 
@@ -106,12 +106,12 @@ fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buff
             continue;
         };
         regions.add(whole, Region::OverlayRow(entry));
-        if entry == selected {
-            buffer.set_style(whole.intersection(*buffer.area()), theme.selected);
-            put(buffer, whole, if line.name.is_empty() { "" } else { "›" }, theme.accent);
-        }
         put(buffer, right_of(whole, MARK), &line.name, theme.accent);
         put(buffer, right_of(whole, line.indent), &line.words, theme.text);
+        if entry == selected {
+            put(buffer, whole, if line.name.is_empty() { "" } else { "›" }, theme.accent);
+            select(buffer, whole, theme.selected);
+        }
     }
     OverlayDrawn::list(selected, top)
 }

@@ -15,7 +15,7 @@ pub const LIST_ROWS: usize = 8;
 const WIDTH: u16 = 116;
 const SIDE: u16 = 12;
 
-/// Clears a place in the middle of the screen, with a border where there is room for one and the first title that fits
+/// Clears rows in the middle of the screen, with a border where there is room for one and the first title that fits
 /// into it; returns what is inside.
 pub fn open(
     theme: &Theme,
@@ -27,7 +27,8 @@ pub fn open(
     let area = frame(screen).intersection(*buffer.area());
     regions.add(screen, Region::Behind);
     regions.add(area, Region::Overlay);
-    clear(buffer, area);
+    // What stands beside it would be words cut in two.
+    clear(buffer, Rect { x: screen.x, width: screen.width, ..area });
     if !is_framed(area) {
         return area;
     }

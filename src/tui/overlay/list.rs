@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::OverlayDrawn;
 use crate::tui::state::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row, select};
 
 /// Columns of the mark of the selected row.
 const MARK: u16 = 2;
@@ -47,7 +47,7 @@ impl<T> ListRows<'_, T> {
             }
             draw_row(shown, beside_mark(whole), buffer);
             if index == selected {
-                buffer.set_style(first.intersection(*buffer.area()), theme.selected);
+                select(buffer, first, theme.selected);
             }
         }
         top

@@ -12,7 +12,7 @@ use crate::target::name_of;
 use crate::tui::facts::Facts;
 use crate::tui::state::{Pane, Region, Regions};
 use crate::tui::view::layout::{MEDIUM, PaneUse};
-use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row, select};
 
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
@@ -82,8 +82,8 @@ pub fn draw(
     let mut y = 0;
     for (index, entry) in entries.iter().enumerate().skip(top).take(fits) {
         let is_selected = selected == Some(index);
-        let style = if is_selected { theme.pending.patch(theme.selected) } else { theme.pending };
         let mut line = row(area, y);
+        let whole = line;
         regions
             .add(Rect { height: u16::from(two_rows) + line.height, ..line }, Region::Entry(entry.message.id.clone()));
         let cursor = match (focused, is_selected) {
@@ -115,7 +115,10 @@ pub fn draw(
             kind @ (TextKind::Instead | TextKind::Note | TextKind::Rule) => format!("{kind}: "),
         };
         let text = one_line(&entry.message.text);
-        put(buffer, line, &format!("{cursor}{} {} {whom}{kind}{text}", mark(entry), entry.message.id), style);
+        put(buffer, line, &format!("{cursor}{} {} {whom}{kind}{text}", mark(entry), entry.message.id), theme.pending);
+        if is_selected {
+            select(buffer, whole, theme.selected);
+        }
         y += 1;
     }
     if fits < entries.len() && usize::from(y) < rows {

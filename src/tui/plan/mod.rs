@@ -26,7 +26,7 @@ use crate::tui::effect::{Outcome, PaneEffect, StepText};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Context, PlanKey};
 use crate::tui::state::{Region, Regions};
-use crate::tui::widgets::fit::{put, row};
+use crate::tui::widgets::fit::{put, row, select};
 use crate::tui::widgets::steps::step_lines;
 use crate::tui::widgets::wrap::Line;
 
@@ -172,7 +172,7 @@ impl Overlay for PlanPane {
             regions.add(area, Region::OverlayRow(*index));
             line.draw(buffer, area.x, y, area.width);
             if *index == selected {
-                buffer.set_style(area.intersection(*buffer.area()), theme.selected);
+                select(buffer, area, theme.selected);
             }
         }
         OverlayDrawn::list(selected, top)

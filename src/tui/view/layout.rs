@@ -27,6 +27,7 @@ pub struct Demand {
     pub pause: u16,
     /// Rows of the tree.
     pub agents: u16,
+    pub sub_agents: SubAgents,
     pub tree: PaneUse,
     /// Whether the details of the shown agent are open.
     pub details: DetailsUse,
@@ -43,6 +44,14 @@ pub enum PaneUse {
     Watched,
     /// It has the focus, so it gets more room on a small screen.
     Focused,
+}
+
+/// Whether sub-agents work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubAgents {
+    AtWork,
+    /// None works any more: the tree gives most of its columns back.
+    Ended,
 }
 
 /// Whether the details are open.
@@ -95,6 +104,8 @@ pub struct Panes {
 const WIDE: u16 = 96;
 /// Fewest columns of a pane beside the transcript.
 const LEAST: u16 = 20;
+/// Columns of the tree when all sub-agents have ended: their names and signs.
+const ENDED: u16 = 26;
 /// Columns that are left to the transcript beside other panes.
 const TRANSCRIPT: u16 = 40;
 
@@ -233,7 +244,11 @@ fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect
     // One agent alone needs no column: the transcript gets the room.
     let is_of_use = demand.agents > 1 || demand.tree == PaneUse::Focused;
     if width >= WIDE && body >= 4 && is_of_use {
-        let usual = if details > 0 { (width * 2 / 7).clamp(36, 64) } else { (width * 3 / 7).clamp(36, 60) };
+        let usual = match (demand.sub_agents, demand.tree) {
+            (SubAgents::Ended, PaneUse::Watched) => ENDED,
+            _ if details > 0 => (width * 2 / 7).clamp(36, 64),
+            _ => (width * 3 / 7).clamp(36, 60),
+        };
         let most = width.saturating_sub(TRANSCRIPT + details + 2).max(LEAST);
         let tree = take_left(rest, demand.sizes.tree_columns.unwrap_or(usual).clamp(LEAST, most));
         return (tree, TreeForm::Column, take_left(rest, 1));

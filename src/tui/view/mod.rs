@@ -57,7 +57,7 @@ use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, sea
 use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
 use crate::tui::widgets::fit::{fill, one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
-use layout::{Demand, DetailsUse, PaneUse, Panes, TreeForm};
+use layout::{Demand, DetailsUse, PaneUse, Panes, SubAgents, TreeForm};
 
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
 /// What an empty conversation says.
@@ -125,6 +125,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         list: list_use(app),
         pause: pause::rows(&paused_agent(app), &app.facts, area.width),
         agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
+        sub_agents: sub_agents(app),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
         tab: tabs::shown(app),
@@ -134,6 +135,11 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let mut panes = Panes::of(area, demand);
     agents::details::take(&agents_view(app), &mut panes);
     panes
+}
+
+fn sub_agents(app: &App) -> SubAgents {
+    let mut working = app.facts.run.agents.running_nodes();
+    if working.any(|node| !node.id.is_main()) { SubAgents::AtWork } else { SubAgents::Ended }
 }
 
 /// Returns the pane that is zoomed, unless there is nothing in it any more.

@@ -32,7 +32,9 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
                 wrap(&Line::new(&visible_line(words), theme.dim), room, Break::Words, [&none, &none], &mut rows);
             }
             DetailPart::Fact(label, value) => {
-                let first = Line::new(&format!("{label}: "), theme.dim);
+                // A label that ends with a blank goes on as a sentence.
+                let colon = if label.ends_with(' ') { "" } else { ": " };
+                let first = Line::new(&format!("{label}{colon}"), theme.dim);
                 let text = marked(value, theme.output, theme);
                 wrap(&text, room, Break::Anywhere, [&first, &Line::new("  ", theme.dim)], &mut rows);
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -91,6 +91,20 @@ pub fn fill(buffer: &mut Buffer, area: Rect, sign: &str, style: Style) {
     for position in area.intersection(*buffer.area()).positions() {
         if let Some(cell) = buffer.cell_mut(position) {
             cell.set_symbol(sign).set_style(style);
+        }
+    }
+}
+
+/// Gives the row of a selection one style, as far as it is on the screen: colours of its own would be a background each where
+/// the style reverses them.
+pub fn select(buffer: &mut Buffer, area: Rect, style: Style) {
+    for position in area.intersection(*buffer.area()).positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            if style.add_modifier.contains(Modifier::REVERSED) {
+                (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
+                cell.modifier.remove(Modifier::DIM);
+            }
+            cell.set_style(style);
         }
     }
 }

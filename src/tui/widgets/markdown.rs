@@ -104,11 +104,30 @@ struct CodeText {
     chain: Option<Chain>,
 }
 
+/// Returns whether the marks of a strong or emphasised text are letters of a name: `tests/__init__.py`, `self.__dict__`,
+/// `__main__`, `src/*.rs`.
+fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
+    let before = source.get(..range.start).and_then(|before| before.chars().next_back());
+    let mut behind = source.get(range.end..).unwrap_or_default().chars();
+    let (next, second) = (behind.next(), behind.next());
+    let inner = source.get(range.start + marks..range.end.saturating_sub(marks)).unwrap_or_default();
+    let is_path = |c: char| matches!(c, '/' | '\\');
+    if source.get(range.clone()).is_some_and(|all| all.starts_with('*')) {
+        return inner.starts_with(['/', '\\', '.']) || inner.ends_with(is_path);
+    }
+    let is_identifier = inner.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let is_file = next == Some('.') && second.is_some_and(char::is_alphanumeric);
+    (marks > 1 && is_identifier)
+        || is_file
+        || before.is_some_and(|c| is_path(c) || c == '.')
+        || next.is_some_and(|c| is_path(c) || c == '(')
+}
+
 impl Renderer<'_, '_> {
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(tag, range.start),
-            Event::End(tag) => self.end(tag),
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(tag, range),
             Event::Text(text) => {
                 let text = self.decoded(&text, range);
                 match &mut self.code {
@@ -160,8 +179,8 @@ impl Renderer<'_, '_> {
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>, at: usize) {
-        let continued = self.continued;
+    fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
+        let (continued, at) = (self.continued, range.start);
         match tag {
             Tag::Heading { level, .. } => {
                 self.begin_block(at);
@@ -219,8 +238,8 @@ impl Renderer<'_, '_> {
                 }
             }
             Tag::TableCell => {}
-            Tag::Emphasis => self.push_style(self.theme.emphasis),
-            Tag::Strong => self.push_style(self.theme.strong),
+            Tag::Emphasis => self.start_marked("*".len(), range, self.theme.emphasis),
+            Tag::Strong => self.start_marked("**".len(), range, self.theme.strong),
             Tag::Strikethrough => self.push_style(self.theme.struck),
             Tag::Link { dest_url, .. } => {
                 self.push_style(self.theme.link);
@@ -245,7 +264,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
+    fn end(&mut self, tag: TagEnd, range: Range<usize>) {
         match tag {
             TagEnd::Heading(_) => {
                 self.flush();
@@ -278,7 +297,9 @@ impl Renderer<'_, '_> {
             }
             TagEnd::Table => self.end_table(),
             TagEnd::TableHead | TagEnd::TableRow => {}
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Superscript | TagEnd::Subscript => {
+            TagEnd::Emphasis => self.end_marked("*".len(), range),
+            TagEnd::Strong => self.end_marked("**".len(), range),
+            TagEnd::Strikethrough | TagEnd::Superscript | TagEnd::Subscript => {
                 self.styles.pop();
             }
             TagEnd::Link => {
@@ -300,6 +321,25 @@ impl Renderer<'_, '_> {
 
     fn style(&self) -> Style {
         self.styles.last().copied().unwrap_or(self.theme.text)
+    }
+
+    /// Begins a text between marks; where they belong to a name they are shown and style nothing.
+    fn start_marked(&mut self, marks: usize, range: Range<usize>, style: Style) {
+        if is_name(self.source, &range, marks) {
+            let written = self.source.get(range.start..range.start + marks).unwrap_or_default();
+            self.inline(written, self.style());
+            self.push_style(Style::new());
+        } else {
+            self.push_style(style);
+        }
+    }
+
+    fn end_marked(&mut self, marks: usize, range: Range<usize>) {
+        self.styles.pop();
+        if is_name(self.source, &range, marks) {
+            let written = self.source.get(range.end.saturating_sub(marks)..range.end).unwrap_or_default();
+            self.inline(written, self.style());
+        }
     }
 
     fn push_style(&mut self, style: Style) {

@@ -10,7 +10,7 @@ use super::words::{self, agent_name};
 use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
 use crate::tui::agents::{Row, RowKind, Rows};
 use crate::tui::state::{Pane, Region};
-use crate::tui::widgets::fit::{clip, columns, one_line, put};
+use crate::tui::widgets::fit::{clip, columns, one_line, put, select};
 
 /// Columns of the word for what an agent does.
 const WORD: u16 = 14;
@@ -194,6 +194,6 @@ pub(super) fn draw(view: &AgentsView<'_>, rows: &Rows, shown: &Shown, look: &Loo
         }
     }
     if is_selected && view.focus.is_on(Pane::Tree) {
-        buffer.set_style(line.intersection(*buffer.area()), theme.selected);
+        select(buffer, line, theme.selected);
     }
 }

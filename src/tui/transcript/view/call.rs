@@ -6,7 +6,10 @@
 use ratatui::style::{Color, Style};
 
 use crate::event::Outcome;
-use crate::limits::{FOLDED_DIFF, FOLDED_HEAD, FOLDED_TAIL, LIVE_ROWS, OPENED_LINE_BYTES, OPENED_LINES, WORD_LINES};
+use crate::limits::{
+    FOLDED_DIFF, FOLDED_HEAD, FOLDED_LEAST, FOLDED_REASONS, FOLDED_TAIL, LIVE_ROWS, OPENED_LINE_BYTES, OPENED_LINES,
+    WORD_LINES,
+};
 use crate::message::Arguments;
 use crate::summary::{self, count, took};
 use crate::text::{Coloured, Hue};
@@ -20,6 +23,7 @@ use crate::tui::widgets::code::{Code, Ground};
 use crate::tui::widgets::diff;
 use crate::tui::widgets::diff::{Diff, LineKind};
 use crate::tui::widgets::exact::row;
+use crate::tui::widgets::stream::{Format, Layout};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Columns from one tab stop to the next.
@@ -75,9 +79,7 @@ impl Pen<'_> {
                 self.head_and_tail(call, rows);
                 self.saved(saved.as_deref(), rows);
             }
-            (CallState::Ended { is_error: true, .. }, _) => {
-                Output::of(call).take(1).for_each(|line| self.output(line, rows));
-            }
+            (CallState::Ended { is_error: true, .. }, _) => self.head_and_tail(call, rows),
             (CallState::Ended { is_error: false, .. }, _) => {}
         }
     }
@@ -88,28 +90,36 @@ impl Pen<'_> {
         (self.view_rows / 2).max(LIVE_ROWS.min(self.view_rows.saturating_sub(4))).max(FOLDED_TAIL)
     }
 
-    /// Shows the first lines and the last ones, and how many stand between them.
+    /// Shows the first lines and the last ones, of a failed call also those that say why, and how many stand between them.
     fn head_and_tail(&self, call: &CallCell, rows: &mut Vec<Line>) {
         let lines: Vec<Output<'_>> = Output::of(call).collect();
-        let between = lines.len().saturating_sub(FOLDED_HEAD + FOLDED_TAIL);
-        // A line that says that one line is missing takes the place of that line.
-        if between <= 1 {
-            for line in lines {
-                self.output(line, rows);
+        let hidden = FOLDED_HEAD..lines.len().saturating_sub(FOLDED_TAIL).max(FOLDED_HEAD);
+        let has_failed = call.status() == CallStatus::Failed;
+        let says_why = |place: &usize| has_failed && lines.get(*place).is_some_and(|line| says_why(line.text));
+        let reasons: Vec<usize> = hidden.clone().filter(says_why).take(FOLDED_REASONS).collect();
+        let is_shown = |place: &usize| !hidden.contains(place) || reasons.contains(place);
+        let groups: Vec<Vec<usize>> = (0..lines.len())
+            .collect::<Vec<_>>()
+            .chunk_by(|a, b| is_shown(a) == is_shown(b))
+            .map(<[usize]>::to_vec)
+            .collect();
+        let folds = |group: &[usize]| group.len() > FOLDED_LEAST && !group.first().is_some_and(is_shown);
+        // What the model did not get stood between the lines as well; a line that says so stands for it.
+        let mut left_out = call.left_out().saturating_sub(1);
+        for group in groups {
+            if folds(&group) {
+                self.more(group.len() + std::mem::take(&mut left_out), rows);
+            } else {
+                group.iter().filter_map(|place| lines.get(*place)).for_each(|line| self.output(*line, rows));
             }
-            return;
         }
-        lines.iter().take(FOLDED_HEAD).for_each(|line| self.output(*line, rows));
-        // The line that says what was left out stands for the lines that were.
-        self.more(between + call.left_out().saturating_sub(1), rows);
-        lines.iter().skip(FOLDED_HEAD + between).for_each(|line| self.output(*line, rows));
     }
 
     fn folded_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
         let is_line = |kind: LineKind| kind != LineKind::Hunk;
         let count = diff.lines.iter().filter(|line| is_line(line.kind)).count();
         let hidden = count.saturating_sub(FOLDED_DIFF);
-        let shown = if hidden <= 1 { count } else { FOLDED_DIFF };
+        let shown = if hidden <= FOLDED_LEAST { count } else { FOLDED_DIFF };
         // Enough of the lines behind to find the counterparts of the last one.
         let first = diff.lines.get(..diff.lines.len().min(shown + WORD_LINES)).unwrap_or_default();
         let lines = diff::lines(first, diff.columns, language, self.theme);
@@ -141,7 +151,11 @@ impl Pen<'_> {
         {
             self.more(cut, rows);
         }
-        self.opened_output(call, &gutter, rows);
+        if (call.child.is_some() || call.name == "agent") && call.status() == CallStatus::Succeeded {
+            self.answer(call.output(), rows);
+        } else {
+            self.opened_output(call, &gutter, rows);
+        }
         let is_ended = matches!(call.state, CallState::Ended { .. });
         if call.output().is_empty() && is_ended {
             self.wrap(Break::Words, &Line::new("(no output)", self.theme.dim), &gutter, &none, rows);
@@ -149,6 +163,13 @@ impl Pen<'_> {
         if let Some(Shown::Command { saved, .. }) = &call.shown {
             self.saved(saved.as_deref(), rows);
         }
+    }
+
+    /// Writes the answer of a sub-agent, which is Markdown as every answer.
+    fn answer(&self, text: &str, rows: &mut Vec<Line>) {
+        let mut layout = Layout::new(Format::Markdown, self.room.saturating_sub(2).max(1));
+        layout.finish(text, self.theme);
+        rows.extend(layout.rows().iter().map(|line| self.behind_gutter(line)));
     }
 
     /// Writes what a call has to say; of very much the beginning and the end, so that no frame takes long.
@@ -292,6 +313,28 @@ fn numbered(line: &str, chain: &mut Chain) -> Option<Code> {
         from: 0,
         ground: Ground::Plain,
     })
+}
+
+/// Returns whether a line of a failed call's output says why it failed.
+fn says_why(line: &str) -> bool {
+    const SIGNS: [&str; 12] = [
+        "error",
+        "fail",
+        "panic",
+        "fatal",
+        "exception",
+        "denied",
+        "not found",
+        "no such",
+        "cannot",
+        "refused",
+        "timed out",
+        "assert",
+    ];
+    let lower = line.to_lowercase();
+    // A sum such as `0 failed, 0 errors` names no reason.
+    let is_sum = |sign: &str| lower.contains(&format!("0 {sign}"));
+    SIGNS.iter().any(|sign| lower.contains(sign) && !is_sum(sign))
 }
 
 /// Says how far a call has come, or how it ended.

@@ -31,6 +31,7 @@ use crate::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 use crate::tui::transcript::view::annotations::{Annotations, Annotator};
 use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
 use crate::tui::widgets::code;
+use crate::tui::widgets::fit::select;
 use crate::tui::widgets::wrap::Line;
 
 /// Narrowest area with a column for the scroll bar.
@@ -300,7 +301,7 @@ impl Walk<'_> {
             }
             annotator.row(self.transcript, self.cache, (id, place.line), Rect { y, height: 1, ..area }, buf);
             if view.selected == Some(id) && place.line == first_line && !view.annotations.tell_of(id) {
-                buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);
+                select(buf, Rect { y, height: 1, ..area }, view.theme.selected);
             }
             place.line += 1;
         }
