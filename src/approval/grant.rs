@@ -56,7 +56,7 @@ impl fmt::Display for Grant {
     /// Writes what it covers, for the user. The text is untrusted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Edits => f.write_str("every change of a file within the workspace"),
+            Self::Edits => f.write_str("every edit in this directory"),
             Self::Prefix { words, .. } => {
                 write!(f, "every command in this directory that begins with: {}", words.join(" "))
             }

@@ -190,7 +190,7 @@ impl Overlay for ChangesPane {
         let theme = &facts.theme;
         let (rows, selected) = (self.rows(facts), self.selected(facts));
         let Some(file) = rows.get(selected) else {
-            let words = ["No tool has changed a file.", "What commands changed is not recorded."];
+            let words = ["Tools have changed no file.", "Changes made by shell commands are not tracked."];
             return draw_empty(&words, inner, theme, buffer);
         };
         let (area, below) = list_and_text(inner, rows.len(), theme, buffer);

@@ -179,7 +179,7 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(Verb::Model, "/model [NAME]", Word, "F6", "use this model from the next request on; without a name: list them"),
     row(Verb::New, "/new", Nothing, "F9", "new conversation on an empty screen; asks first"),
-    row(Verb::Reset, "/reset", Nothing, "F10", "back to the system prompt; asks first"),
+    row(Verb::Reset, "/reset", Nothing, "F10", "clear the conversation, keep the screen; asks first"),
     row(Verb::Cancel, "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
     row(Verb::Line(LineVerb::Yes), "/yes [N]", Word, "Alt+Y", "answer the question, or question N: yes, this once"),
     row(Verb::Line(LineVerb::Session), "/session [N]", Word, "Alt+S", "answer it: yes, for this session"),
@@ -259,13 +259,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+K",
         "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
     ),
-    row(
-        Verb::Servers,
-        "/mcp",
-        Nothing,
-        "",
-        "the MCP servers: how they stand, their tools, their last error; start one",
-    ),
+    row(Verb::Servers, "/mcp", Nothing, "", "the MCP servers: state, tools, last error; start one"),
     row(
         Verb::Hooks,
         "/hooks",
@@ -311,7 +305,7 @@ pub const COMMANDS: &[Command] = &[
         "",
         "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
     ),
-    row(Verb::Retry, "/retry", Nothing, "Alt+T", "send the request again that failed"),
+    row(Verb::Retry, "/retry", Nothing, "Alt+T", "send the failed request again"),
     row(
         Verb::Done,
         "/done",
@@ -334,7 +328,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+M",
         "what the session may spend; with an amount, N tokens, or off: set it",
     ),
-    row(Verb::Undo, "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(Verb::Undo, "/undo", Nothing, "Alt+Z", "undo the file changes of the last turn; asks first"),
     row(
         Verb::Changes,
         "/diff",
@@ -372,7 +366,7 @@ pub const COMMANDS: &[Command] = &[
         "off: the terminal selects with it; on: it clicks and scrolls here",
     ),
     row(Verb::Detach, "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
-    row(Verb::Quit, "/quit", Nothing, "F12", "quit; a running turn is stopped"),
+    row(Verb::Quit, "/quit", Nothing, "F12", "quit; stops a running turn"),
 ];
 
 /// Returns whether the program has a command, or another name for one, of this name; without the slash.

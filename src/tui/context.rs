@@ -109,10 +109,10 @@ impl Overlay for ContextPane {
         };
         let Some((report, part)) = self.part() else { return Outcome::DONE };
         let Some(item) = part.item.clone() else {
-            return Outcome::say("only an image, a file that was read or a result can be taken out");
+            return Outcome::say("only images, results and files that the agent read can be taken out");
         };
         if let (ContextItem::Image(_), ContextWish::Pin) = (&item, wanted) {
-            return Outcome::say("only a file that was read or a result can be pinned");
+            return Outcome::say("only results and files that the agent read can be pinned");
         }
         // The same key again takes the wish back.
         let wish = Some(wanted).filter(|wanted| part.wish != Some(*wanted));
@@ -130,7 +130,7 @@ impl Overlay for ContextPane {
     fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
         let theme = &facts.theme;
         let Some(report) = self.report() else {
-            let words = if self.reports.is_some() { "No agent runs." } else { "The run is asked…" };
+            let words = if self.reports.is_some() { "No agent runs." } else { "asking the session…" };
             return draw_empty(&[words], inner, theme, buffer);
         };
         let mut lines = wrapped([Line::new(&sums(report), theme.dim)], inner.width.into(), Break::Words);

@@ -154,7 +154,7 @@ impl Overlay for JobsPane {
         let Action::InJobs(key) = action else { return Outcome::Ignored };
         let rows = Self::rows(facts);
         let Some(job) = rows.get(self.selected(facts)) else {
-            return Outcome::say("no command was run in the background");
+            return Outcome::say("there are no background commands");
         };
         match key {
             JobsKey::Show => {
@@ -179,7 +179,7 @@ impl Overlay for JobsPane {
         let theme = &facts.theme;
         let (rows, selected) = (Self::rows(facts), self.selected(facts));
         let Some(job) = rows.get(selected) else {
-            let words = ["No command was run in the background.", "!COMMAND in the message runs one of your own."];
+            let words = ["There are no background commands.", "!COMMAND in the message runs one of your own."];
             return draw_empty(&words, inner, theme, buffer);
         };
         let below = match self.shows {

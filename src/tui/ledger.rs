@@ -79,8 +79,8 @@ impl Overlay for LedgerPane {
     fn titles(&self, facts: &Facts) -> Vec<String> {
         let texts = count(self.count(facts), "text");
         let titles = [
-            format!(" Ledger of {texts} · Enter shows the text, a the answer · Esc closes "),
-            format!(" {texts} · Enter shows · Esc closes "),
+            format!(" Ledger of {texts} · Enter: text · a: answer · Esc closes "),
+            format!(" {texts} · Enter: text · Esc closes "),
         ];
         titles.iter().map(|title| facts.spell(Context::Ledger, title).into_owned()).collect()
     }
@@ -112,7 +112,7 @@ impl Overlay for LedgerPane {
     fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
         let (receipts, selected) = (facts.run.receipts.list(), self.selected(facts));
         let Some(receipt) = receipts.get(selected) else {
-            return draw_empty(&["Nothing was sent yet."], inner, &facts.theme, buffer);
+            return draw_empty(&["You have not sent anything yet."], inner, &facts.theme, buffer);
         };
         if inner.height >= 8 {
             inner.height -= 3;

@@ -145,7 +145,7 @@ impl Overlay for Choices {
         let (cursor, below) = self.filter.draw(inner, theme, buffer);
         let (found, selected) = self.found();
         let nothing = match (self.rows(), self.subject) {
-            (None, ChoiceSubject::Server) => "asking how the servers stand…",
+            (None, ChoiceSubject::Server) => "checking the servers…",
             (None, _) => "reading the sessions…",
             (Some(Ok([])), ChoiceSubject::Hit) => "no session holds these words",
             (Some(Err(reason)), _) => reason,

@@ -157,7 +157,7 @@ fn three_and_enter_allows_the_command_always_by_the_rule_that_is_shown() {
                 && screen.contains("6 no, and say why"),
             "{screen}"
         );
-        assert!(screen.contains("always: cargo test * in this project, also in later sessions"), "{screen}");
+        assert!(screen.contains("3 allows cargo test * in this project, also in later sessions"), "{screen}");
         stage.keys(keys);
         assert_eq!(call.ran(), command("cargo test --test suite"), "{keys}");
         let mut next = Call(Box::pin({
@@ -237,7 +237,7 @@ fn a_yes_is_refused_until_the_end_was_on_the_screen_and_a_no_never_is() {
     arm(&mut stage);
     let screen = stage.screen();
     assert!(screen.contains("60 lines, 470 characters") && screen.contains("more, PageDown"), "{screen}");
-    assert!(screen.contains("○ read to the end before a yes"), "{screen}");
+    assert!(screen.contains("○ PageDown to the end, then answer"), "{screen}");
     stage.keys("<a-y>");
     let screen = stage.screen();
     assert!(screen.contains("read to the end first: PgDn, "), "{screen}");
@@ -367,10 +367,10 @@ fn what_is_said_about_a_question_goes_with_it() {
     stage.wait(1);
     assert!(!stage.screen().contains("read to the end first"), "it is read");
     stage.keys("<enter>");
-    assert!(stage.screen().contains("first choose an answer"));
+    assert!(stage.screen().contains("answer the question: 1 to "));
     arm(&mut stage);
     stage.keys("2");
-    assert!(!stage.screen().contains("first choose an answer"), "one is chosen");
+    assert!(!stage.screen().contains("answer the question: 1 to "), "one is chosen");
     stage.keys("<backspace>").keys("<a-y>");
     assert!(stage.screen().contains(typed_early));
     drop(call.poll());

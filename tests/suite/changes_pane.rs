@@ -115,7 +115,7 @@ fn a_change_opens_in_the_editor_and_a_long_one_scrolls() {
 fn without_a_change_it_says_what_it_is_for_and_in_lines_every_file_is_told() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/diff<enter>");
-    assert!(stage.screen().contains("No tool has changed a file."), "{}", stage.screen());
+    assert!(stage.screen().contains("Tools have changed no file."), "{}", stage.screen());
     stage.keys("u<esc>");
     assert!(!stage.app.focus.overlays.is_on::<ChangesPane>());
     let mut stage = Stage::in_lines();
@@ -134,5 +134,5 @@ fn an_undone_change_leaves_the_details_too() {
     let files = vec![UndoneFile { path: "b<U+202E>.rs".to_owned(), undo: Undo::Restored { bytes: 2 } }];
     stage.event("", Event::ChangesUndone { turn: Some(1), files });
     assert!(!stage.screen().contains("b<U+202E>.rs +1 −1"), "{}", stage.screen());
-    assert!(stage.keys("/diff<enter>").screen().contains("No tool has changed a file."), "{}", stage.screen());
+    assert!(stage.keys("/diff<enter>").screen().contains("Tools have changed no file."), "{}", stage.screen());
 }

@@ -193,7 +193,7 @@ fn a_line_that_could_not_be_run_is_said_with_its_words() {
 fn without_a_job_it_says_what_it_is_for_and_in_lines_every_job_is_told() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/jobs<enter>");
-    assert!(stage.screen().contains("No command was run in the background."), "{}", stage.screen());
+    assert!(stage.screen().contains("There are no background commands."), "{}", stage.screen());
     assert!(!stage.screen().contains("x stops it") && stage.screen().contains("Esc closes"), "{}", stage.screen());
     let mut stage = Stage::in_lines();
     starts(&mut stage, "", "j1", "npm run dev", JobOwner::Agent);

@@ -46,7 +46,7 @@ fn row_of(screen: &str, part: &str) -> String {
 #[test]
 fn the_ledger_says_that_it_is_empty() {
     let screen = Stage::new(80, 24).keys("<f4>").screen();
-    assert!(screen.contains("Ledger of 0 texts") && screen.contains("Nothing was sent yet."), "{screen}");
+    assert!(screen.contains("Ledger of 0 texts") && screen.contains("You have not sent anything yet."), "{screen}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn where_prices_are_known_the_ledger_knows_the_cost() {
 fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
     stage.app.facts.run.receipts = steersman::session::fold::Receipts::default();
-    assert!(stage.keys("<f4>").screen().contains("Nothing was sent yet."));
+    assert!(stage.keys("<f4>").screen().contains("You have not sent anything yet."));
 }
 
 /// A session in which the model has read the text `m2` and says this.

@@ -55,7 +55,7 @@ fn a_change_is_asked_about_with_its_diff() {
         asker: Some(Asker { agent: "file_miner 0".into(), call: "k2".into() }),
         subject: ApprovalSubject::Act { act },
         why: String::new(),
-        session: Some("every change of a file within the workspace".to_owned()),
+        session: Some("every edit in this directory".to_owned()),
         rule: None,
     };
     let sandbox = Some("bubblewrap".to_owned());

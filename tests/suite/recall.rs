@@ -296,7 +296,7 @@ fn that_nothing_can_be_written_is_said_once() {
     let error = HistoryFile::within(&dir.path().join("steersman")).append(&record("one")).unwrap_err();
     let mut stage = with(&[]);
     stage.tell(Msg::NotRemembered(error.to_string()));
-    assert!(said(&stage).starts_with("what you send is not remembered for the next session: "), "{}", said(&stage));
+    assert!(said(&stage).starts_with("cannot save the message history: "), "{}", said(&stage));
     stage.wait(10_000).tell(Msg::NotRemembered(error.to_string()));
     assert_eq!(said(&stage), "");
 }

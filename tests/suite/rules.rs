@@ -246,7 +246,7 @@ fn grants_are_narrow_and_offered_only_where_they_make_sense() {
     };
 
     let edits = offered(&change("src/a")).unwrap();
-    assert_eq!(edits.to_string(), "every change of a file within the workspace");
+    assert_eq!(edits.to_string(), "every edit in this directory");
     assert!(
         covered(&edits, &change("b")) && !covered(&edits, &change(".git/config")) && !covered(&edits, &command("ls"))
     );

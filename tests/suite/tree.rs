@@ -40,7 +40,7 @@ fn every_state_has_a_word_and_a_mark() {
     stage.spawn("", "a").spawn("", "b");
     assert!(row(&mut stage, "main").contains("· main"));
     stage.turn("a");
-    assert!(row(&mut stage, "├─").contains("○ a") && row(&mut stage, "├─").contains("waiting"));
+    assert!(row(&mut stage, "├─").contains("○ a") && row(&mut stage, "├─").contains("model …"));
     stage.event("a", Event::ThinkingDelta { text: "hm".to_owned() });
     assert!(row(&mut stage, "├─").contains("◌ a") && row(&mut stage, "├─").contains("thinking"));
     stage.says("a", "so");
@@ -52,7 +52,7 @@ fn every_state_has_a_word_and_a_mark() {
     stage.result("a", "1", "x").result("a", "2", "x");
     assert!(row(&mut stage, "├─").contains(" read 0:00"));
     stage.result("a", "3", "x");
-    assert!(row(&mut stage, "├─").contains("waiting"));
+    assert!(row(&mut stage, "├─").contains("model …"));
     stage.finished("", "a", Outcome::Completed).finished("", "b", Outcome::Failed);
     assert!(row(&mut stage, "├─").contains("✓ a") && row(&mut stage, "├─").contains("done"));
     assert!(row(&mut stage, "└─").contains("✗ b") && row(&mut stage, "└─").contains("failed"));

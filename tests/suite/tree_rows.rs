@@ -159,7 +159,7 @@ fn the_details_and_help_say_what_each_sign_means() {
     }
     let mut stage = crew(120, 40);
     stage.keys("<c-t><down>i");
-    for words in ["● runs tools", "✎ the model writes", "‖ is paused by you", "✗ has failed"] {
+    for words in ["● runs tools", "✎ the model writes", "‖ you paused it", "✗ failed"] {
         assert!(stage.screen().contains(words), "{words}\n{}", stage.screen());
         stage.keys("<down>");
     }

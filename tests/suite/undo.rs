@@ -31,7 +31,7 @@ fn the_list_is_shown_and_nothing_happens_without_a_yes() {
         "│ src/new.rs: removed, it was new",
         "1 file, to stay as now:",
         "│ b<U+202E>.rs: left alone",
-        "What commands changed is not on record",
+        "Changes made by shell commands are not tracked",
     ] {
         assert!(screen.contains(words), "{words}\n{screen}");
     }

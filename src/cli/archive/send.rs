@@ -38,7 +38,7 @@ pub(super) fn send(url: &Url, trace: &Value) -> Result<Option<String>, String> {
     let runtime = runtime.map_err(|error| format!("nothing can be sent: {error}"))?;
     let sent = runtime.block_on(async { tokio::time::timeout(PATIENCE, post(url, body)).await });
     sent.unwrap_or_else(|_| Err(format!("no answer within {} s", PATIENCE.as_secs())))
-        .map_err(|why| format!("the trace was not taken by {}: {why}", place(url)))
+        .map_err(|why| format!("{} did not take the trace: {why}", place(url)))
 }
 
 async fn post(url: &Url, body: Vec<u8>) -> Result<Option<String>, String> {
@@ -57,7 +57,7 @@ async fn post(url: &Url, body: Vec<u8>) -> Result<Option<String>, String> {
     let rejected = answer.pointer("/partialSuccess/rejectedSpans");
     let rejected = rejected.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok())).unwrap_or(0);
     let why = answer.pointer("/partialSuccess/errorMessage").and_then(Value::as_str).unwrap_or_default();
-    Ok((rejected > 0).then(|| format!("{rejected} spans were not taken: {}", visible_line(why))))
+    Ok((rejected > 0).then(|| format!("the server refused {rejected} spans: {}", visible_line(why))))
 }
 
 /// Returns the innermost reason, without the address, which may hold a key.

@@ -61,6 +61,6 @@ pub(super) fn log_out(flags: &Flags, name: &str) -> Result<Exit, String> {
     let servers = with_runtime(super::servers(&start, &mut notes))?;
     let server = servers.get(name).ok_or_else(|| format!("there is no server {name}"))?;
     let had_one = server.login().log_out().map_err(|error| format!("the login cannot be removed: {error}"))?;
-    say(&if had_one { format!("the login at {name} is forgotten") } else { format!("there is no login at {name}") });
+    say(&if had_one { format!("removed the login at {name}") } else { format!("there is no login at {name}") });
     Ok(Exit::Done)
 }

@@ -63,9 +63,22 @@ fn outcome(view: &View, intent: &Intent) -> String {
             format!("{count} wanted, {used} used.")
         }
         Intent::Survey(words) if words.is_empty() => "read, and nothing in it asked for a search.".to_owned(),
-        Intent::Survey(_) | Intent::Focus(_) | Intent::Use(_) => {
-            "not done: the tool for it was not available, or there was no round left.".to_owned()
-        }
+        Intent::Survey(words) => not_done(view, Tool::Grep, &code(&words.join(" "))),
+        Intent::Focus(subject) => not_done(view, Tool::Grep, &code(subject)),
+        Intent::Use(tool_use) => not_done(view, tool_use.tool, &tool_use.subject()),
+    }
+}
+
+/// Returns why something that was wanted is not done, and what to do about it.
+fn not_done(view: &View, tool: Tool, subject: &str) -> String {
+    let (name, _, verb) = tool.names();
+    if view.talk.offers(name) {
+        format!("I did not {verb} {subject}: it came after the last round of tools. Send it again and I will.")
+    } else {
+        format!(
+            "I cannot {verb} {subject}: {} is not available here. Allow that tool, or choose another model.",
+            code(name)
+        )
     }
 }
 

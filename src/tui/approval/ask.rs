@@ -33,9 +33,22 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
             ..Question::new(
                 QuestionSubject::Approval(request.id, offer),
                 approval_title(request),
-                approval_parts(request),
+                approval_parts(request).into_iter().map(with_number).collect(),
             )
         });
+    }
+}
+
+/// Returns a part in which what an answer allows stands behind the answer's number.
+fn with_number(part: DetailPart) -> DetailPart {
+    match part {
+        // What ends with a command or an address must not seem to go on.
+        DetailPart::Fact("session", covers) if covers.contains(": ") => {
+            DetailPart::Fact("2 allows until you quit", covers)
+        }
+        DetailPart::Fact("session", covers) => DetailPart::Fact("2 allows ", format!("{covers} until you quit")),
+        DetailPart::Fact("always", covers) => DetailPart::Fact("3 allows ", covers),
+        other => other,
     }
 }
 
@@ -144,6 +157,6 @@ pub fn undo_parts(changes: &[UndoneFile], since: &str) -> Vec<DetailPart> {
             parts.extend(files.into_iter().map(|change| DetailPart::Exact(line(change))));
         }
     }
-    parts.push(DetailPart::Note("What commands changed is not on record and stays.".to_owned()));
+    parts.push(DetailPart::Note("Changes made by shell commands are not tracked and stay.".to_owned()));
     parts
 }

@@ -173,6 +173,15 @@ impl QuestionSubject {
         }
     }
 
+    /// Returns the numbers of its answers: `1 to 4`, `1 or 2`.
+    pub fn numbers(&self) -> String {
+        match self.numbered().count() {
+            0 | 1 => "1".to_owned(),
+            2 => "1 or 2".to_owned(),
+            last => format!("1 to {last}"),
+        }
+    }
+
     /// Returns the answers that have a number, in its order.
     pub fn numbered(&self) -> impl Iterator<Item = (Answer, &'static str)> {
         self.answers().iter().copied().filter(|(answer, _)| *answer != Answer::Leave)

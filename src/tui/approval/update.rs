@@ -61,7 +61,8 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, fact
         Some(Action::Edit(Edit::Backspace)) => questions.unselect_answer(),
         Some(Action::Send) => {
             let Some(selected) = questions.selected_answer() else {
-                let words = "nothing was answered: first choose an answer by its number";
+                let numbers = questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+                let words = format!("answer the question: {numbers}, then Enter");
                 return say_while(about(questions, Cause::Unselected), words);
             };
             return give(questions, selected, facts);

@@ -235,7 +235,7 @@ impl<'a> QuestionLayout<'a> {
         block.render(area, buffer);
         let (states, style): (&[&str], Style) = match Keys::of(view) {
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
-            Keys::Locked => (&[" ○ read to the end before a yes ", " ○ read first "], theme.accent),
+            Keys::Locked => (&[" ○ PageDown to the end, then answer ", " ○ PageDown first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
             Keys::Written(QuestionText::No) => (&[" write below why not ", " why not? "], theme.accent),
             Keys::Written(QuestionText::Form) => (&[" fill it in below ", " below "], theme.accent),

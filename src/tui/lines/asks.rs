@@ -106,8 +106,12 @@ pub fn rows(detail: &[DetailPart], gutter: &str) -> Vec<String> {
         match part {
             DetailPart::Text(text) => rows.extend(numbered(&crate::text::visible(text), gutter)),
             DetailPart::Note(words) => rows.push(visible_line(words).into_owned()),
-            DetailPart::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
-            DetailPart::Fact("always", covers) => rows.push(format!("/always allows: {}", exactly(covers))),
+            DetailPart::Fact(label, covers) if label.starts_with(|c: char| c.is_ascii_digit()) => {
+                // Here an answer has a command in place of its number.
+                let command = if label.starts_with('2') { "/session" } else { "/always" };
+                let label = label.get(1..).unwrap_or_default().trim_end();
+                rows.push(format!("{command}{label}: {}", exactly(covers)));
+            }
             DetailPart::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
             DetailPart::Exact(text) => rows.extend(numbered(text, gutter)),
             DetailPart::Diff(diff) => {

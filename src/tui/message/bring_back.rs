@@ -8,9 +8,10 @@ use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry};
 use super::{LeaveOutcome, Message, MessageContext};
-use crate::event::Pending;
+use crate::event::{Outcome, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, Request};
+use crate::session::fold::agents::Activity;
 use crate::target::MAIN;
 use crate::text::is_blank;
 use crate::tui::effect::PaneEffect;
@@ -77,12 +78,14 @@ pub fn follow(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffe
 /// Takes what a stop gave back.
 pub fn stopped(message: &mut Message, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
     let in_lines = known.in_lines();
+    let is_cancelled =
+        matches!(known.run.agents.main().activity, Activity::Cancelling | Activity::Ended(Outcome::Cancelled, _));
+    let begun = if is_cancelled { "cancelled; " } else { "no turn runs; " };
+    let place = if in_lines { "yours again" } else { "back in the message" };
     let sentence = match entries.len() {
         0 => None,
-        1 if in_lines => Some("cancelled; the pending text is yours again".to_owned()),
-        count if in_lines => Some(format!("cancelled; {count} pending texts are yours again")),
-        1 => Some("cancelled; the pending text is back in the message".to_owned()),
-        count => Some(format!("cancelled; {count} pending texts are back in the message")),
+        1 => Some(format!("{begun}the pending text is {place}")),
+        count => Some(format!("{begun}{count} pending texts are {place}")),
     };
     let back = given_back(message, entries, known);
     let kind =

@@ -313,7 +313,7 @@ pub fn not_remembered(message: &mut Message, reason: &str) -> Vec<PaneEffect> {
     if std::mem::replace(&mut message.history.complained, true) {
         return Vec::new();
     }
-    vec![PaneEffect::Say(format!("what you send is not remembered for the next session: {reason}"))]
+    vec![PaneEffect::Say(format!("cannot save the message history: {reason}"))]
 }
 
 /// Ends the message, which is carried out and not sent.

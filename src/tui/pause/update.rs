@@ -63,7 +63,7 @@ pub fn travel(pane: &mut PausePane, to: Travel, facts: &Facts) {
 /// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
 pub fn enter(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
     if pane.has_just_entered(facts.now) {
-        let sentence = format!("{} still waits: that Enter came right after another", name_of(agent));
+        let sentence = format!("{} still waits: Enter came too soon after another; press it again", name_of(agent));
         return Outcome::say(sentence);
     }
     step(pane, agent, facts)

@@ -23,6 +23,8 @@ use crate::tui::state::MEDIUM;
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
 use badge::{BadgeWidth, badge};
 
+/// The tool that spawns sub-agents.
+const AGENT: &str = "agent";
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;
 
@@ -178,7 +180,17 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         }
         Activity::Tools => {
             let (names, time) = (one_line(&tools(&node.open)), clock(longest(&node.open, view.facts.now)));
-            match node.totals().asking {
+            let totals = node.totals();
+            let working = totals.running.saturating_sub(1);
+            // The agents matter then, not the calls that wait for them.
+            if working > 1 && node.open.iter().all(|call| call.name == AGENT) {
+                return match totals.asking {
+                    0 => (format!("● {working} work {time}"), theme.tool),
+                    1 => (format!("? {working} work · 1 asks you"), theme.notice),
+                    asking => (format!("? {working} work · {asking} ask you"), theme.notice),
+                };
+            }
+            match totals.asking {
                 0 => (format!("● running {names} {time}"), theme.tool),
                 1 => (format!("? running {names} {time} · 1 asks you"), theme.notice),
                 asking => (format!("? running {names} {time} · {asking} ask you"), theme.notice),
@@ -190,7 +202,7 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         Activity::Cancelling => (since("■ stopping"), theme.notice),
         Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),
         Activity::Ended(Outcome::Failed, reason) => {
-            let reason = reason.as_deref().unwrap_or("no reason was given");
+            let reason = reason.as_deref().unwrap_or("no reason given");
             (format!("✗ failed: {}", one_line(reason)), theme.error)
         }
     }

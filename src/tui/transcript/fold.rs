@@ -438,7 +438,7 @@ impl Transcript {
                 self.notice_cancel();
                 true
             }
-            Outcome::Failed => self.say(Level::Error, &format!("failed: {}", message.unwrap_or("no reason was given"))),
+            Outcome::Failed => self.say(Level::Error, &format!("failed: {}", message.unwrap_or("no reason given"))),
         }
     }
 

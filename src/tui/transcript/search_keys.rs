@@ -116,7 +116,7 @@ pub fn cancel(reader: &mut Reader) -> Outcome {
 pub(super) fn step(pane: &mut TranscriptPane, facts: &TranscriptFacts<'_>, steps: isize) -> Outcome {
     if pane.reader_mut(facts.agent).search.is_none() {
         let Some(last) = pane.searches.last().cloned() else {
-            let words = "nothing was searched for yet: / starts a search";
+            let words = "no search yet; / starts one";
             return Outcome::say(words);
         };
         // The focus stays.

@@ -116,7 +116,9 @@ pub fn ask_undo(
 ) -> Option<PaneEffect> {
     if changes.is_empty() {
         let what = match &scope {
-            UndoScope::LastTurn => "the tools of the last turn changed no file; commands are not on record",
+            UndoScope::LastTurn => {
+                "the tools of the last turn changed no file; changes made by shell commands are not tracked"
+            }
             UndoScope::Turn(_) | UndoScope::File(_) => "another process made this change, or it was undone already",
         };
         return Some(PaneEffect::Reply(format!("nothing to undo: {what}")));

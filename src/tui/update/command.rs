@@ -117,9 +117,9 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Tour => facts.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
         Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],
-        Verb::Detach => app.reply(
-            "the session runs in this terminal and ends with it; one that was started with steersman serve can be left",
-        ),
+        Verb::Detach => {
+            app.reply("this session ends with its terminal; to leave one running, start it with steersman serve")
+        }
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
@@ -131,7 +131,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
 fn changes_in_words(facts: &Facts) -> Vec<PaneEffect> {
     let files: Vec<_> = facts.run.changes.files(None, None).iter().map(in_words).collect();
     if files.is_empty() {
-        let sentence = "no tool has changed a file; what commands changed is not recorded";
+        let sentence = "no tool has changed a file; changes made by shell commands are not tracked";
         return vec![PaneEffect::Say(sentence.to_owned())];
     }
     files

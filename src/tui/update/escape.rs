@@ -30,7 +30,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         }
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
-            app.status.say_while(cause, "nothing was done: the question has just come up", app.facts.now);
+            app.status.say_while(cause, "Esc did nothing: the question has just appeared", app.facts.now);
         }
         Escape::LeaveStep => {
             let App { message, focus, facts, .. } = app;

@@ -49,7 +49,7 @@ fn listed(facts: &Facts) -> Vec<PaneEffect> {
         PaneEffect::Note(AgentId::main(), line)
     };
     let listed: Vec<PaneEffect> = facts.run.jobs.all().map(line).collect();
-    if listed.is_empty() { vec![PaneEffect::Say("no command was run in the background".to_owned())] } else { listed }
+    if listed.is_empty() { vec![PaneEffect::Say("there are no background commands".to_owned())] } else { listed }
 }
 
 /// Asks whether a job is to be stopped, or says that it has ended.

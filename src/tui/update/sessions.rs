@@ -208,7 +208,7 @@ pub fn ask_branch(
         Rewind::Offered => detail.extend(undo_parts(files, "the message")),
         Rewind::Nothing => {
             detail.push(DetailPart::Note(
-                "No change of a file since then is on record: files stay as they are.".to_owned(),
+                "No change of a file since then is tracked: the files stay as they are.".to_owned(),
             ));
         }
     }

@@ -59,10 +59,11 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         ];
     }
     if app.questions.is_shown() && app.message.is_empty() && app.is_drafting() {
-        return words(match app.questions.selected_answer() {
-            Some(_) => &["→ gives the selected answer", "→ answers"],
-            None => &["→ first choose an answer by its number", "→ choose an answer"],
-        });
+        if app.questions.selected_answer().is_some() {
+            return words(&["→ gives the selected answer", "→ answers"]);
+        }
+        let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+        return vec![format!("→ answer the question: {numbers}, then Enter"), "→ answer the question".to_owned()];
     }
     if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
         return match offer.state {
@@ -141,7 +142,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         (Delivery::Steer | Delivery::FollowUp, Activity::Idle | Activity::Ended(..))
             if agent.is_main() && !kind.asks_for_work() =>
         {
-            words(&["with your next text, it starts no turn", "with your next text", "next text"])
+            words(&["goes with your next message", "with your next message", "next message"])
         }
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => match (kind, open_task(app, agent)) {
             (TextKind::Add, Some(task)) => {
@@ -181,10 +182,10 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
 pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
     let activity = app.facts.run.agents.get(agent).map(|node| &node.activity);
     match activity {
-        Some(Activity::Writing) => words(&["at the next tool boundary, else with your next text", "next boundary"]),
-        Some(Activity::Cancelling | Activity::Rescue) => words(&["with your next text", "next text"]),
+        Some(Activity::Writing) => words(&["at the next tool boundary, else with your next message", "next boundary"]),
+        Some(Activity::Cancelling | Activity::Rescue) => words(&["goes with your next message", "next message"]),
         Some(Activity::Idle | Activity::Ended(..)) | None if agent.is_main() => {
-            words(&["with your next text, it starts no turn", "with your next text", "next text"])
+            words(&["goes with your next message", "with your next message", "next message"])
         }
         Some(_) | None => of_text(app, agent, Delivery::Steer, TextKind::Note),
     }

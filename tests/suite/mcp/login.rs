@@ -279,7 +279,7 @@ fn the_program_prints_the_address_to_open_and_keeps_the_login_until_it_is_told_t
     assert!(stderr(&again).contains("wants no login, or takes the one that there is"), "{}", stderr(&again));
     let (out, home) = Program::within(home).args(["mcp", "logout", "one"]).output_with_home();
     assert_eq!(exit_code(&out), 0);
-    assert!(stderr(&out).contains("the login at one is forgotten"), "{}", stderr(&out));
+    assert!(stderr(&out).contains("removed the login at one"), "{}", stderr(&out));
     let (list, _home) = Program::within(home).args(["mcp", "doctor"]).output_with_home();
     assert_eq!(exit_code(&list), 1);
     let text = String::from_utf8_lossy(&list.stdout).into_owned();

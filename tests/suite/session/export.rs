@@ -386,12 +386,12 @@ fn traces_go_to_an_endpoint_and_what_it_does_not_take_is_said() {
     let names: Vec<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"invoke_agent main") && names.contains(&"execute_tool read"), "{names:?}");
     let (code, out, err, home) = run(home, &format!("{}/partly", server.origin()));
-    assert!(code == 1 && out.is_empty() && err.contains("3 spans were not taken: too old"), "{err}");
+    assert!(code == 1 && out.is_empty() && err.contains("the server refused 3 spans: too old"), "{err}");
     let (code, _, err, home) = run(home, &format!("{}/closed?key=secret", server.origin()));
     assert!(code == 1 && err.contains("/closed: it answered 401") && err.contains("no key"), "{err}");
     assert!(!err.contains("secret"), "{err}");
     let (code, _, err, home) = run(home, "http://127.0.0.1:1/v1/traces");
-    assert!(code == 1 && err.contains("was not taken by http://127.0.0.1:1/v1/traces"), "{err}");
+    assert!(code == 1 && err.contains("http://127.0.0.1:1/v1/traces did not take the trace"), "{err}");
     let (code, _, err, _home) = run(home, "ftp://localhost");
     assert!(code == 2 && err.contains("http://localhost:4318"), "{err}");
 }

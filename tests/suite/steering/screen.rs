@@ -114,9 +114,9 @@ fn a_key_that_comes_after_the_delivery_changes_nothing_and_says_so() {
 fn while_no_turn_runs_a_note_waits_for_the_next_text_and_the_screen_says_so() {
     let mut stage = Stage::new(120, 36);
     stage.keys("the port is 8080<a-v><a-v>");
-    assert!(stage.screen().contains("→ note, with your next text, it starts no turn"), "{}", stage.screen());
+    assert!(stage.screen().contains("→ note, goes with your next message"), "{}", stage.screen());
     stage.keys("<enter>");
-    assert!(stage.screen().contains("→ with your next text"), "{}", stage.screen());
+    assert!(stage.screen().contains("→ goes with your next message"), "{}", stage.screen());
     assert!(!stage.handle.interloper().deliverable());
     stage.keys("go");
     assert!(stage.screen().contains("→ starts a turn"), "{}", stage.screen());

@@ -141,9 +141,9 @@ pub(super) fn ending(node: &AgentNode) -> Option<String> {
     let Activity::Ended(outcome, message) = &node.activity else { return None };
     match outcome {
         Outcome::Completed => None,
-        Outcome::Synthesized => Some("the step limit was reached: it answered from what was found".to_owned()),
+        Outcome::Synthesized => Some("it reached its step limit and answered from what it had found".to_owned()),
         Outcome::Cancelled => Some("cancelled".to_owned()),
-        Outcome::Failed => Some(message.clone().unwrap_or_else(|| "no reason was given".to_owned())),
+        Outcome::Failed => Some(message.clone().unwrap_or_else(|| "no reason given".to_owned())),
     }
 }
 

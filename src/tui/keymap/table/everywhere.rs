@@ -4,7 +4,7 @@ use super::{TableRow, also, key, row};
 use crate::tui::keymap::{Action as A, Answer, LookKey, PauseKey, Prefill, ReadKey, Travel};
 
 pub const ROWS: &[TableRow] = &[
-    key("Esc", A::Escape, "what it does next stands above the message: close, back, or stop"),
+    key("Esc", A::Escape, "close, go back, or stop; the line above the message says which"),
     key("Ctrl+C", A::Clear, "clear the message; when it is empty: stop the turn; twice with no turn: quit"),
     key("Ctrl+D", A::QuitOrDelete, "quit when the message is empty; asks while a turn runs"),
     key("Alt+Up", A::TakeBack, "take the newest pending text back"),
@@ -20,8 +20,8 @@ pub const ROWS: &[TableRow] = &[
     row("Alt+N", A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
     also("Alt+W", A::Answer(Answer::Words)),
     key("Shift+Tab", A::NextMode, "the next approval mode: ask, auto-edit, auto, read-only"),
-    key("Alt+Z", A::UndoChanges, "undo the changes of files of the last turn; asks first"),
-    key("Alt+T", A::Retry, "send the request again that failed; with a text: instead of the open task"),
+    key("Alt+Z", A::UndoChanges, "undo the file changes of the last turn; asks first"),
+    key("Alt+T", A::Retry, "send the failed request again; with a text: replace the open task"),
     key("Alt+C", A::Prefill(Prefill("/compact ")), "compact the conversation: summarise older rounds"),
     key("Alt+M", A::Prefill(Prefill("/budget ")), "what the session may spend"),
     key("Alt+K", A::Prefill(Prefill("/rules ")), "your rules: list, change or withdraw them"),
@@ -56,7 +56,7 @@ pub const ROWS: &[TableRow] = &[
     key("F7", A::Prefill(Prefill("/export ")), "export the transcript or the ledger"),
     key("F8", A::NextTheme, "the next theme"),
     key("F9", A::New, "new conversation on an empty screen; asks first"),
-    key("F10", A::Reset, "back to the system prompt; asks first"),
+    key("F10", A::Reset, "clear the conversation, keep the screen; asks first"),
     key("F11", A::Pause(PauseKey::Focus), "go to the call before which the shown agent waits"),
-    key("F12", A::Quit, "quit; a running turn is stopped"),
+    key("F12", A::Quit, "quit; stops a running turn"),
 ];

@@ -18,7 +18,7 @@ pub const ROWS: &[TableRow] = &[
     key("Ctrl+V", A::PasteImage, "put the picture of the clipboard into the message"),
     key("Ctrl+_", A::Undo, "undo the last edit, else as everywhere"),
     key("Alt+R", A::Write(WriteKey::Redo), "redo what was undone"),
-    key("Ctrl+R", A::Write(WriteKey::Search), "search what was sent before, in all sessions"),
+    key("Ctrl+R", A::Write(WriteKey::Search), "search the messages that you sent, in all sessions"),
     key("Alt+E", A::Write(WriteKey::Expand), "show the text of the folded paste at the cursor"),
     row(
         "Left  Ctrl+B",
@@ -42,7 +42,7 @@ pub const ROWS: &[TableRow] = &[
         "delete the word before or after",
     ),
     also("Alt+D  Ctrl+Delete", A::Edit(Edit::DeleteNextWord)),
-    key("Ctrl+Y", A::Edit(Edit::Yank), "put back what was deleted"),
+    key("Ctrl+Y", A::Edit(Edit::Yank), "paste what you deleted last"),
     also("Backspace  Shift+Backspace  Ctrl+H", A::Edit(Edit::Backspace)),
     also("Delete", A::Edit(Edit::Delete)),
 ];
