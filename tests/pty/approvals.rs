@@ -109,7 +109,7 @@ fn esc_right_behind_a_letter_stops_nothing_and_a_later_one_is_a_no() {
     terminal.send("x");
     terminal.wait_for("○ wait");
     terminal.send(keys::ESC);
-    terminal.wait_for("the question has just come up");
+    terminal.wait_for("the question has just appeared");
     terminal.wait_for(ARMED);
     server.reply_text("the answer");
     terminal.send(keys::ESC);

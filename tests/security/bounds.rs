@@ -12,7 +12,7 @@ use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
-use crate::support::server::{Reply, Server};
+use crate::support::server::{Gate, Reply, Server};
 
 /// When what should have ended counts as endless, on a crowded machine.
 const PATIENCE: Duration = Duration::from_mins(4);
@@ -168,6 +168,62 @@ fn no_json_for_people_holds_a_character_that_a_terminal_obeys_or_hides() {
     is_clean("status", &stdout(&status));
     running.signal(rustix::process::Signal::TERM);
     running.end();
+
+    let gate = Gate::new();
+    let server = Server::start([Reply::text(HOSTILE).gated(&gate)]);
+    let url = server.url();
+    let running = Program::new().args(["exec", "--base-url", &url, "--model", "m", HOSTILE]).run();
+    gate.wait_reached();
+    let watching = Program::beside(&running).args(["watch", "--json"]).run();
+    while stdout(&Program::beside(&running).args(["status", "--json"]).output()).matches("\"watch\"").count() == 0 {
+        std::thread::yield_now();
+    }
+    gate.open();
+    assert_eq!(running.end().code, Some(0));
+    is_clean("watch", &watching.end().stdout);
+}
+
+#[test]
+fn no_comparison_list_or_recording_holds_a_character_that_a_terminal_obeys_or_hides() {
+    let raw = |text: &str| -> Vec<char> {
+        text.chars().filter(|c| *c != '\n' && (is_invisible(*c) || *c == '\u{2028}')).collect()
+    };
+    let mut home = TempDir::new().unwrap();
+    for answer in [HOSTILE.to_owned(), format!("{HOSTILE} other")] {
+        let server = Server::start([Reply::text(&answer)]);
+        let url = server.url();
+        let (code, _, said, back) = run(home, &["exec", "--base-url", &url, "--model", "m", HOSTILE]);
+        home = back;
+        assert_eq!(code, 0, "{said}");
+    }
+    let files = SessionFiles::within(&home.path().join(".local/state/steersman")).list().unwrap();
+    let names: Vec<String> = files.iter().map(|file| file.session.to_string()).collect();
+    let section = format!(
+        "[mcp.one]\ncommand = \"no-such-{HOSTILE}\"\nargs = [\"{HOSTILE}\"]\n",
+        HOSTILE = HOSTILE.replace('\u{7f}', "\\u007f")
+    );
+    let config = home.path().join(".config/steersman/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, section).unwrap();
+    for arguments in [
+        &["diff", &names[0], &names[1]][..],
+        &["diff", "--json", &names[0], &names[1]],
+        &["mcp", "list"],
+        &["mcp", "list", "--json"],
+        &["mcp", "doctor"],
+        &["replay", &names[0], "--print"],
+        &["export", &names[0], "--format", "cast"],
+        &["search", "31m"],
+        &["sessions"],
+        &["export", &names[0], "--format", "html"],
+        &["export", &names[0], "--format", "md"],
+        &["export", &names[0], "--format", "csv"],
+    ] {
+        let (code, text, said, back) = run(home, arguments);
+        home = back;
+        assert!(code <= 1, "{arguments:?}: {code}: {said}");
+        assert_eq!((raw(&text), raw(&said)), (vec![], vec![]), "{arguments:?}: {text}{said}");
+    }
 }
 
 // --- paths

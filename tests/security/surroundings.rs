@@ -158,3 +158,49 @@ fn closed_and_full_streams_end_no_start_with_a_panic() {
         }
     }
 }
+
+/// What a command tries at a directory of the user's: to add, to change, to take away, to put another in its place.
+const CHANGES: &str = "echo evil > base/new; mkdir -p base/app; echo evil > base/app/rc; echo evil > base/kept; rm -f base/kept; \
+                       mv base/kept base/moved; ln -s /tmp base/link; chmod 777 base/kept; mv base elsewhere; mkdir -p base/steersman; \
+                       echo evil > base/steersman/hooks.json; ls -a base/steersman; echo free > free; true";
+
+#[test]
+fn no_command_changes_a_directory_of_the_user_that_lies_below_the_workspace_and_the_start_says_so() {
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"] {
+        for kind in ["namespaces", "bubblewrap", "landlock"] {
+            let what = format!("{name} under {kind}");
+            let call = serde_json::json!({ "command": CHANGES }).to_string();
+            let server = Server::start([Reply::calls(&[("c1", "bash", &call)]), Reply::text("Done.")]);
+            let program = Program::new().file("work/base/kept", "kept").file("work/base/steersman/secret", "kept");
+            let (base, work) = (program.work().join("base"), program.work());
+            let url = server.url();
+            let program = program.env(name, &base).args(["--mode", "auto", "--sandbox", kind]);
+            let program = program.args(["exec", "--base-url", &url, "--model", "m", "Try."]);
+            let (output, home) = program.output_with_home_within(PATIENCE);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if said.contains("does not work here") {
+                continue;
+            }
+            assert_eq!(exit_code(&output), 0, "{what}: {said}");
+            let is_cache = name == "XDG_CACHE_HOME";
+            let words = "the workspace holds a directory of configurations or state of your programs";
+            assert!(is_cache || said.contains(words), "{what}: {said}");
+            let result = server.chats()[1].texts("tool").concat();
+            assert!(!result.contains("secret"), "{what}: {result}");
+            assert_eq!(fs::read_to_string(base.join("steersman/secret")).unwrap(), "kept", "{what}");
+            assert!(!base.join("steersman/hooks.json").exists(), "{what}");
+            if !is_cache {
+                // A cache holds nothing that is obeyed; of it only this program's own part is closed.
+                assert_eq!(fs::read_to_string(base.join("kept")).unwrap(), "kept", "{what}");
+                for new in ["new", "app", "moved", "link"] {
+                    assert!(base.join(new).symlink_metadata().is_err(), "{what}: {new}: {result}");
+                }
+                assert!(!work.join("elsewhere").exists(), "{what}");
+            }
+            // Landlock can hide nothing: there the command does not run.
+            let is_run = kind != "landlock" || is_cache;
+            assert!(!is_run || work.join("free").exists(), "{what}: {result}");
+            drop(home);
+        }
+    }
+}

@@ -87,7 +87,7 @@ fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
     assert_eq!(stage.handle.context().pins(&AgentId::main()), ["c1".into()]);
     let before = stage.effects.len();
     stage.keys("<down>d");
-    assert!(stage.screen().contains("only an image, a file that was read or a result"), "{}", stage.screen());
+    assert!(stage.screen().contains("only images, results and files that the agent read can be"), "{}", stage.screen());
     assert_eq!(stage.effects.len(), before, "nothing is asked for");
 }
 
@@ -350,7 +350,7 @@ fn an_image_of_the_user_is_taken_out_and_is_not_pinned() {
     assert!(stage.screen().contains("images: mine.png"), "{}", stage.screen());
     let before = stage.effects.len();
     stage.keys("p");
-    assert!(stage.screen().contains("only a file that was read or a result can be pinned"), "{}", stage.screen());
+    assert!(stage.screen().contains("only results and files that the agent read can be pinned"), "{}", stage.screen());
     assert_eq!(stage.effects.len(), before, "nothing is asked for");
     stage.keys("d");
     let act = ContextAct::Wish { agent: AgentId::main(), item, wish: Some(ContextWish::Drop) };

@@ -89,7 +89,7 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
     stage.keys("x");
     says(&mut stage, "→ main, paused: delivered after these calls");
     stage.keys("<bs><f9>").screen();
-    says(&mut stage, "→ answer the question: ");
+    says(&mut stage, "→ answer the question: 1 to 3, then Enter");
     let before = stage.effects.len();
     stage.keys("<enter>");
     assert_eq!(stage.effects.len(), before, "while a question is open Enter is for it");

@@ -37,7 +37,7 @@ async fn answer(approvals: &Approvals, answer: Answer) {
     let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("{request:?}") };
     assert_eq!(
         (title.as_str(), detail.as_str()),
-        ("wait 11 days for the server?", "  the server says:\n    | slow down\n")
+        ("wait 11 days for the server?", "  the server says:\n    | slow down")
     );
     assert!(approvals.answer(request.id, answer));
 }

@@ -210,7 +210,7 @@ async fn a_user_is_asked_before_a_model_that_its_server_does_not_list_is_used() 
     ship.until("the question", || asks_about("qwen9")).await;
     let ApprovalSubject::Plain { title, detail } = open()[0].subject.clone() else { panic!("{:?}", open()) };
     assert_eq!(title, "\"qwen9\" is not in the server's list: use it anyway?");
-    assert_eq!(detail, "It lists:\n    | small\n    | vendor/x\n");
+    assert_eq!(detail, "It lists:\n    | small\n    | vendor/x");
     assert_eq!(ship.switches(), []);
     ship.host.handle().approvals().answer(open()[0].id, Answer::No(None));
     assert_eq!(ship.said("as before").await, "the model is small as before");

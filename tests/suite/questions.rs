@@ -130,7 +130,7 @@ fn an_escape_that_came_before_the_question_was_armed_does_nothing() {
     stage.wait(QUIET - 1).keys("<esc>");
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert_eq!(stage.app.questions.len(), 1);
-    assert!(stage.screen().contains("the question has just come up"));
+    assert!(stage.screen().contains("the question has just appeared"));
 }
 
 #[test]

@@ -20,7 +20,6 @@ use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::state::{App, Medium, Pane};
 use crate::tui::transcript::{self as transcripts, scroll};
-use crate::tui::view::forecast::open_task;
 use crate::tui::{approval, palette, pause, pending};
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -272,7 +271,9 @@ fn next_kind(app: &mut App) {
 fn replaces_task(app: &mut App) -> bool {
     let target = app.message.draft_target(&app.known());
     let is_text = app.message.is_draft() && !app.message.is_empty();
-    if !is_text || open_task(app, &target).is_none() {
+    let has_open_task =
+        app.facts.run.agents.get(&target).is_some_and(|node| !node.running() && node.open_task.is_some());
+    if !is_text || !has_open_task {
         return false;
     }
     let kind = if app.message.kind() == TextKind::Instead { TextKind::Add } else { TextKind::Instead };
