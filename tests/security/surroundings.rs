@@ -169,9 +169,13 @@ fn no_command_changes_a_directory_of_the_user_that_lies_below_the_workspace_and_
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"] {
         for kind in ["namespaces", "bubblewrap", "landlock"] {
             let what = format!("{name} under {kind}");
-            let call = serde_json::json!({ "command": CHANGES }).to_string();
-            let server = Server::start([Reply::calls(&[("c1", "bash", &call)]), Reply::text("Done.")]);
-            let program = Program::new().file("work/base/kept", "kept").file("work/base/steersman/secret", "kept");
+            // By a file: a command that names the places is asked about for that alone.
+            let call = r#"{"command":"sh changes.sh"}"#;
+            let server = Server::start([Reply::calls(&[("c1", "bash", call)]), Reply::text("Done.")]);
+            let program = Program::new()
+                .file("work/changes.sh", CHANGES)
+                .file("work/base/kept", "kept")
+                .file("work/base/steersman/secret", "kept");
             let (base, work) = (program.work().join("base"), program.work());
             let url = server.url();
             let program = program.env(name, &base).args(["--mode", "auto", "--sandbox", kind]);

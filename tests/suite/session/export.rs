@@ -388,7 +388,10 @@ fn traces_go_to_an_endpoint_and_what_it_does_not_take_is_said() {
     let (code, out, err, home) = run(home, &format!("{}/partly", server.origin()));
     assert!(code == 1 && out.is_empty() && err.contains("the server refused 3 spans: too old"), "{err}");
     let (code, _, err, home) = run(home, &format!("{}/closed?key=secret", server.origin()));
-    assert!(code == 1 && err.contains("/closed did not take the trace: it answered 401") && err.contains("no key"), "{err}");
+    assert!(
+        code == 1 && err.contains("/closed did not take the trace: it answered 401") && err.contains("no key"),
+        "{err}"
+    );
     assert!(!err.contains("secret"), "{err}");
     let (code, _, err, home) = run(home, "http://127.0.0.1:1/v1/traces");
     assert!(code == 1 && err.contains("http://127.0.0.1:1/v1/traces did not take the trace"), "{err}");
