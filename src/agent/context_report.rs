@@ -196,12 +196,11 @@ impl Parts {
     fn image(&mut self, image: &Image, tokens: u64) {
         let facts = image.facts();
         let item = facts.digest.map(ContextItem::Image);
-        match self.0.iter_mut().find(|part| item.is_some() && part.item == item) {
-            Some(part) => part.tokens = part.tokens.saturating_add(tokens),
-            None => {
-                let name = clip(&visible_line(&facts.name), limits::CONTEXT_NAME_COLUMNS).into_owned();
-                self.0.push(ContextPart { kind: ContextKind::Image, name, tokens, item, wish: None });
-            }
+        if let Some(part) = self.0.iter_mut().find(|part| item.is_some() && part.item == item) {
+            part.tokens = part.tokens.saturating_add(tokens);
+        } else {
+            let name = clip(&visible_line(&facts.name), limits::CONTEXT_NAME_COLUMNS).into_owned();
+            self.0.push(ContextPart { kind: ContextKind::Image, name, tokens, item, wish: None });
         }
     }
 

@@ -280,7 +280,7 @@ async fn every_kind_of_row_is_taken_out_as_it_says_or_says_that_it_cannot_be() {
             arguments: Arguments::parse(arguments),
         })
         .to_vec();
-    let results: Vec<Message> = calls.iter().map(|call| Message::tool(call, &"a long result ".repeat(50))).collect();
+    let results: Vec<Message> = calls.iter().map(|call| Message::tool(call, "a long result ".repeat(50))).collect();
     let reply = AssistantMessage { tool_calls: calls, ..AssistantMessage::default() };
     let mine = vec![image("mine.png", 1), image("other.png", 2)];
     let brought = Message::user_about("they follow", vec![image("a.png", 3)], UserAbout::Images);

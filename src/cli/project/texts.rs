@@ -99,7 +99,9 @@ impl ProjectOffer {
                 match (skill, files) {
                     (Ok(skill), Ok(mut files)) => {
                         files.retain(|file| file.path != real);
-                        files.iter().for_each(|file| self.hash_file(file));
+                        for file in &files {
+                            self.hash_file(file);
+                        }
                         self.texts.skill_files.insert(self.relative(&real), files);
                         self.texts.skills.push((self.relative(&real), skill));
                     }

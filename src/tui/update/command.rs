@@ -118,7 +118,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Mouse => return mouse(app, argument),
         Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => {
-            app.reply("this session ends with its terminal; to leave one running, start it with steersman serve")
+            app.reply("this session ends with its terminal; to leave one running, start it with steersman serve");
         }
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
