@@ -67,11 +67,11 @@ fn texts_in_quick_succession_are_so_many_texts_and_no_enter_is_swallowed() {
     terminal.send("start the work\r");
     gate.wait_reached();
     let texts: Vec<String> = (0..20).map(|n| format!("steer number {n}")).collect();
-    for text in &texts {
-        // Text and Enter in one write, the next right behind it.
+    for (number, text) in (1..).zip(&texts) {
+        // Text and Enter in one write, the next as soon as this one waits: more at once would be a paste.
         terminal.send(&format!("{text}\r"));
+        terminal.wait_for(&format!(" {number} pending come"));
     }
-    terminal.wait_for("20 pending come back");
     terminal.wait_for("Type a message");
     server.reply_text("done");
     gate.open();

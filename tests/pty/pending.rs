@@ -14,8 +14,11 @@ fn three_pending(server: &Server, gate: &Gate) -> Terminal {
     let mut terminal = Start::against(server).run();
     terminal.send("start\r");
     gate.wait_reached();
-    terminal.send("one\rtwo\rthree\r");
-    terminal.wait_for("⋯ m4 three");
+    // One by one: more at once would be a paste.
+    for (text, row) in [("one\r", "⋯ m2 one"), ("two\r", "⋯ m3 two"), ("three\r", "⋯ m4 three")] {
+        terminal.send(text);
+        terminal.wait_for(row);
+    }
     terminal
 }
 
