@@ -84,9 +84,11 @@ fn line(file: &Path) -> Option<String> {
 
 /// Returns a path without `.` and `..`, and without the links that are there now.
 fn plain(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
+    path.canonicalize().unwrap_or_else(|_| without_dots(path))
+}
+
+/// Returns a path without `.` and `..`, by its names alone.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::limits;
 use crate::temporary::TemporaryDirectory;
 use crate::workspace::Script;
+use crate::workspace::git_settings::without_dots;
 
 /// What a copied script finds of what lies beside it and was not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,19 +38,22 @@ impl PrivateCopy {
     /// # Errors
     /// That of the file system.
     pub fn new(scripts: &[Script], roots: &[&Path], beside: Beside) -> io::Result<Option<Self>> {
-        let base = |script: &Script| {
-            let roots = roots.iter().filter(|root| !root.as_os_str().is_empty() && script.path.starts_with(root));
+        // By the place without `..`: a name that leads out of the project has no copy, and none is made outside of this one.
+        let base = |place: &Path| {
+            let roots = roots.iter().filter(|root| !root.as_os_str().is_empty() && place.starts_with(root));
             roots.min_by_key(|root| root.as_os_str().len()).copied()
         };
-        let copied: Vec<(&Script, &Path)> = scripts.iter().filter_map(|script| Some((script, base(script)?))).collect();
+        let with_place = scripts.iter().map(|script| (script, without_dots(&script.path)));
+        let copied: Vec<(&Script, PathBuf, &Path)> =
+            with_place.filter_map(|(script, place)| base(&place).map(|root| (script, place, root))).collect();
         if copied.is_empty() {
             return Ok(None);
         }
         let directory = TemporaryDirectory::new_in(&std::env::temp_dir(), "script")?;
         let top = directory.path().join("project");
         let mut copies: Vec<(PathBuf, PathBuf)> = Vec::new();
-        for (script, root) in &copied {
-            let Ok(below) = script.path.strip_prefix(root) else { continue };
+        for (script, place, root) in &copied {
+            let Ok(below) = place.strip_prefix(root) else { continue };
             if copies.iter().any(|(known, _)| *known == script.path) {
                 continue;
             }
@@ -68,7 +72,7 @@ impl PrivateCopy {
             }
         }
         if beside == Beside::Linked {
-            let roots: HashSet<&Path> = copied.iter().map(|(_, root)| *root).collect();
+            let roots: HashSet<&Path> = copied.iter().map(|(_, _, root)| *root).collect();
             let directories =
                 copies.iter().filter(|(_, copy)| copy.is_dir()).map(|(from, to)| (from.as_path(), to.as_path()));
             for (from, to) in directories.chain(roots.into_iter().map(|root| (root, top.as_path()))) {
@@ -109,4 +113,37 @@ fn write(path: &Path, script: &Script) -> io::Result<()> {
     }
     fs::write(path, &script.content)?;
     fs::set_permissions(path, fs::Permissions::from_mode(script.mode & 0o700 | 0o400))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(path: PathBuf, content: &str) -> Script {
+        Script { path, content: content.into(), mode: 0o100_755 }
+    }
+
+    #[test]
+    fn a_name_that_leads_out_of_the_project_is_copied_nowhere() {
+        let home = tempfile::TempDir::new().unwrap();
+        let root = home.path().join("a/b/project");
+        fs::create_dir_all(root.join("sub")).unwrap();
+        for name in
+            ["../run.sh", "sub/../../run.sh", "../../../../../../../../../../run.sh", "sub/../../project2/run.sh"]
+        {
+            let scripts = [script(root.join(name), "echo")];
+            assert!(PrivateCopy::new(&scripts, &[&root], Beside::Missing).unwrap().is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_dots_within_the_project_is_copied_to_its_place() {
+        let home = tempfile::TempDir::new().unwrap();
+        let root = home.path().join("project");
+        let path = root.join("sub/.././bin/../run.sh");
+        let copy = PrivateCopy::new(&[script(path.clone(), "echo")], &[&root], Beside::Missing).unwrap().unwrap();
+        let place = copy.copy_of(&path).unwrap();
+        assert_eq!(place, copy.directory().join("project/run.sh"));
+        assert_eq!(fs::read_to_string(place).unwrap(), "echo");
+    }
 }
