@@ -3,6 +3,7 @@
 //! Called by the screen, the line output and `exec`. A start that cannot save its session says so and goes on.
 
 use std::ffi::OsString;
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{io, thread};
@@ -330,17 +331,28 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
     }
     if header.directory != start.cwd.display().to_string() {
         let directory = visible_line(&header.directory).into_owned();
-        if !Path::new(&header.directory).is_dir() {
-            return Err(format!(
-                "session {name} worked in {directory}, which is gone: --fork {name} goes on with all of it in a new \
-                 session here"
-            ));
+        if Path::new(&header.directory).is_dir() {
+            return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
         }
-        return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
+        let gone = format!("session {name} worked in {directory}, which is gone");
+        if !goes_on_here(start, &gone) {
+            return Err(format!("{gone}: --fork {name} goes on with all of it in a new session here"));
+        }
     }
     let last = take_up(start, file)?;
     let texts = file.highest_text().map_err(|error| unreadable(name, &error))?;
     Ok(Journal::resume(name.clone(), last, open.opening()).behind_texts(texts).in_file(file.path.clone()))
+}
+
+/// Asks on the terminal whether a session whose directory is gone goes on in this one; no where nobody is there to answer.
+fn goes_on_here(start: &Start, gone: &str) -> bool {
+    if start.front != FrontEnd::Screen || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return false;
+    }
+    eprint!("{gone}. Go on with it in {}? [y/N] ", visible_line(&start.cwd.display().to_string()));
+    let mut answer = String::new();
+    let is_read = io::stdin().lock().take(64).read_line(&mut answer).is_ok();
+    is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 fn header_of(file: &SessionFile) -> Result<Header, String> {

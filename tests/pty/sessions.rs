@@ -221,6 +221,31 @@ fn a_session_is_chosen_at_the_start() {
 }
 
 #[test]
+fn a_session_whose_directory_is_gone_goes_on_in_another_one_after_a_yes() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.send(keys::CTRL_D);
+    first.wait_exit(PATIENCE);
+    let id = sessions(&first).list().unwrap()[0].session.clone();
+    let other = first.home().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::remove_dir_all(first.home().join("work")).unwrap();
+    let again = || beside(&first, &server).cwd(&other).arg("--resume").arg(id.as_str()).run();
+    let mut refused = again();
+    refused.wait_for("which is gone. Go on with it in");
+    refused.send("n\r");
+    assert_eq!(refused.wait_exit(PATIENCE).exit_code(), 2);
+    assert!(refused.screen().contains("--fork"), "{}", refused.screen());
+    let mut second = again();
+    second.wait_for("[y/N]");
+    second.send("y\r");
+    second.wait_for("The first answer.");
+    second.send(keys::CTRL_D);
+    assert_eq!(second.wait_exit(PATIENCE).exit_code(), 0);
+    assert_eq!(sessions(&first).list().unwrap().len(), 1);
+}
+
+#[test]
 fn a_crash_gives_the_terminal_back_and_says_how_to_resume() {
     let server = Server::start([]);
     let mut first = answered(&server);
