@@ -156,6 +156,8 @@ pub enum InputRequest {
         #[serde(default)]
         agent: Option<AgentId>,
     },
+    /// Close the task that a stopped or failed turn left open: the next text begins one.
+    CloseTask,
     /// Use this model from the next request on.
     Model {
         /// Its name.
@@ -279,6 +281,7 @@ impl InputRequest {
             }
             Self::Cancel { agent: Some(agent) } => Request::Cancel { agents: vec![agent] },
             Self::Cancel { agent: None } => Request::Stop,
+            Self::CloseTask => Request::CloseTask,
             Self::Model { name } => Request::SwitchModel { name },
             Self::Budget { max_cost, max_tokens } => {
                 Request::SetBudget { limits: BudgetLimits { max_cost, max_tokens } }

@@ -169,6 +169,20 @@ fn cancel_stops_the_turn_returns_what_waits_and_leaves_the_session_open() {
 }
 
 #[test]
+fn close_task_closes_what_a_stopped_turn_left_open() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("never").gated(&gate), Reply::text("again")]);
+    let mut run = requests(&server, &["hello"]);
+    gate.wait_reached();
+    ask_until(&mut run, &json!({"id": 1, "type": "cancel"}), "turn_ended");
+    assert_eq!(ask_until(&mut run, &json!({"id": 2, "type": "close_task"}), "task_closed")["ok"], true);
+    ask(&mut run, &json!({"id": 3, "type": "send", "text": "new work"}));
+    ask(&mut run, &json!({"id": 4, "type": "end"}));
+    let end = run.end();
+    assert_eq!((end.code, &result(&end)["answer"]), (Some(0), &json!("again")));
+}
+
+#[test]
 fn a_paused_agent_waits_for_a_decision() {
     let call = Reply::calls(&[("c1", "calculator", r#"{"expression":"1+1"}"#)]);
     let server = Server::start([call, Reply::text("skipped")]);
