@@ -230,7 +230,7 @@ fn a_session_whose_directory_is_gone_goes_on_in_another_one_after_a_yes() {
     let other = first.home().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::remove_dir_all(first.home().join("work")).unwrap();
-    let again = || beside(&first, &server).cwd(&other).arg("--resume").arg(id.as_str()).run();
+    let again = || beside(&first, &server).cwd(&other).arg("--resume").arg(id.as_str()).spawn();
     let mut refused = again();
     refused.wait_for("which is gone. Go on with it in");
     refused.send("n\r");
