@@ -240,7 +240,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
 }
 
 /// Returns the beginning of the task of an agent that has no answer, quoted, while no turn of it runs.
-pub fn open_task(app: &App, agent: &AgentId) -> Option<String> {
+fn open_task(app: &App, agent: &AgentId) -> Option<String> {
     let node = app.facts.run.agents.get(agent).filter(|node| !node.running())?;
     let task = visible_line(node.open_task.as_deref()?);
     Some(format!("\"{}\"", clip(task.trim(), TASK)))

@@ -113,7 +113,9 @@ fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
     let inner = source.get(range.start + marks..range.end.saturating_sub(marks)).unwrap_or_default();
     let is_path = |c: char| matches!(c, '/' | '\\');
     if source.get(range.clone()).is_some_and(|all| all.starts_with('*')) {
-        return inner.starts_with(['/', '\\', '.']) || inner.ends_with(is_path);
+        // `*focus on app/*` is emphasised, `src*dir/*` is not.
+        let is_in_word = before.is_some_and(char::is_alphanumeric);
+        return inner.starts_with(['/', '\\', '.']) || is_in_word && inner.ends_with(is_path);
     }
     let is_identifier = inner.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let is_file = next == Some('.') && second.is_some_and(char::is_alphanumeric);
