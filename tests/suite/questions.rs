@@ -312,8 +312,10 @@ proptest! {
                     );
                     must = may == 1 && (has_keys || key.starts_with("<a-"));
                     // Esc before the question is on the screen stops the turn, whose texts come back.
+                    // Up takes the newest pending text back, and its question goes, while no question is on the screen.
                     may_drop = (["<a-n>", "<a-w>"].contains(&key) && is_armed)
                         || key == "<esc>"
+                        || (key == "<up>" && seen.is_none())
                         || alone == Some(Answer::No)
                         || by_mark.is_some();
                     let sent = stage.sent().len();

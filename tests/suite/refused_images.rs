@@ -97,7 +97,7 @@ async fn only_the_newest_images_go_where_that_is_enough_and_after_a_resume_too()
 }
 
 /// What servers say of images, and of a request whose fault they do not name.
-const ABOUT_IMAGES: [(u16, &str); 17] = [
+const ABOUT_IMAGES: [(u16, &str); 21] = [
     (400, "messages.0.content.1.image.source.base64.data: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"),
     (400, "At least one of the image dimensions exceed max allowed size: 8000 pixels"),
     (400, "You uploaded an unsupported image. Please make sure your image is valid."),
@@ -115,10 +115,14 @@ const ABOUT_IMAGES: [(u16, &str); 17] = [
     (422, "Input should be a valid string"),
     (400, "Bad Request"),
     (400, "The picture cannot be decoded"),
+    (400, "Could not process the input of this model"),
+    (400, "Your request was rejected by our safety system"),
+    (400, "Invalid content in a message of the role user"),
+    (400, "This model does not support this type of content"),
 ];
 
 /// What servers say of other faults.
-const ABOUT_ELSE: [(u16, &str); 14] = [
+const ABOUT_ELSE: [(u16, &str); 16] = [
     (400, "tools.0: unknown member"),
     (400, "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead."),
     (400, "Invalid schema for function 'look': None is not of type 'object'."),
@@ -132,6 +136,8 @@ const ABOUT_ELSE: [(u16, &str); 14] = [
     (400, "roles must alternate user/assistant/user/assistant"),
     (400, "Invalid `signature` in `thinking` block"),
     (422, "reasoning_effort: Input should be 'low', 'medium' or 'high'"),
+    (400, "max_tokens is too large: 200000. This model supports at most 16384 completion tokens."),
+    (400, "Provisioned throughput of this name does not exist"),
     (500, "Internal Server Error"),
 ];
 

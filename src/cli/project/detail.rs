@@ -39,7 +39,7 @@ impl ProjectOffer {
             if let Some(NamedFiles { files, programs: _, uncompared }) = self.server_files.get(name) {
                 self.describe_files(&mut text, files);
                 for (directory, why) in uncompared {
-                    let words = "a change of its directory is not asked about, which cannot be compared";
+                    let words = "directory not compared (you are not asked when it changes)";
                     text.field(words, &format!("{}: {why}", self.relative(directory)));
                 }
             }

@@ -304,13 +304,13 @@ impl SessionFile {
 
     /// Tells whether it is a conversation of the user's, not only the work of programs that nobody watched.
     pub fn is_attended(&self) -> bool {
-        let count = |(runs, unattended), record: Record| match record {
-            Record::Run { .. } => (runs + 1, unattended),
-            Record::Unattended => (runs, unattended + 1),
-            _ => (runs, unattended),
-        };
-        let counts = self.records().map(|records| records.map_while(Result::ok).fold((0, 0), count));
-        counts.is_ok_and(|(runs, unattended)| runs > unattended)
+        let Ok(records) = self.records() else { return false };
+        let (mut runs, mut unattended) = (0, 0);
+        for record in records.map_while(Result::ok) {
+            runs += usize::from(matches!(record, Record::Run { .. }));
+            unattended += usize::from(matches!(record, Record::Unattended));
+        }
+        runs > unattended
     }
 
     /// Tells whether its file was not written for so long.

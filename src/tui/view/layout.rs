@@ -104,8 +104,8 @@ pub struct Panes {
 const WIDE: u16 = 96;
 /// Fewest columns of a pane beside the transcript.
 const LEAST: u16 = 20;
-/// Columns of the tree when all sub-agents have ended: their names and signs.
-const ENDED: u16 = 26;
+/// Columns of the tree when all sub-agents have ended: signs, names and what the main agent does.
+const ENDED: u16 = 30;
 /// Columns that are left to the transcript beside other panes.
 const TRANSCRIPT: u16 = 40;
 

@@ -151,7 +151,9 @@ class Turn:
         boundaries = [request for request in self.main if at + GRACE < request["at"] < arrival and is_boundary(request["items"])
                       and not self.is_retry(request)]
         if boundaries and carriers and typed["moment"] != "crash":
-            text.late = any(reply["final"] and boundaries[0]["at"] < reply["at"] <= arrival for reply in self.replies)
+            # By their order: that a reply has ended is written down after it was sent, perhaps behind the next request.
+            first, carrier = boundaries[0]["number"], carriers[0]["number"]
+            text.late = any(reply["final"] and first <= reply["number"] < carrier for reply in self.replies)
             text.missed = not text.late
         text.replayed = self.is_replayed(identity, carriers)
         opened = [line["at"] for line in self.by_kind("opened") if line["at"] < arrival]
