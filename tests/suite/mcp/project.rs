@@ -309,7 +309,7 @@ async fn a_directory_that_a_server_runs_or_works_in_is_compared_whole_and_each_c
         fs::write(project.root.join(format!("server/{number}")), "").unwrap();
     }
     let asked = project.start(Answer::Once).await.1;
-    assert!(asked[0].contains("cannot be compared: server: it holds more than"), "{}", asked[0]);
+    assert!(asked[0].contains("(you are not asked when it changes): server: it holds more than"), "{}", asked[0]);
 }
 
 #[test]
