@@ -10,8 +10,7 @@
 //! parameters, its doc comments tell the model what they are; what does not fit goes back to the model, and `?` turns any
 //! error into an observation.
 //!
-#![cfg_attr(feature = "typed", doc = "```")]
-#![cfg_attr(not(feature = "typed"), doc = "```ignore")]
+//! ```
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //! use steersman::prelude::*;
@@ -93,21 +92,11 @@
 //! The minimum supported Rust version is 1.95. A raise of it is a minor version; so are new variants and fields of types that
 //! are marked `#[non_exhaustive]`.
 //!
-//! # Layers
+//! # Crates
 //!
-//! Each module uses only those above it; `tests/suite/layers.rs` enforces it.
-//!
-//! | layer | modules | knows |
-//! |---|---|---|
-//! | words | [`id`] [`image`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] `assets` `summary` `packed` `regular_file` `temporary` `front_matter` `manual` [`steering`] [`plan`] `tls` | the standard library, serde |
-//! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
-//! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
-//! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
-//! | crew | [`subagent`] [`skill`] [`hooks`] `mcp` | all above |
-//! | host | [`host`] | all above; nothing of the screen |
-//! | session | [`session`] | all above |
-//! | screen | `tui` | words; only its `run` sees `host` |
-//! | program | `cli` `config` `demo` | everything; only here are flags, environment and logging |
+//! This crate is the program and a facade: each module named below is a crate of its own or a part of one, and a library user
+//! can depend on that crate alone. `assets/manual/architecture.md` says which crates there are, what each uses, the ways of the
+//! data through them, and the rules (D1 to D27) that comments and tests name.
 //!
 //! # Glossary
 //!
@@ -142,148 +131,25 @@
 //! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.
-//!
-//! # Rules
-//!
-//! Comments and tests name them by number.
-//!
-//! | rule | says |
-//! |---|---|
-//! | D1 | Messages enter a running turn after the last result of a batch, never between a call and its result. |
-//! | D2 | Everything typed goes through the queue; with no turn running, the worker starts one with it. After a failed or cancelled turn it waits for the next text. |
-//! | D3 | Steers left at a turn's end start one turn together; follow-ups start one each. |
-//! | D4 | A pending message can be withdrawn, replaced, moved, held; each operation says whether it still was pending. |
-//! | D5 | A message is draft, pending, delivered or returned: exactly one of them, whatever happens. |
-//! | D6 | A cancel acts at once: requests are dropped, tools end, within a second. |
-//! | D7 | A history that cannot be sent cannot be built, and is checked again on every request. |
-//! | D8 | Text that came before a cancel or a cut is kept, marked interrupted; half calls are dropped. |
-//! | D9 | Only the root turn clears the cancel flag, under the queue's lock. |
-//! | D10 | A used-up step budget ends in a rescue, unless set to fail; its answer enters the history. |
-//! | D11 | Adjacent calls that allow it run at the same time, at most eight; results enter in call order. |
-//! | D12 | Events have an agent, a parent, a time and one rising number for the whole tree. |
-//! | D13 | Turns and rounds have a begin and an end event each, always. |
-//! | D14 | A failure in a tool is an `Error: …` observation; only a cancel passes through. |
-//! | D15 | A call runs only out of a whole reply, with arguments that passed its schema. |
-//! | D16 | Blank means: nothing but white space and invisible characters. Refused text stays with its sender. |
-//! | D17 | A listener cannot break a turn. |
-//! | D18 | `on`, `on_any`, `reset` and `max_turns` are offered besides the listeners. |
-//! | D19 | How many entries a boundary takes can be set per kind. A running call is never cut by a message; one that is to be delivered now cuts the answer being written, or the calls not yet started. |
-//! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
-//! | D21 | Children have no queue, cancel flag or gate of their own, unless the host gives a crew to the tool that spawns them. |
-//! | D22 | A key is never shown, logged, recorded or passed on. |
-//! | D23 | A host sends with `inject_user_message` and shows what `peek` returns; there is no other way in. |
-//! | D24 | A turn or a construction that is dropped leaves a history that can be sent, and no event and no handler open. |
-//! | D25 | A running tool can add tools to its agent; they are on offer from the next request. |
-//! | D27 | Functions subscribed with `on` and `on_any` get events with payloads from their own agent and its rescue. |
-//!
-//! # Features
-//!
-//! | feature | brings |
-//! |---|---|
-//! | none | agent, control, listeners, events, messages, sub-agents, hosts, the interface of tools, the scripted provider |
-//! | `typed` (default) | tools whose arguments are a Rust type |
-//! | `http` | model servers in four dialects, the lists of their models, rules about web addresses |
-//! | `tools` | a workspace, the tools on files, commands, the sandbox, personas and skills out of files |
-//! | `web` | searching and reading the web, cloning; with `http` and `tools` |
-//! | `mcp` | a client of MCP servers; with `http` and `tools` |
-//! | `program` (default) | the screen, the command line, sessions, the embedded model; with `web` and `mcp` |
-//!
-//! # Where things are
-//!
-//! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
-//!
-//! - events and their wire form: `event.rs`, `event/envelope.rs`; stories: `events.rs`,
-//!   `events/wire_form.rs`
-//! - bounded reading of regular files; the walk under ignore rules: `regular_file.rs`,
-//!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
-//! - temporary directories, of which none stays behind: `temporary.rs`; stories: `headless/environments.rs`
-//! - the sanitiser of untrusted text; colours and carriage returns in a command's output: `text.rs`,
-//!   `text/command_output.rs`; stories: `text.rs`, `untrusted.rs`, `hostile_sinks.rs`
-//! - summaries of calls: heads, diffs, ends of commands, live output: `summary.rs`, `tui/transcript/result.rs`,
-//!   `tui/transcript/fold/calls.rs`, `tui/transcript/view/call.rs`; stories: `result_views.rs`
-//! - `@researcher 0 …`, `@all …`: the agent that a text is for: `target.rs`; stories: `target.rs`
-//! - prices of tokens: `price.rs`; stories: `price.rs`
-//! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`
-//! - the layers of modules: `lib.rs`; stories: `layers.rs`
-//! - what most programs use: `prelude.rs`; stories: `library/examples.rs`, `tests/examples/typed_tool.rs`
 
-// Without the program some parts have no user.
-#![cfg_attr(not(feature = "program"), allow(dead_code))]
-
-pub mod agent;
-pub mod approval;
-#[doc(hidden)]
-pub mod assets;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod cli;
-#[doc(hidden)]
-pub mod clock;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod config;
-pub mod control;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod demo;
-#[doc(hidden)]
-pub mod details;
-pub mod dialect;
-pub mod error;
-pub mod event;
-#[cfg(feature = "tools")]
-mod fault;
-#[doc(hidden)]
-pub mod front_matter;
-#[cfg(feature = "tools")]
-pub mod hooks;
-pub mod host;
-pub mod id;
-pub mod image;
-pub mod limits;
-pub mod listener;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod manual;
-#[cfg(feature = "mcp")]
-pub mod mcp;
-pub mod message;
-pub mod mode;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod named_file;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod packed;
-pub mod plan;
 pub mod prelude;
-pub mod price;
-#[doc(hidden)]
-pub mod protected;
-pub mod protocol;
-pub mod provider;
-#[doc(hidden)]
-pub mod regular_file;
-#[cfg(feature = "program")]
-pub mod session;
-#[cfg(feature = "tools")]
-pub mod skill;
-pub mod steering;
-pub mod subagent;
-#[doc(hidden)]
-pub mod summary;
-mod sync;
-pub mod target;
-#[doc(hidden)]
-pub mod temporary;
-pub mod text;
-#[cfg(feature = "http")]
-mod tls;
-pub mod tool;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod tui;
-#[cfg(feature = "web")]
-pub mod web;
-#[cfg(feature = "tools")]
-pub mod workspace;
+pub mod program;
+
+pub use steersman_agent as agent;
+pub use steersman_agent::subagent;
+pub use steersman_base::{
+    clock, control, details, dialect, error, event, id, limits, listener, message, mode, plan, price, protocol,
+    steering, summary, target, text,
+};
+pub use steersman_extensions::{hooks, mcp, skill};
+pub use steersman_provider as provider;
+pub use steersman_session as session;
+pub use steersman_session::host;
+pub use steersman_tools as tool;
+pub use steersman_tools::{approval, web, workspace};
+
+/// Images: what is sent, and files that are made small enough for it.
+pub mod image {
+    pub use steersman_base::image::*;
+    pub use steersman_images::*;
+}

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use steersman::agent::finalizers;
-use steersman::cli::args::Command;
-use steersman::cli::exit::say;
-use steersman::cli::{self, logging};
-use steersman::temporary;
-use steersman::tui::terminal::signals;
-use steersman::workspace::run_hidden;
+use steersman::program::cli::args::Command;
+use steersman::program::cli::exit::say;
+use steersman::program::cli::{self, logging};
+use steersman_agent::finalizers;
+use steersman_base::temporary;
+use steersman_tools::workspace::run_hidden;
+use steersman_tui::terminal::signals;
 
 fn main() -> ExitCode {
     if let Some(exit) = run_hidden(std::env::args_os()) {

@@ -2,26 +2,24 @@
 
 pub use futures_util::future::BoxFuture;
 
-pub use crate::agent::{
+pub use steersman_agent::subagent::{Persona, SubAgents};
+pub use steersman_agent::{
     Agent, AgentBuilder, AgentContext, BoundaryNote, Configurator, EventKind, EventPayload, Extension, ExtensionError,
     FnExtension,
 };
-pub use crate::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
-pub use crate::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
-pub use crate::error::{BuildError, ProviderError, Refused, RunError};
-pub use crate::event::{Delivery, Envelope, Event, Outcome};
-pub use crate::host::{self, LastRun, RunningAgent};
-pub use crate::id::{AgentId, MessageId};
-pub use crate::listener::{InMemoryEventList, JsonLines, Listener};
-pub use crate::message::Message;
-#[cfg(feature = "http")]
-pub use crate::provider::HttpConnector;
-pub use crate::provider::{
+pub use steersman_base::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
+pub use steersman_base::error::{BuildError, ProviderError, Refused, RunError};
+pub use steersman_base::event::{Delivery, Envelope, Event, Outcome};
+pub use steersman_base::id::{AgentId, MessageId};
+pub use steersman_base::listener::{InMemoryEventList, JsonLines, Listener};
+pub use steersman_base::message::Message;
+pub use steersman_provider::HttpConnector;
+pub use steersman_provider::{
     ChatProvider, ChatRequest, ChatTransport, Connector, Piece, Played, Reply, ScriptedProvider, Sink, Streaming,
 };
-pub use crate::subagent::{Persona, SubAgents};
-#[cfg(feature = "typed")]
-pub use crate::tool::typed;
-pub use crate::tool::{
+pub use steersman_session::host::{self, LastRun, RunningAgent};
+pub use steersman_tools::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
+pub use steersman_tools::typed;
+pub use steersman_tools::{
     Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits,
 };

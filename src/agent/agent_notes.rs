@@ -3,9 +3,9 @@
 //! Called by `run_loop`. Always holds: a note is a message of its own, in a frame that says that the program tells it and
 //! not the user; it never stands between a call and its result, and no note starts a turn.
 
-use crate::agent::Agent;
-use crate::agent::frame::agent_note;
-use crate::message::{AgentReport, UserAbout};
+use crate::Agent;
+use crate::frame::agent_note;
+use steersman_base::message::{AgentReport, UserAbout};
 
 impl Agent {
     /// Puts what the user had sub-agents do into the conversation.

@@ -14,23 +14,22 @@ use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
-use crate::agent::hooks::CheckedCall;
-use crate::agent::pause::{self, Resume};
-use crate::agent::reply::stopped;
-use crate::agent::{Agent, NotRunReason, questions};
-use crate::approval::{Asker, PlainAnswer};
-use crate::control::{OnExhausted, StepLimit};
-use crate::details::{Details, ResultPictures};
-use crate::error::{Cancelled, Exceeded, RunError};
-use crate::event::{CallFault, Event, EventFacts, Pending};
-use crate::image::Image;
-use crate::limits;
-use crate::message::ToolCall;
-use crate::provider::Finish;
-use crate::sync::lock;
-#[cfg(feature = "tools")]
-use crate::tool::AgentJobs;
-use crate::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
+use crate::hooks::CheckedCall;
+use crate::pause::{self, Resume};
+use crate::reply::stopped;
+use crate::{Agent, NotRunReason, questions};
+use steersman_base::control::{OnExhausted, StepLimit};
+use steersman_base::details::{Details, ResultPictures};
+use steersman_base::error::{Cancelled, Exceeded, RunError};
+use steersman_base::event::{CallFault, Event, EventFacts, Pending};
+use steersman_base::image::Image;
+use steersman_base::limits;
+use steersman_base::message::ToolCall;
+use steersman_base::sync::lock;
+use steersman_provider::Finish;
+use steersman_tools::AgentJobs;
+use steersman_tools::approval::{Asker, PlainAnswer};
+use steersman_tools::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -309,7 +308,6 @@ impl Agent {
             }),
             additions: self.toolbox.additions().clone(),
             images: self.toolbox.images().of_call(),
-            #[cfg(feature = "tools")]
             jobs: AgentJobs::new(Arc::clone(&self.tree.jobs), self.listeners.parent().cloned()),
         };
 
@@ -325,7 +323,6 @@ impl Agent {
         };
         let refused = updates.finish();
         self.emit_images(call, &context.images.take_own());
-        #[cfg(feature = "tools")]
         self.emit_job_events();
         // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {

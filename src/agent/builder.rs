@@ -7,29 +7,28 @@
 use std::mem;
 use std::sync::{Arc, Mutex};
 
-use crate::agent::OutputSchema;
-use crate::agent::builder_parts::{BuilderPart, turns_of};
-use crate::agent::call_ids::CallIds;
-use crate::agent::conditions::ConditionWatch;
-use crate::agent::context_size::{ContextSize, guess_text};
-use crate::agent::finalizers::Closer;
-use crate::agent::parts::{Handles, TreeParts};
-use crate::agent::{
+use crate::OutputSchema;
+use crate::builder_parts::{BuilderPart, turns_of};
+use crate::call_ids::CallIds;
+use crate::conditions::ConditionWatch;
+use crate::context_size::{ContextSize, guess_text};
+use crate::finalizers::Closer;
+use crate::parts::{Handles, TreeParts};
+use crate::{
     Agent, CompactionRequest, EmptyReply, Extension, History, LoopHooks, ModelChoice, SessionStart, Subscribers,
 };
-use crate::approval::Approvals;
-use crate::assets;
-use crate::control::{Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit};
-use crate::error::BuildError;
-use crate::event::Event;
-use crate::id::AgentId;
-use crate::listener::{Listener, ListenerList};
-use crate::message::Message;
-use crate::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
-use crate::steering::Framing;
-#[cfg(feature = "tools")]
-use crate::tool::Jobs;
-use crate::tool::{Tool, Toolbox};
+use steersman_base::assets;
+use steersman_base::control::{Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit};
+use steersman_base::error::BuildError;
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::listener::{Listener, ListenerList};
+use steersman_base::message::Message;
+use steersman_base::steering::Framing;
+use steersman_provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
+use steersman_tools::Jobs;
+use steersman_tools::approval::Approvals;
+use steersman_tools::{Tool, Toolbox};
 
 /// The inputs of an agent. Awaiting it makes the agent, as [`AgentBuilder::build`] does with a block.
 #[must_use]
@@ -151,7 +150,6 @@ impl AgentBuilder {
     }
 
     /// Sets the commands in the background, shared by its whole tree; a host ends them with the session.
-    #[cfg(feature = "tools")]
     pub fn jobs(mut self, jobs: Arc<Jobs>) -> Self {
         self.tree.jobs = jobs;
         self
@@ -309,7 +307,6 @@ impl AgentBuilder {
             stop_wish: Mutex::default(),
             closer,
         };
-        #[cfg(feature = "tools")]
         agent.on_close({
             let (jobs, id) = (Arc::clone(&agent.tree.jobs), agent.id.clone());
             move || jobs.abandon(&id)

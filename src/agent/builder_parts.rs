@@ -8,12 +8,12 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::agent::{Agent, AgentBuilder, Configurator, Extension};
-use crate::control::{Controls, Crew};
-use crate::error::BuildError;
-use crate::listener::Listener;
-use crate::message::{Message, UserAbout};
-use crate::tool::Tool;
+use crate::{Agent, AgentBuilder, Configurator, Extension};
+use steersman_base::control::{Controls, Crew};
+use steersman_base::error::BuildError;
+use steersman_base::listener::Listener;
+use steersman_base::message::{Message, UserAbout};
+use steersman_tools::Tool;
 
 /// A part that waits for the construction.
 pub(super) enum BuilderPart {
@@ -75,7 +75,7 @@ impl AgentBuilder {
     }
 
     /// Makes sure that there is a crew, around the controls that were set, and returns it.
-    pub(crate) fn crewed(self) -> (Self, Arc<Crew>) {
+    pub fn crewed(self) -> (Self, Arc<Crew>) {
         if let Some(crew) = self.handles.crew.clone() {
             return (self, crew);
         }

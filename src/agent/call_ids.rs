@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use crate::id::CallId;
-use crate::message::ToolCall;
+use steersman_base::id::CallId;
+use steersman_base::message::ToolCall;
 
 /// The longest id that every server accepts, bytes.
 const LONGEST: usize = 40;
@@ -63,7 +63,7 @@ fn numbered(id: &str, number: u64) -> CallId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Arguments;
+    use steersman_base::message::Arguments;
 
     fn freed(ids: &mut CallIds, written: &[&str]) -> Vec<String> {
         let call = |id: &&str| ToolCall { id: (*id).into(), name: "t".to_owned(), arguments: Arguments::parse("") };

@@ -7,17 +7,17 @@
 mod prompt;
 mod request;
 
-use crate::agent::frame::without_tags;
-use crate::agent::history::{Keep, Pins, lost};
-use crate::agent::on_drop::OnDrop;
-use crate::agent::reply::stopped;
-use crate::agent::{Agent, CompactionCause, History, SessionStart};
-use crate::error::{Cancelled, RunError};
-use crate::event::Event;
-use crate::limits;
-use crate::message::Message;
-use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
-use crate::text::is_blank;
+use crate::frame::without_tags;
+use crate::history::{Keep, Pins, lost};
+use crate::on_drop::OnDrop;
+use crate::reply::stopped;
+use crate::{Agent, CompactionCause, History, SessionStart};
+use steersman_base::error::{Cancelled, RunError};
+use steersman_base::event::Event;
+use steersman_base::limits;
+use steersman_base::message::Message;
+use steersman_base::text::is_blank;
+use steersman_provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
 
 pub use request::CompactionRequest;
 
@@ -199,7 +199,7 @@ impl Agent {
     async fn summary(&self, messages: &[Message]) -> Result<String, ProviderError> {
         let request = ChatRequest::new(self.tree.transport.model_name(), messages, &[], self.tree.streaming)?;
         let request = request.answering(self.tree.transport.answering);
-        let check = || self.handles.cancellable.as_ref().map_or(Ok(()), crate::control::Cancellable::check);
+        let check = || self.handles.cancellable.as_ref().map_or(Ok(()), steersman_base::control::Cancellable::check);
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             check()?;
             match piece {

@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::control::{Budget, BudgetStanding, Interloper};
-use crate::details::Details;
-use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome};
-use crate::id::{AgentId, CallId};
-use crate::listener::Listener;
-use crate::message::Arguments;
-use crate::steering::{AgentEnd, CallMoment, Happening};
-use crate::sync::lock;
+use steersman_base::control::{Budget, BudgetStanding, Interloper};
+use steersman_base::details::Details;
+use steersman_base::event::{CallFault, Envelope, Event, EventFacts, Outcome};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::listener::Listener;
+use steersman_base::message::Arguments;
+use steersman_base::steering::{AgentEnd, CallMoment, Happening};
+use steersman_base::sync::lock;
 
 /// Tells the queue of one agent what happens.
 pub(super) struct ConditionWatch {

@@ -5,17 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::agent::Agent;
-use crate::agent::context_size::{self, ConversationSize};
-use crate::agent::history::{is_pinned, is_summary};
-use crate::agent::instruction_files::instruction_files;
-use crate::event::Event;
-use crate::id::CallId;
-use crate::image::Image;
-use crate::message::{Arguments, Message, Part, ToolCall, UserAbout};
-use crate::protocol::{ContextItem, ContextKind, ContextPart, ContextReport};
-use crate::text::{clip, visible_line};
-use crate::{limits, summary};
+use crate::Agent;
+use crate::context_size::{self, ConversationSize};
+use crate::history::{is_pinned, is_summary};
+use crate::instruction_files::instruction_files;
+use steersman_base::event::Event;
+use steersman_base::id::CallId;
+use steersman_base::image::Image;
+use steersman_base::limits;
+use steersman_base::message::{Arguments, Message, Part, ToolCall, UserAbout};
+use steersman_base::protocol::{ContextItem, ContextKind, ContextPart, ContextReport};
+use steersman_base::summary;
+use steersman_base::text::{clip, visible_line};
 
 /// The beginning of the names of servers' tools.
 const SERVER_TOOL: &str = "mcp__";

@@ -4,10 +4,10 @@
 //! or its count is impossible, everything is a guess; the last plausible count of the same model corrects later
 //! guesses.
 
-use crate::event::Usage;
-use crate::limits;
-use crate::message::{Message, Part};
-use crate::provider::ToolSchema;
+use steersman_base::event::Usage;
+use steersman_base::limits;
+use steersman_base::message::{Message, Part};
+use steersman_provider::ToolSchema;
 
 /// The quarters of a token that a message costs besides its text.
 const MESSAGE_OVERHEAD: u64 = 16;

@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use crate::agent::frame::{FramedText, SentWhen, frame, images_note};
-use crate::agent::reply::stopped;
-use crate::agent::{Agent, AgentContext, BoundaryNote, UserTexts};
-use crate::clock;
-use crate::control::Interloper;
-use crate::error::{Cancelled, RunError};
-use crate::event::{Event, Pending};
-use crate::id::{ClientId, MessageId};
-use crate::image::Image;
-use crate::listener::ListenerList;
-use crate::message::{UserAbout, UserText};
-use crate::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
+use crate::frame::{FramedText, SentWhen, frame, images_note};
+use crate::reply::stopped;
+use crate::{Agent, AgentContext, BoundaryNote, UserTexts};
+use steersman_base::clock;
+use steersman_base::control::Interloper;
+use steersman_base::error::{Cancelled, RunError};
+use steersman_base::event::{Event, Pending};
+use steersman_base::id::{ClientId, MessageId};
+use steersman_base::image::Image;
+use steersman_base::listener::ListenerList;
+use steersman_base::message::{UserAbout, UserText};
+use steersman_base::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
 
 /// A user message that starts a turn, or enters one.
 #[derive(Default)]

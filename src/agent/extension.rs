@@ -7,11 +7,11 @@
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
-use crate::agent::{Agent, Configurator};
-use crate::error::BuildError;
-use crate::event::Event;
-use crate::id::AgentId;
-use crate::listener::ListenerList;
+use crate::{Agent, Configurator};
+use steersman_base::error::BuildError;
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::listener::ListenerList;
 
 /// An error that an extension returns.
 pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
@@ -21,7 +21,7 @@ pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 /// use futures_util::FutureExt;
 /// use futures_util::future::BoxFuture;
-/// use steersman::agent::{AgentContext, Extension, ExtensionError};
+/// use steersman_agent::{AgentContext, Extension, ExtensionError};
 ///
 /// struct Notebook;
 ///
@@ -64,7 +64,7 @@ pub trait Extension: Send + Sync {
     /// Looks at a user message; a returned text is appended after it as a system message. A stop drops it.
     ///
     /// # Errors
-    /// Ends the turn: a [`crate::error::Cancelled`] inside as cancelled, anything else as failed.
+    /// Ends the turn: a [`steersman_base::error::Cancelled`] inside as cancelled, anything else as failed.
     fn on_user_message<'a>(
         &'a self,
         context: &'a AgentContext<'_>,

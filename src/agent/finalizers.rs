@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use crate::sync::lock;
+use steersman_base::sync::lock;
 
 type CloseHandler = Box<dyn FnOnce() + Send>;
 

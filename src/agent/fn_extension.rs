@@ -1,4 +1,4 @@
-//! An extension made of parts and closures, as [`FnTool`](crate::tool::FnTool) is a tool.
+//! An extension made of parts and closures, as [`FnTool`](steersman_tools::FnTool) is a tool.
 //!
 //! For hosts with a small extension of their own. One with clean-up, listeners or more to look at is a type that
 //! implements [`Extension`].
@@ -9,9 +9,9 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
-use crate::agent::{AgentContext, BoundaryNote, Configurator, Extension, ExtensionError};
-use crate::error::BuildError;
-use crate::tool::Tool;
+use crate::{AgentContext, BoundaryNote, Configurator, Extension, ExtensionError};
+use steersman_base::error::BuildError;
+use steersman_tools::Tool;
 
 type OnUserMessage = Box<dyn Fn(String) -> BoxFuture<'static, Result<Option<String>, ExtensionError>> + Send + Sync>;
 type AtBoundary = Box<dyn Fn() -> BoxFuture<'static, Option<BoundaryNote>> + Send + Sync>;
@@ -19,8 +19,8 @@ type AtBoundary = Box<dyn Fn() -> BoxFuture<'static, Option<BoundaryNote>> + Sen
 /// An extension out of a name, a part of the system prompt, tools and async closures.
 ///
 /// ```
-/// use steersman::agent::{Agent, FnExtension};
-/// use steersman::provider::{Played, ScriptedProvider};
+/// use steersman_agent::{Agent, FnExtension};
+/// use steersman_provider::{Played, ScriptedProvider};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

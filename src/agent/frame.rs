@@ -8,15 +8,14 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use crate::control::AgentNote;
-use crate::event::Outcome;
-use crate::id::{AgentId, MessageId};
-use crate::limits;
-use crate::plan::PlanNews;
-use crate::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
-use crate::text::{clip, is_invisible, visible_line};
-#[cfg(feature = "tools")]
-use crate::tool::JobNote;
+use steersman_base::control::AgentNote;
+use steersman_base::event::Outcome;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
+use steersman_base::plan::PlanNews;
+use steersman_base::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
+use steersman_base::text::{clip, is_invisible, visible_line};
+use steersman_tools::JobNote;
 
 /// Columns of a task by which a frame names it.
 const TASK: usize = 72;
@@ -143,14 +142,13 @@ pub fn plan_news(news: PlanNews, version: u64, words: &str) -> String {
 }
 
 /// Tells an agent of the end of its command in the background. What that printed stands in it as it is, like a result.
-#[cfg(feature = "tools")]
 pub fn job_note(note: &JobNote) -> String {
     let JobNote { end, command, last } = note;
     let command = clip(&attribute_text(command), TASK).into_owned();
     let head = format!(
         " from=\"the program, not the user\" end=\"{}\" after=\"{}\" command=\"{command}\"",
         attribute_text(&end.words()),
-        crate::summary::seconds(end.elapsed_ms)
+        steersman_base::summary::seconds(end.elapsed_ms)
     );
     let last = if last.is_empty() { "[no output]" } else { last };
     let words: Vec<&str> = std::iter::once(last).chain(end.notes.iter().map(String::as_str)).collect();

@@ -10,8 +10,8 @@ mod texts;
 
 use std::collections::VecDeque;
 
-use crate::image::Image;
-use crate::message::{AssistantMessage, Message, ToolCall, UserAbout};
+use steersman_base::image::Image;
+use steersman_base::message::{AssistantMessage, Message, ToolCall, UserAbout};
 
 pub use kept::{KEPT_HEAD, Keep, lost};
 pub use older::{Pins, SUMMARY_HEAD};

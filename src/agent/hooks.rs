@@ -9,17 +9,17 @@ use std::sync::PoisonError;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 
-use crate::agent::deliver::{DeliveryPoint, TurnInput};
-use crate::agent::reply::stopped;
-use crate::agent::{Agent, EmptyReply};
-use crate::approval::CallPermission;
-use crate::error::{Cancelled, RunError};
-use crate::event::{Event, HookRun};
-use crate::id::{AgentId, ClientId};
-use crate::limits;
-use crate::message::{Arguments, Message, ToolCall};
-use crate::sync::lock;
-use crate::tool::FoundTool;
+use crate::deliver::{DeliveryPoint, TurnInput};
+use crate::reply::stopped;
+use crate::{Agent, EmptyReply};
+use steersman_base::error::{Cancelled, RunError};
+use steersman_base::event::{Event, HookRun};
+use steersman_base::id::{AgentId, ClientId};
+use steersman_base::limits;
+use steersman_base::message::{Arguments, Message, ToolCall};
+use steersman_base::sync::lock;
+use steersman_tools::FoundTool;
+use steersman_tools::approval::CallPermission;
 
 /// The sender of a text that keeps a turn from ending.
 const SENDER: &str = "hook";

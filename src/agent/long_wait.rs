@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use crate::approval::Approvals;
-use crate::error::spell;
-use crate::event::Event;
-use crate::listener::ListenerList;
-use crate::provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
-use crate::text::QuestionText;
+use steersman_base::error::spell;
+use steersman_base::event::Event;
+use steersman_base::listener::ListenerList;
+use steersman_base::text::QuestionText;
+use steersman_provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
+use steersman_tools::approval::Approvals;
 
 /// The parts that a long wait needs: who asks the user, and who hears of the wait.
 pub(super) struct LongWait<'a> {

@@ -1,8 +1,8 @@
 //! A switch of the model in the middle of a conversation, between two requests.
 
-use crate::agent::Agent;
-use crate::event::Event;
-use crate::provider::ProviderError;
+use crate::Agent;
+use steersman_base::event::Event;
+use steersman_provider::ProviderError;
 
 impl Agent {
     /// Switches to the model that was chosen meanwhile and emits that; does nothing without a new choice. Called before

@@ -5,15 +5,15 @@
 
 use std::sync::Mutex;
 
-use crate::provider::{ChatTransport, Connector};
-use crate::sync::lock;
+use steersman_base::sync::lock;
+use steersman_provider::{ChatTransport, Connector};
 
 /// The user's choice of a model; empty until the first one.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use steersman::agent::ModelChoice;
+/// use steersman_agent::ModelChoice;
 /// use steersman::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -3,7 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::agent::Agent;
+use crate::Agent;
 
 /// The agent during a piece of work, with the clean-up that runs when it is dropped before the end.
 pub(super) struct OnDrop<'a, F: FnOnce(&mut Agent)> {

@@ -7,19 +7,17 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::agent::Agent;
-use crate::agent::deliver::TurnInput;
-use crate::id::ClientId;
-#[cfg(feature = "program")]
-use crate::limits;
-use crate::message::Message;
-use crate::provider::{AnswerFormat, AnswerStage};
+use crate::Agent;
+use crate::deliver::TurnInput;
+use steersman_base::id::ClientId;
+use steersman_base::limits;
+use steersman_base::message::Message;
+use steersman_provider::{AnswerFormat, AnswerStage};
 
 /// The sender of the message that asks for an answer once more.
 pub const SENDER: &str = "output schema";
 
 /// The address of a schema without one of its own.
-#[cfg(feature = "program")]
 const SCHEMA_URL: &str = "schema:///";
 
 /// Returns what is wrong with a value, a sentence each; nothing where it matches.
@@ -30,7 +28,7 @@ type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use steersman::agent::OutputSchema;
+/// use steersman_agent::OutputSchema;
 /// use steersman::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -79,7 +77,6 @@ impl OutputSchema {
     ///
     /// # Errors
     /// One sentence.
-    #[cfg(feature = "program")]
     pub fn read(text: &str) -> Result<Self, String> {
         let schema: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let mut compiler = boon::Compiler::new();
@@ -151,26 +148,24 @@ fn without_fence(text: &str) -> &str {
 }
 
 /// Returns the faults that an error lists, else its one line; of each the beginning, as some quote the whole value.
-#[cfg(feature = "program")]
 fn faults_in(error: &impl fmt::Display) -> Vec<String> {
     let error = format!("{error:#}");
     let listed = usize::from(error.lines().nth(1).is_some());
-    let fault = |line: &str| crate::text::clip(line.trim_start_matches([' ', '-']), limits::ERROR_CHARS).into_owned();
+    let fault =
+        |line: &str| steersman_base::text::clip(line.trim_start_matches([' ', '-']), limits::ERROR_CHARS).into_owned();
     error.lines().skip(listed).take(limits::SCHEMA_FAULTS).map(fault).collect()
 }
 
 /// Refuses what a schema refers to outside of itself.
-#[cfg(feature = "program")]
 struct NoOtherSchemas;
 
-#[cfg(feature = "program")]
 impl boon::UrlLoader for NoOtherSchemas {
     fn load(&self, _: &str) -> Result<Value, Box<dyn std::error::Error>> {
         Err("a schema stands in one file".into())
     }
 }
 
-#[cfg(all(test, feature = "program"))]
+#[cfg(test)]
 mod tests {
     use serde_json::json;
 

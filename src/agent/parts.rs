@@ -3,16 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::agent::{CompactionRequest, LoopHooks, ModelChoice};
-use crate::approval::Approvals;
-use crate::control::{
+use crate::{CompactionRequest, LoopHooks, ModelChoice};
+use steersman_base::control::{
     AgentNotes, Budget, Cancellable, ContextBook, Crew, Interloper, PauseGate, Plans, Rules, StepLimit,
 };
-use crate::limits;
-use crate::provider::{ChatTransport, Connector, Streaming};
-use crate::steering::Framing;
-#[cfg(feature = "tools")]
-use crate::tool::Jobs;
+use steersman_base::limits;
+use steersman_base::steering::Framing;
+use steersman_provider::{ChatTransport, Connector, Streaming};
+use steersman_tools::Jobs;
+use steersman_tools::approval::Approvals;
 
 /// What all agents of a tree share. A sub-agent starts from its spawner's parts.
 #[derive(Clone)]
@@ -37,8 +36,7 @@ pub(crate) struct TreeParts {
     pub(crate) compact_at: u8,
     pub(crate) streaming: Streaming,
     /// The commands in the background.
-    #[cfg(feature = "tools")]
-    pub(crate) jobs: Arc<Jobs>,
+    pub jobs: Arc<Jobs>,
 }
 
 impl TreeParts {
@@ -56,7 +54,6 @@ impl TreeParts {
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,
-            #[cfg(feature = "tools")]
             jobs: Arc::default(),
         }
     }

@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::agent::Agent;
-use crate::agent::reply::stopped;
-use crate::control::{Decision, Interloper};
-use crate::error::{Cancelled, RunError};
-use crate::event::{Decided, Event};
-use crate::listener::ListenerList;
-use crate::message::{Arguments, ToolCall};
-use crate::text::is_blank;
+use crate::Agent;
+use crate::reply::stopped;
+use steersman_base::control::{Decision, Interloper};
+use steersman_base::error::{Cancelled, RunError};
+use steersman_base::event::{Decided, Event};
+use steersman_base::listener::ListenerList;
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::text::is_blank;
 
 /// How an agent goes on after the gate.
 pub(super) enum Resume {

@@ -5,14 +5,14 @@
 //! that a compaction, a reset and a resume need nothing else. Always holds: nothing of it stands between a call and its
 //! result, and the system prompt stays as it is.
 
-use crate::agent::Agent;
-use crate::agent::frame::plan_news;
-use crate::approval::Mode;
-use crate::event::Event;
-use crate::message::{AssistantMessage, Message, PlanNotice, UserAbout};
-use crate::plan::{PlanNews, PlanNotified, summary};
-use crate::steering::Framing;
-use crate::tool::PLAN_TOOL;
+use crate::Agent;
+use crate::frame::plan_news;
+use steersman_base::event::Event;
+use steersman_base::message::{AssistantMessage, Message, PlanNotice, UserAbout};
+use steersman_base::plan::{PlanNews, PlanNotified, summary};
+use steersman_base::steering::Framing;
+use steersman_tools::PLAN_TOOL;
+use steersman_tools::approval::Mode;
 
 /// What the model is told when a plan is to be accepted first.
 const MODE_ON: &str = "The user wants to accept a plan before anything is changed (mode plan). Until then only reading \

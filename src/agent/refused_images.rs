@@ -3,11 +3,11 @@
 //! Called by `run_loop` for every request. Always holds: the conversation changes only where a request without them works, so
 //! that a refusal of anything else leaves it as it was; what was left out is named to the model and to the user.
 
-use crate::agent::Agent;
-use crate::agent::reply::RequestOutcome;
-use crate::error::RunError;
-use crate::provider::ProviderError;
-use crate::text::{clip, visible_line};
+use crate::Agent;
+use crate::reply::RequestOutcome;
+use steersman_base::error::RunError;
+use steersman_base::text::{clip, visible_line};
+use steersman_provider::ProviderError;
 
 /// The statuses of a request that is wrong itself.
 const WRONG: [u16; 4] = [400, 413, 415, 422];

@@ -6,17 +6,17 @@
 
 use std::{future, mem};
 
-use crate::agent::Agent;
-use crate::agent::long_wait::LongWait;
-use crate::control::{Cancellable, Interloper};
-use crate::error::{Cancelled, RunError};
-use crate::event::{Event, Pending, Usage};
-use crate::id::MessageId;
-use crate::limits;
-use crate::listener::ListenerList;
-use crate::message::{AssistantMessage, Message};
-use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
-use crate::text::is_blank;
+use crate::Agent;
+use crate::long_wait::LongWait;
+use steersman_base::control::{Cancellable, Interloper};
+use steersman_base::error::{Cancelled, RunError};
+use steersman_base::event::{Event, Pending, Usage};
+use steersman_base::id::MessageId;
+use steersman_base::limits;
+use steersman_base::listener::ListenerList;
+use steersman_base::message::{AssistantMessage, Message};
+use steersman_base::text::is_blank;
+use steersman_provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 
 /// The outcome of a request.
 pub(super) enum RequestOutcome {

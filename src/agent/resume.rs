@@ -1,9 +1,9 @@
 //! A conversation that an earlier process began, and that this agent goes on with.
 
-use crate::agent::{Agent, History, SessionStart};
-use crate::approval::Taint;
-use crate::image::Image;
-use crate::message::Message;
+use crate::{Agent, History, SessionStart};
+use steersman_base::image::Image;
+use steersman_base::message::Message;
+use steersman_tools::approval::Taint;
 
 impl Agent {
     /// Goes on with recorded messages, behind a number of turns. What is missing among them is closed, so that the history
@@ -42,12 +42,12 @@ impl Agent {
     }
 
     /// Goes on with a task that is known to be open or closed.
-    pub(crate) fn resume_task(&mut self, open: Option<bool>) {
+    pub fn resume_task(&mut self, open: Option<bool>) {
         self.task_open = open;
     }
 }
 
-fn calls(message: &Message) -> &[crate::message::ToolCall] {
+fn calls(message: &Message) -> &[steersman_base::message::ToolCall] {
     match message {
         Message::Assistant(reply) => &reply.tool_calls,
         Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],

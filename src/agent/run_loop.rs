@@ -7,20 +7,20 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
-use crate::agent::batch::Batch;
-use crate::agent::compaction::CompactionResult;
-use crate::agent::deliver::{DeliveryPoint, TurnInput, inputs};
-use crate::agent::on_drop::OnDrop;
-use crate::agent::pause::Resume;
-use crate::agent::reply::RequestOutcome;
-use crate::agent::{Agent, EmptyReply, NotRunReason, UserTexts};
-use crate::control::OnExhausted;
-use crate::error::{Cancelled, Exceeded, RunError};
-use crate::event::{Event, EventFacts, Outcome, Pending};
-use crate::limits;
-use crate::message::{AssistantMessage, Message, ToolCall};
-use crate::provider::{AnswerStage, Finish, ProviderError, UsageScope};
-use crate::text::is_blank;
+use crate::batch::Batch;
+use crate::compaction::CompactionResult;
+use crate::deliver::{DeliveryPoint, TurnInput, inputs};
+use crate::on_drop::OnDrop;
+use crate::pause::Resume;
+use crate::reply::RequestOutcome;
+use crate::{Agent, EmptyReply, NotRunReason, UserTexts};
+use steersman_base::control::OnExhausted;
+use steersman_base::error::{Cancelled, Exceeded, RunError};
+use steersman_base::event::{Event, EventFacts, Outcome, Pending};
+use steersman_base::limits;
+use steersman_base::message::{AssistantMessage, Message, ToolCall};
+use steersman_base::text::is_blank;
+use steersman_provider::{AnswerStage, Finish, ProviderError, UsageScope};
 
 impl Agent {
     /// Runs one turn with one user message. The answer is in `last_assistant_content`.
@@ -160,7 +160,6 @@ impl Agent {
 
     /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
     async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
-        #[cfg(feature = "tools")]
         self.deliver_job_notes();
         self.deliver_agent_notes();
         self.deliver_hook_context();
@@ -320,7 +319,6 @@ impl Agent {
         }
         self.show_result_images();
         self.take_boundary_notes().await;
-        #[cfg(feature = "tools")]
         self.deliver_job_notes();
         self.deliver_agent_notes();
         self.deliver_hook_context();
@@ -469,7 +467,7 @@ fn cut_off(finish: &Finish) -> Option<String> {
         Finish::Stop | Finish::Paused => None,
         Finish::Length => Some("the reply was cut at the token limit".to_owned()),
         Finish::TooLong => {
-            let most = crate::summary::bytes(limits::ANSWER_BYTES as u64);
+            let most = steersman_base::summary::bytes(limits::ANSWER_BYTES as u64);
             Some(format!("the reply was cut at {most}: the rest of it was not read"))
         }
         Finish::ContentFilter => Some("the reply was cut by the content filter of the server".to_owned()),

@@ -1,12 +1,12 @@
 //! Size and cost of the agent: each reply is charged to the budget of the tree and emitted.
 
-use crate::agent::Agent;
-use crate::agent::context_size::{self, ConversationSize};
-use crate::control::ChargeOutcome;
-use crate::error::RunError;
-use crate::event::{Event, Usage};
-use crate::message::Message;
-use crate::provider::{ToolSchema, UsageScope};
+use crate::Agent;
+use crate::context_size::{self, ConversationSize};
+use steersman_base::control::ChargeOutcome;
+use steersman_base::error::RunError;
+use steersman_base::event::{Event, Usage};
+use steersman_base::message::Message;
+use steersman_provider::{ToolSchema, UsageScope};
 
 impl Agent {
     /// Returns an error when the budget is used up: no further request is made.

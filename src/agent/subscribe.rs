@@ -8,17 +8,16 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::{fmt, mem};
 
-use crate::agent::Agent;
-use crate::error::BuildError;
-use crate::event::{Envelope, Event, Outcome};
-use crate::id::{AgentId, CallId};
-use crate::listener::Listener;
-use crate::message::{Message, ToolCall};
-use crate::sync::lock;
+use crate::Agent;
+use steersman_base::error::BuildError;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::listener::Listener;
+use steersman_base::message::{Message, ToolCall};
+use steersman_base::sync::lock;
 
 /// The seven kinds of events that a function can subscribe to, with the events behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum EventKind {
     /// `agent_start`: [`Event::TurnStarted`], with its [`EventPayload::Input`]; called when all of the input is in the history.
     AgentStart,

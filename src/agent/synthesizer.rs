@@ -5,14 +5,14 @@
 
 use std::ops::Range;
 
-use crate::agent::on_drop::OnDrop;
-use crate::agent::{Agent, AgentBuilder, EmptyReply, NotRunReason};
-use crate::control::{OnExhausted, StepLimit};
-use crate::error::{BuildError, Cancelled, RunError};
-use crate::event::{Event, Outcome};
-use crate::limits;
-use crate::message::{Message, UserAbout, UserText};
-use crate::provider::ProviderError;
+use crate::on_drop::OnDrop;
+use crate::{Agent, AgentBuilder, EmptyReply, NotRunReason};
+use steersman_base::control::{OnExhausted, StepLimit};
+use steersman_base::error::{BuildError, Cancelled, RunError};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::limits;
+use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_provider::ProviderError;
 
 /// The system prompt of the rescue.
 pub const SYSTEM_PROMPT: &str = "You are given evidence another agent collected before running out of steps. \
@@ -31,7 +31,7 @@ fn transcript(messages: &[Message], question: &str) -> String {
     let never_ran = |content: &str| {
         [NotRunReason::BudgetExhausted, NotRunReason::UserMessage].iter().any(|why| content == why.observation())
     };
-    let answered = |id: &crate::id::CallId| {
+    let answered = |id: &steersman_base::id::CallId| {
         messages.iter().any(|message| match message {
             Message::Tool { call_id, content, .. } => call_id == id && !never_ran(content),
             Message::System { .. } | Message::User { .. } | Message::Assistant(_) => false,

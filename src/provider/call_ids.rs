@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::message::ToolCall;
+use steersman_base::message::ToolCall;
 
 /// Replaces ids that are missing or repeated.
 pub(super) fn make_unique(calls: &mut [ToolCall]) {

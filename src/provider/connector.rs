@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::provider::quirks::QuirkBook;
-use crate::provider::{ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError, Registry};
+use crate::quirks::QuirkBook;
+use crate::{ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError, Registry};
 
 /// A connector whose providers speak HTTP.
 #[derive(Debug, Clone, Default)]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
-use crate::provider::endpoint::Endpoint;
-use crate::provider::models::{get, read_models};
-use crate::provider::{ApiKey, ChatTransport, Http, OfferedModel};
+use crate::endpoint::Endpoint;
+use crate::models::{get, read_models};
+use crate::{ApiKey, ChatTransport, Http, OfferedModel};
+use steersman_base::dialect::Dialect;
 
 /// A function that looks up the window of a model, tokens.
 type WindowLookup = dyn Fn(&str) -> Option<u64> + Send + Sync;

@@ -5,8 +5,8 @@
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Url};
 
-use crate::dialect::Dialect;
-use crate::provider::{ApiKey, ChatTransport, Http, ProviderError};
+use crate::{ApiKey, ChatTransport, Http, ProviderError};
+use steersman_base::dialect::Dialect;
 
 /// The form of addresses and headers of a dialect's servers.
 struct DialectForm {

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::limits;
-use crate::provider::ProviderError;
-use crate::provider::refusals::{self, RefusalMeaning};
-use crate::provider::sse::{Decoder, Frame, TooLong};
-use crate::text::halves::without_halves;
+use crate::ProviderError;
+use crate::refusals::{self, RefusalMeaning};
+use crate::sse::{Decoder, Frame, TooLong};
+use steersman_base::limits;
+use steersman_base::text::halves::without_halves;
 
 /// The message for a server that sends none.
 pub(super) const NO_MESSAGE: &str = "no further message";

@@ -5,8 +5,7 @@
 
 use serde_json::Value;
 
-#[cfg(feature = "http")]
-use crate::provider::{ToolSchema, quirks::Want, wire::Outgoing};
+use crate::{ToolSchema, quirks::Want, wire::Outgoing};
 
 /// The name of the schema, where a dialect wants one.
 pub(super) const SCHEMA_NAME: &str = "answer";
@@ -32,7 +31,6 @@ pub enum AnswerStage {
     Due,
 }
 
-#[cfg(feature = "http")]
 impl<'a> Outgoing<'a> {
     /// Returns the schema that the server is to be asked for.
     pub fn schema(&self) -> Option<&'a Value> {

@@ -14,12 +14,13 @@ use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::error::request_causes;
-use crate::provider::kept_connections::KeptConnections;
-use crate::provider::transport::is_loopback;
-use crate::provider::{ProviderError, proxy};
-use crate::regular_file::read_own;
-use crate::{limits, tls};
+use crate::kept_connections::KeptConnections;
+use crate::tls;
+use crate::transport::is_loopback;
+use crate::{ProviderError, proxy};
+use steersman_base::error::request_causes;
+use steersman_base::limits;
+use steersman_base::regular_file::read_own;
 
 /// The shared HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]

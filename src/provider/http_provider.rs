@@ -12,23 +12,23 @@ use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, Response, StatusCode, Url};
 
-use crate::dialect::Dialect;
-use crate::limits;
-use crate::provider::endpoint::Endpoint;
-use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::http::Http;
-use crate::provider::incoming::IncomingBody;
-use crate::provider::joined::Joined;
-use crate::provider::quirks::{QuirkBook, Quirks};
-use crate::provider::registry::Registry;
-use crate::provider::retry::{self, Advice, Failure, Retries};
-use crate::provider::sse::{Decoder, Frame, TooLong};
-use crate::provider::unreachable::unreachable;
-use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{
+use crate::endpoint::Endpoint;
+use crate::error_body::{self, ErrorBody};
+use crate::http::Http;
+use crate::incoming::IncomingBody;
+use crate::joined::Joined;
+use crate::quirks::{QuirkBook, Quirks};
+use crate::registry::Registry;
+use crate::retry::{self, Advice, Failure, Retries};
+use crate::sse::{Decoder, Frame, TooLong};
+use crate::unreachable::unreachable;
+use crate::wire::{Assemble, Outgoing, Wire};
+use crate::{
     ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat, gemini,
     responses,
 };
+use steersman_base::dialect::Dialect;
+use steersman_base::limits;
 
 /// The provider of one server, over HTTP and in the server's dialect.
 #[derive(Debug, Clone)]

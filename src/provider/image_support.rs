@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
-use crate::provider::context_window::{Properties, listed, properties};
-use crate::provider::endpoint::Endpoint;
-use crate::provider::{ChatTransport, Http, Registry};
+use crate::context_window::{Properties, listed, properties};
+use crate::endpoint::Endpoint;
+use crate::{ChatTransport, Http, Registry};
+use steersman_base::dialect::Dialect;
 
 /// Returns whether the model of a transport takes images; `None` when nobody knows. Takes a few seconds at most.
 ///

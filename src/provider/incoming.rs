@@ -11,8 +11,8 @@ use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 
-use crate::limits;
-use crate::provider::ProviderError;
+use crate::ProviderError;
+use steersman_base::limits;
 
 /// A body that is being read.
 pub(super) struct IncomingBody {

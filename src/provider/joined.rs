@@ -3,11 +3,11 @@
 //! Stands between the HTTP provider and the assembler of a dialect: halves are marked before a frame is read, and what comes of
 //! it has whole characters only.
 
-use crate::message::{Arguments, Original, Part};
-use crate::provider::sse::Frame;
-use crate::provider::wire::{Assemble, Wire};
-use crate::provider::{Piece, ProviderError, Reply};
-use crate::text::halves::{self, Marked};
+use crate::sse::Frame;
+use crate::wire::{Assemble, Wire};
+use crate::{Piece, ProviderError, Reply};
+use steersman_base::message::{Arguments, Original, Part};
+use steersman_base::text::halves::{self, Marked};
 
 /// The assembler of a dialect, behind which every character is whole.
 pub(super) struct Joined {

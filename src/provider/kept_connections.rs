@@ -12,9 +12,9 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpInfo;
 use reqwest::Response;
 
-use crate::limits;
-use crate::provider::unreachable::{find, is_closed};
-use crate::sync::lock;
+use crate::unreachable::{find, is_closed};
+use steersman_base::limits;
+use steersman_base::sync::lock;
 
 /// The addresses of the two ends of a connection.
 type Addresses = (SocketAddr, SocketAddr);

@@ -5,15 +5,15 @@
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::dialect::Dialect;
-use crate::limits;
-use crate::price::Price;
-use crate::provider::endpoint::Endpoint;
-use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::incoming::IncomingBody;
-use crate::provider::unreachable::unreachable;
-use crate::provider::{ChatTransport, Http, ProviderError, Registry};
-use crate::text::halves::without_halves;
+use crate::endpoint::Endpoint;
+use crate::error_body::{self, ErrorBody};
+use crate::incoming::IncomingBody;
+use crate::unreachable::unreachable;
+use crate::{ChatTransport, Http, ProviderError, Registry};
+use steersman_base::dialect::Dialect;
+use steersman_base::limits;
+use steersman_base::price::Price;
+use steersman_base::text::halves::without_halves;
 
 /// A model of a server's list, with the facts in the list.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,8 +10,8 @@ mod refusals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::provider::{Effort, ProviderError};
-use crate::sync::lock;
+use crate::{Effort, ProviderError};
+use steersman_base::sync::lock;
 
 pub(super) use efforts::Efforts;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::price::{Price, Prices};
+use steersman_base::price::{Price, Prices};
 
 /// The facts about one model; each may be unknown.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -80,7 +80,6 @@ impl Registry {
     ///
     /// # Errors
     /// One sentence with the line.
-    #[cfg(feature = "http")]
     pub fn parse(text: &str) -> Result<Self, String> {
         let cards: BTreeMap<String, Card> = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
-use crate::limits;
-use crate::provider::{Piece, ProviderError, Sink};
+use crate::{Piece, ProviderError, Sink};
+use steersman_base::limits;
 
 /// A failed request, with the server's advice about a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]

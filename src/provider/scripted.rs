@@ -10,15 +10,15 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
-use crate::message::{Arguments, Message, Original, ToolCall};
-use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
-use crate::sync::lock;
+use crate::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
+use steersman_base::message::{Arguments, Message, Original, ToolCall};
+use steersman_base::sync::lock;
 
 /// A provider that plays prepared replies in order and records the requests. Clones are the same provider.
 ///
 /// ```
-/// use steersman::agent::Agent;
-/// use steersman::provider::{Played, ScriptedProvider};
+/// use steersman_agent::Agent;
+/// use steersman_provider::{Played, ScriptedProvider};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -128,7 +128,7 @@ impl Played {
 
     /// Sets the usage of the reply.
     #[must_use]
-    pub fn with_usage(mut self, usage: crate::event::Usage) -> Self {
+    pub fn with_usage(mut self, usage: steersman_base::event::Usage) -> Self {
         self.reply.usage = usage;
         self
     }

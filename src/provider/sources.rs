@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use crate::provider::{ApiKey, ChatTransport};
+use crate::{ApiKey, ChatTransport};
 
 /// A server that offers models.
 #[derive(Debug, Clone, PartialEq)]

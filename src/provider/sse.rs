@@ -4,7 +4,7 @@
 //! network stays whole. More lenient than the standard in two points that real servers need: the last event
 //! counts without a blank line after it, and comments (signs of life) and unknown fields (errors) are reported.
 
-use crate::limits;
+use steersman_base::limits;
 
 /// A frame of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

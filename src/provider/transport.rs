@@ -7,18 +7,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
-#[cfg(feature = "http")]
 use url::Url;
 
-use crate::dialect::Dialect;
-#[cfg(feature = "http")]
-use crate::provider::Http;
-use crate::provider::{ChatProvider, ProviderError, Registry};
+use crate::Http;
+use crate::{ChatProvider, ProviderError, Registry};
+use steersman_base::dialect::Dialect;
 
 /// A model and the way to its server. Immutable; cheap to clone.
 ///
 /// ```
-/// use steersman::provider::{ApiKey, ChatTransport};
+/// use steersman_provider::{ApiKey, ChatTransport};
 ///
 /// let transport = ChatTransport {
 ///     model: Some("qwen3".to_owned()),
@@ -61,7 +59,6 @@ pub struct Answering {
 
 /// The amount of thinking before an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
-#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// None.
@@ -100,7 +97,6 @@ impl ChatTransport {
 
     /// Returns whether its server is on this machine. The registry's facts may not hold there: a local server has
     /// its own windows and costs nothing.
-    #[cfg(feature = "http")]
     pub fn is_loopback(&self) -> bool {
         let url = self.api_base.as_deref().and_then(|base| Url::parse(base.trim()).ok());
         url.is_some_and(|url| is_loopback(&url))
@@ -113,8 +109,7 @@ impl ChatTransport {
 }
 
 /// Returns whether an address is on this machine.
-#[cfg(feature = "http")]
-pub(crate) fn is_loopback(url: &Url) -> bool {
+pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
@@ -252,7 +247,6 @@ pub trait Connector: Send + Sync {
     }
 
     /// Returns the HTTP clients that probes of the server share with the provider.
-    #[cfg(feature = "http")]
     fn http(&self) -> Http {
         Http::default()
     }
@@ -265,7 +259,6 @@ pub trait Connector: Send + Sync {
     /// Returns the registered context window of a transport's model, tokens; with `http`, `None` for a local server, which
     /// knows its own.
     fn window_of(&self, transport: &ChatTransport) -> Option<u64> {
-        #[cfg(feature = "http")]
         if transport.is_loopback() {
             return None;
         }

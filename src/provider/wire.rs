@@ -9,15 +9,15 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::dialect::Dialect;
-use crate::image::Image;
-use crate::limits;
-use crate::message::{Arguments, AssistantMessage, Part};
-use crate::provider::endpoint::Endpoint;
-use crate::provider::quirks::{Quirks, Want};
-use crate::provider::registry::{Card, Thinking};
-use crate::provider::sse::Frame;
-use crate::provider::{ChatRequest, Piece, ProviderError, Reply, error_body};
+use crate::endpoint::Endpoint;
+use crate::quirks::{Quirks, Want};
+use crate::registry::{Card, Thinking};
+use crate::sse::Frame;
+use crate::{ChatRequest, Piece, ProviderError, Reply, error_body};
+use steersman_base::dialect::Dialect;
+use steersman_base::image::Image;
+use steersman_base::limits;
+use steersman_base::message::{Arguments, AssistantMessage, Part};
 
 /// Stands for images that a model does not take.
 const LEFT_OUT: &str = "[The images of this message are left out: this model takes none.]";

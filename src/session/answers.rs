@@ -1,10 +1,12 @@
 //! What becomes of requests about approvals, the mode, kept rules, commands and MCP servers. Called by `requests`.
 
-use crate::approval::KeptRule;
 use crate::host::Handle;
-use crate::id::{AgentId, CallId, ClientId, JobId};
-use crate::mode::Mode;
-use crate::protocol::{Accepted, Answer, ApprovalId, ModeChoice, Reply, RuleRequest, ServerRequest, ShellOutput};
+use steersman_base::id::{AgentId, CallId, ClientId, JobId};
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{
+    Accepted, Answer, ApprovalId, ModeChoice, Reply, RuleRequest, ServerRequest, ShellOutput,
+};
+use steersman_tools::approval::KeptRule;
 
 pub(super) fn answer(handle: &Handle, id: ApprovalId, answer: Answer) -> Reply {
     let outcome = handle.approvals().try_answer(id, answer.clone()).map_err(|why| why.to_string());

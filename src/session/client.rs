@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::protocol::{Post, Request};
-use crate::sync::lock;
+use steersman_base::protocol::{Post, Request};
+use steersman_base::sync::lock;
 
 /// Called from other threads when there is something to take. It must not block.
 pub type Wake = Arc<dyn Fn(WakeReason) + Send + Sync>;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use crate::host::Handle;
-use crate::id::ClientId;
-use crate::protocol::DraftText;
-use crate::sync::lock;
+use steersman_base::id::ClientId;
+use steersman_base::protocol::DraftText;
+use steersman_base::sync::lock;
 
 /// The drafts of each client; `None` is the client that the run was started with.
 #[derive(Default)]

@@ -7,15 +7,15 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::client::WakeReason;
 use crate::host::{Handle, Mailbox};
-use crate::id::ClientId;
-use crate::limits;
-use crate::protocol::{Numbered, QueueOutcome, Reply, Request, SessionStatus};
-use crate::session::client::WakeReason;
-use crate::session::local::LocalClient;
-use crate::session::members::{Member, Members};
-use crate::session::requests::Requests;
-use crate::sync::lock;
+use crate::local::LocalClient;
+use crate::members::{Member, Members};
+use crate::requests::Requests;
+use steersman_base::id::ClientId;
+use steersman_base::limits;
+use steersman_base::protocol::{Numbered, QueueOutcome, Reply, Request, SessionStatus};
+use steersman_base::sync::lock;
 
 /// The clients of one run.
 pub struct Hub {

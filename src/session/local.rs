@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::client::{Client, Wake, WakeReason};
 use crate::host::Handle;
-use crate::id::ClientId;
-use crate::protocol::{Post, Reply, Request};
-use crate::session::client::{Client, Wake, WakeReason};
-use crate::session::hub::Hub;
-use crate::session::members::Member;
-use crate::sync::lock;
+use crate::hub::Hub;
+use crate::members::Member;
+use steersman_base::id::ClientId;
+use steersman_base::protocol::{Post, Reply, Request};
+use steersman_base::sync::lock;
 
 /// A client in the same process. It leaves the run when it is dropped.
 pub struct LocalClient {

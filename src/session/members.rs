@@ -6,17 +6,17 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::event::{Event, Pending};
+use crate::client::{Wake, WakeReason, Wakeable};
+use crate::drafts::Drafts;
 use crate::host::{Handle, Mailbox};
-use crate::id::ClientId;
-use crate::limits;
-use crate::protocol::{BudgetStatus, Notice, Post, Unfinished};
-use crate::session::client::{Wake, WakeReason, Wakeable};
-use crate::session::drafts::Drafts;
-use crate::session::hub::is_screen;
-use crate::session::past::{Past, size};
-use crate::session::status::StatusFold;
-use crate::sync::lock;
+use crate::hub::is_screen;
+use crate::past::{Past, size};
+use crate::status::StatusFold;
+use steersman_base::event::{Event, Pending};
+use steersman_base::id::ClientId;
+use steersman_base::limits;
+use steersman_base::protocol::{BudgetStatus, Notice, Post, Unfinished};
+use steersman_base::sync::lock;
 
 /// What is to be told to one client.
 pub(super) struct Member {

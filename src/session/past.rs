@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crate::event::{Envelope, Event};
-use crate::limits;
 use crate::packed::Packed;
-use crate::protocol::{Notice, Post};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::limits;
+use steersman_base::protocol::{Notice, Post};
 
 /// Posts that are packed together.
 const PAGE: usize = 256;
@@ -123,7 +123,7 @@ pub(super) fn size(post: &Post) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::AgentId;
+    use steersman_base::id::AgentId;
 
     fn post(number: u64, event: Event) -> Post {
         let at = jiff::Timestamp::UNIX_EPOCH;

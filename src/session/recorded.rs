@@ -6,14 +6,14 @@
 use std::mem;
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Refused, StartError};
+use crate::client::{Client, Wake, WakeReason, Wakeable};
 use crate::host::{Earlier, Resumed};
-use crate::id::AgentId;
-use crate::limits;
-use crate::plan::PlanRefused;
-use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
-use crate::session::client::{Client, Wake, WakeReason, Wakeable};
-use crate::sync::lock;
+use steersman_base::error::{Refused, StartError};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::plan::PlanRefused;
+use steersman_base::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
+use steersman_base::sync::lock;
 
 /// A client of what was recorded.
 pub struct RecordedClient {

@@ -5,20 +5,20 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::control::Injection;
-use crate::error::Refused;
-use crate::event::{Pending, TakenBack};
-use crate::fault;
+use crate::answers;
+use crate::drafts::Drafts;
 use crate::host::{Command, Handle};
-use crate::id::{AgentId, CallId, MessageId};
-use crate::protocol::{
+use steersman_base::control::Injection;
+use steersman_base::error::Refused;
+use steersman_base::event::{Pending, TakenBack};
+use steersman_base::fault;
+use steersman_base::id::{AgentId, CallId, MessageId};
+use steersman_base::protocol::{
     Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange, Withdrawn,
 };
-use crate::session::answers;
-use crate::session::drafts::Drafts;
-use crate::steering::RuleScope;
-use crate::sync::lock;
+use steersman_base::steering::RuleScope;
+use steersman_base::sync::lock;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
@@ -300,7 +300,7 @@ fn stopped(handle: &Handle, entries: Vec<Pending>) -> Reply {
     Reply::Stopped(entries)
 }
 
-fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {
+fn new_delivery(act: &QueueAct) -> Option<steersman_base::event::Delivery> {
     match act {
         QueueAct::Deliver { delivery } => Some(*delivery),
         QueueAct::Commit { delivery, .. } => *delivery,

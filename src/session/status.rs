@@ -2,13 +2,13 @@
 //!
 //! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
 
-use crate::event::{Event, Pending, add_known};
-use crate::id::{AgentId, ClientId};
-use crate::protocol::{
+use steersman_base::event::{Event, Pending, add_known};
+use steersman_base::id::{AgentId, ClientId};
+use steersman_base::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
     SessionStatus, WaitingFor, WaitingStatus,
 };
-use crate::steering::Rule;
+use steersman_base::steering::Rule;
 
 /// A run as it stands.
 #[derive(Debug, Default)]
@@ -200,7 +200,7 @@ fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Envelope, Outcome};
+    use steersman_base::event::{Envelope, Outcome};
 
     /// Returns how the main agent stands after these events.
     fn main_after(events: impl IntoIterator<Item = Event>) -> (AgentState, String) {

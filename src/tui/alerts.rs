@@ -9,13 +9,13 @@
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, Outcome};
-use crate::limits;
-use crate::session::fold::{PendingStage, PendingTexts, RunState};
-use crate::tui::approval::{QuestionSubject, Questions};
-use crate::tui::effect::Effect;
-use crate::tui::state::QuestionId;
-use crate::tui::status::HostState;
+use crate::approval::{QuestionSubject, Questions};
+use crate::effect::Effect;
+use crate::state::QuestionId;
+use crate::status::HostState;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::limits;
+use steersman_session::fold::{PendingStage, PendingTexts, RunState};
 
 /// When the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

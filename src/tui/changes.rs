@@ -2,7 +2,7 @@
 //! above, the change of the selected one below.
 //!
 //! What changed comes from the fold of the run (`src/session/fold/changes.rs`); what a file was at the start of the session
-//! knows the run alone, which is asked when the list opens. The undo: `src/workspace/changes.rs`; stories:
+//! knows the run alone, which is asked when the list opens. The undo: `src/tools/workspace/changes.rs`; stories:
 //! `changes_pane.rs`, `changes.rs`, `undo.rs`.
 
 use ratatui::buffer::Buffer;
@@ -10,21 +10,21 @@ use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::details::FileDiff;
-use crate::id::AgentId;
-use crate::protocol::{Request, UndoScope};
-use crate::session::fold::{ChangedFile, FileChange};
-use crate::summary::count;
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, ChangesKey, Context, Travel};
-use crate::tui::state::Regions;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::diff::{self, Diff};
-use crate::tui::widgets::fit::put;
-use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{Action, ChangesKey, Context, Travel};
+use crate::state::Regions;
+use crate::theme::Theme;
+use crate::widgets::diff::{self, Diff};
+use crate::widgets::fit::put;
+use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
+use steersman_base::details::FileDiff;
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{Request, UndoScope};
+use steersman_base::summary::count;
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
+use steersman_session::fold::{ChangedFile, FileChange};
 
 /// Columns that are left to a path at least.
 const PATH: u16 = 20;

@@ -15,8 +15,8 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-use crate::steering::{Recurrence, TextKind};
-use crate::text::visible_line;
+use steersman_base::steering::{Recurrence, TextKind};
+use steersman_base::text::visible_line;
 
 pub use draft::{ALIASES, Alias, Draft, OTHER_NAMES, nearest, read, read_line};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};

@@ -6,14 +6,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::summary::ComparedTable;
-use crate::tui::effect::Outcome;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context, Travel};
-use crate::tui::state::Regions;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{below, put, row};
-use crate::tui::widgets::wrap::{Break, Line, wrapped};
+use crate::effect::Outcome;
+use crate::facts::Facts;
+use crate::keymap::{Action, Context, Travel};
+use crate::state::Regions;
+use crate::theme::Theme;
+use crate::widgets::fit::{below, put, row};
+use crate::widgets::wrap::{Break, Line, wrapped};
+use steersman_base::summary::ComparedTable;
 
 /// Columns of the names of rows, and those from which both sessions stand side by side.
 const NAMES: u16 = 10;

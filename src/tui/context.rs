@@ -2,26 +2,26 @@
 //! a row for each part below. And the same in words, for the line output.
 //!
 //! The run is asked when the list opens and after each wish. What fills a window: `src/agent/context_report.rs`; the wishes:
-//! `src/control/context.rs`; stories: `context_pane.rs`.
+//! `src/base/control/context.rs`; stories: `context_pane.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::id::AgentId;
-use crate::limits;
-use crate::protocol::{ContextAct, ContextItem, ContextPart, ContextReport, ContextWish, Request};
-use crate::summary::{count, tokens};
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context, ContextKey};
-use crate::tui::state::Regions;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{below, put};
-use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{Action, Context, ContextKey};
+use crate::state::Regions;
+use crate::theme::Theme;
+use crate::widgets::fit::{below, put};
+use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::protocol::{ContextAct, ContextItem, ContextPart, ContextReport, ContextWish, Request};
+use steersman_base::summary::{count, tokens};
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
 
 /// Rows that the sums may have.
 const SUM_ROWS: u16 = 3;

@@ -10,9 +10,9 @@ use super::highlight::Job;
 use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
-use crate::id::{AgentId, JobId, MessageId, StepId};
-use crate::plan::PlanEdit;
-use crate::protocol::{ApprovalId, Request, UndoScope};
+use steersman_base::id::{AgentId, JobId, MessageId, StepId};
+use steersman_base::plan::PlanEdit;
+use steersman_base::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
 #[derive(Debug, Clone, PartialEq, Eq)]

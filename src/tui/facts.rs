@@ -13,9 +13,9 @@ use super::keymap::{Context, Keymap};
 use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
-use crate::id::ClientId;
-use crate::protocol::Post;
-use crate::session::fold::RunState;
+use steersman_base::id::ClientId;
+use steersman_base::protocol::Post;
+use steersman_session::fold::RunState;
 
 /// The facts that every pane goes by.
 #[derive(Debug, Clone)]

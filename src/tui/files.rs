@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use jiff::Zoned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::tui::export::{ExportRequest, save};
-use crate::tui::highlight::Job;
-use crate::tui::highlight::worker::Worker;
-use crate::tui::msg::Msg;
+use crate::export::{ExportRequest, save};
+use crate::highlight::Job;
+use crate::highlight::worker::Worker;
+use crate::msg::Msg;
 
 /// Takes documents and sends an answer for each.
 pub struct Files {

@@ -1,8 +1,8 @@
 //! Where the keys go: the pane that has the focus, and what lies over it.
 
-use crate::tui::keymap::Context;
-use crate::tui::overlay::Overlays;
-use crate::tui::state::Pane;
+use crate::keymap::Context;
+use crate::overlay::Overlays;
+use crate::state::Pane;
 
 /// The focus and the overlays.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::limits;
+use steersman_base::limits;
 
 /// Frames that may be drawn without a pause between them.
 const BURST: u32 = 4;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use crate::limits;
+use steersman_base::limits;
 
 /// The two counts.
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
-use crate::limits;
-use crate::regular_file::{self, Links};
+use steersman_base::limits;
+use steersman_base::regular_file::{self, Links};
 
 /// Times that a file is opened which another program has replaced meanwhile.
 const TRIES: usize = 20;

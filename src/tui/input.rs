@@ -23,14 +23,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::tui::handover::Handover;
-use crate::tui::keymap::{self, Chord};
-use crate::tui::msg::Attention;
-use crate::tui::pictures::PictureProtocol;
-use crate::{clock, limits};
+use crate::handover::Handover;
+use crate::keymap::{self, Chord};
+use crate::msg::Attention;
+use crate::pictures::PictureProtocol;
 use decode::Decoded;
 use incoming::Incoming;
 pub use incoming::TerminalLink;
+use steersman_base::clock;
+use steersman_base::limits;
 
 /// Plain characters that are typed as one when they came in together.
 const LONG_RUN: usize = 8;

@@ -1,26 +1,26 @@
 //! The commands in the background and the user's shell lines, with their output while it comes, over everything else on the
 //! screen: `/jobs`. A row for each above, the end of the output of the selected one below; or that alone.
 //!
-//! What happens to jobs: `src/session/fold/jobs.rs`, `src/tool/jobs/mod.rs`; stories: `jobs_pane.rs`, `jobs.rs`.
+//! What happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; stories: `jobs_pane.rs`, `jobs.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::event::JobOwner;
-use crate::id::JobId;
-use crate::session::fold::JobState;
-use crate::summary::{count, seconds};
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context, JobsKey, Travel};
-use crate::tui::state::Regions;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{one_line, put};
-use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{Action, Context, JobsKey, Travel};
+use crate::state::Regions;
+use crate::theme::Theme;
+use crate::widgets::fit::{one_line, put};
+use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
+use steersman_base::event::JobOwner;
+use steersman_base::id::JobId;
+use steersman_base::summary::{count, seconds};
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
+use steersman_session::fold::JobState;
 
 /// Columns that are left to a command at least.
 const COMMAND: u16 = 16;

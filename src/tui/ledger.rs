@@ -9,17 +9,17 @@ use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, beside_mark, draw_empty};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::id::{AgentId, MessageId};
-use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
-use crate::steering::TextKind;
-use crate::summary::{count, tokens};
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context};
-use crate::tui::state::Regions;
-use crate::tui::view::layout::MEDIUM;
-use crate::tui::view::receipt::style;
-use crate::tui::widgets::fit::{below, columns, one_line, put, row};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{Action, Context};
+use crate::state::Regions;
+use crate::view::layout::MEDIUM;
+use crate::view::receipt::style;
+use crate::widgets::fit::{below, columns, one_line, put, row};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::steering::TextKind;
+use steersman_base::summary::{count, tokens};
+use steersman_session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
 
 /// Columns of the mark of the selected row, and of the receipt's mark.
 const MARKS: [u16; 2] = [2, 3];

@@ -6,29 +6,30 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 use ratatui::layout::Size;
 
-use crate::event::Envelope;
-use crate::image::{FittedImage, ImageDigest, Preview};
-use crate::protocol::{Notice, Post};
-use crate::summary::ComparedTable;
-use crate::tui::agents::AgentsDrawn;
-use crate::tui::approval::ShownQuestion;
-use crate::tui::export::ExportSubject;
-use crate::tui::fuzzy::FuzzyMatches;
-use crate::tui::highlight::Coloured;
-use crate::tui::message::history::Sent;
-use crate::tui::message::paths::PathList;
-use crate::tui::overlay::OverlayPosition;
-use crate::tui::pause::PauseDrawn;
-use crate::tui::pictures::PictureProtocol;
-use crate::tui::state::Regions;
-use crate::tui::switch::{ListChoice, SessionsFor};
-use crate::tui::theme::Ground;
-use crate::tui::timeline::Recorded;
-use crate::tui::transcript::{Looked, TranscriptDrawn};
+use crate::agents::AgentsDrawn;
+use crate::approval::ShownQuestion;
+use crate::export::ExportSubject;
+use crate::fuzzy::FuzzyMatches;
+use crate::highlight::Coloured;
+use crate::message::history::Sent;
+use crate::message::paths::PathList;
+use crate::overlay::OverlayPosition;
+use crate::pause::PauseDrawn;
+use crate::pictures::PictureProtocol;
+use crate::state::Regions;
+use crate::switch::{ListChoice, SessionsFor};
+use crate::theme::Ground;
+use crate::timeline::Recorded;
+use crate::transcript::{Looked, TranscriptDrawn};
+use steersman_base::event::Envelope;
+use steersman_base::image::ImageDigest;
+use steersman_base::protocol::{Notice, Post};
+use steersman_base::summary::ComparedTable;
+use steersman_images::{FittedImage, Preview};
 
 pub use super::effect::{EditorSubject, Effect};
-pub use crate::tui::alerts::Attention;
-pub use crate::tui::state::MouseMode;
+pub use crate::alerts::Attention;
+pub use crate::state::MouseMode;
 
 /// One message to the screen.
 #[derive(Debug, Clone, PartialEq)]

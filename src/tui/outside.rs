@@ -26,14 +26,14 @@ pub trait Outside: Debug + Send + Sync {
     fn signal_editor(&self, editor: Option<u32>, signal: Signal);
 
     /// Gives a text to the clipboard of this machine; waits for the program that takes it, not longer than
-    /// [`crate::limits::COPY_TIME`]. Returns the program's name; `None` when there is none that could.
+    /// [`steersman_base::limits::COPY_TIME`]. Returns the program's name; `None` when there is none that could.
     ///
     /// # Errors
     /// A sentence that says why the program did not take it.
     fn copy(&self, text: &str) -> Option<Result<String, String>>;
 
     /// Returns the picture in the clipboard of this machine, as a PNG of bounded size; waits for the program that knows it,
-    /// not longer than [`crate::limits::COPY_TIME`].
+    /// not longer than [`steersman_base::limits::COPY_TIME`].
     ///
     /// # Errors
     /// A sentence that says why there is none.

@@ -7,7 +7,7 @@
 //! # Where things are
 //!
 //! - when what is being written is kept: `drafts.rs`, `src/tui/message/drafts.rs`; stories: `session/screen.rs`
-//! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
+//! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/program/cli/outside.rs`;
 //!   stories: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
 //! - the list of saved sessions: `sessions.rs`; stories: `session/command.rs`
@@ -38,22 +38,23 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use tokio::time::sleep_until;
 
-use crate::event::Delivery;
-use crate::id::AgentId;
-use crate::protocol::Request;
-use crate::session::Client;
-use crate::tui::files::Files;
-use crate::tui::msg::{Effect, Msg};
-use crate::tui::state::{App, Medium};
-use crate::tui::status::Status;
-use crate::tui::terminal::signals::Signals;
-use crate::tui::terminal::watchdog;
-use crate::tui::terminal::writer::Written;
-use crate::tui::tour::TourStart;
-use crate::{clock, limits};
+use crate::files::Files;
+use crate::msg::{Effect, Msg};
+use crate::state::{App, Medium};
+use crate::status::Status;
+use crate::terminal::signals::Signals;
+use crate::terminal::watchdog;
+use crate::terminal::writer::Written;
+use crate::tour::TourStart;
 use bell::Bell;
 use lines::Lines;
 use screen::Screen;
+use steersman_base::clock;
+use steersman_base::event::Delivery;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::protocol::Request;
+use steersman_session::Client;
 use surface::Surface;
 
 pub use options::{Ending, ScreenOptions};

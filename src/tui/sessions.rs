@@ -9,15 +9,15 @@ use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
 use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn, Overlays};
-use crate::text::visible;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context};
-use crate::tui::state::Regions;
-use crate::tui::switch::{ChoiceSubject, ListChoice};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{one_line, put};
-use crate::tui::widgets::wrap::{Break, Line, draw_text, wrapped};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{Action, Context};
+use crate::state::Regions;
+use crate::switch::{ChoiceSubject, ListChoice};
+use crate::theme::Theme;
+use crate::widgets::fit::{one_line, put};
+use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
+use steersman_base::text::visible;
 
 /// Rows from which there is room for a preview.
 const TALL: u16 = 12;

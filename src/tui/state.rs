@@ -13,10 +13,10 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::{Position, Rect};
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AgentId, MessageId};
-use crate::limits;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
 
-pub use crate::tui::app::App;
+pub use crate::app::App;
 
 /// Columns from which there is room for more than one pane.
 pub const MEDIUM: u16 = 60;

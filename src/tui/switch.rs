@@ -3,7 +3,7 @@
 //!
 //! Chosen on the screen, carried out by the program when the run has ended and its journal is closed.
 
-use crate::id::{AgentId, MessageId};
+use steersman_base::id::{AgentId, MessageId};
 
 /// What is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

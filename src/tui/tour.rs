@@ -1,12 +1,12 @@
 //! The tour: a few lines above the message that let a newcomer steer, pause, go to a sub-agent and answer a question once.
 //!
-//! It begins by itself at the very first start with the embedded model (`src/cli/screen.rs`), and with `/tour`. It is folded
+//! It begins by itself at the very first start with the embedded model (`src/program/cli/screen.rs`), and with `/tour`. It is folded
 //! from the events of the run and only looks on: a step is over when the user has done it, in any order, whatever else
 //! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
-use crate::event::{Envelope, Event};
-use crate::id::AgentId;
-use crate::session::fold::RunState;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_session::fold::RunState;
 
 /// Whether the tour begins by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 mod support;
 
 use divan::{Bencher, black_box};
-use steersman::event::Event;
+use steersman_base::event::Event;
 
 use support::stage::Stage;
 

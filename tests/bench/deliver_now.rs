@@ -9,10 +9,10 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steersman::agent::Agent;
-use steersman::control::{Cancellable, Interloper};
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::provider::{ChatTransport, Http, HttpConnector, Streaming};
+use steersman_agent::Agent;
+use steersman_base::control::{Cancellable, Interloper};
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_provider::{ChatTransport, Http, HttpConnector, Streaming};
 use tokio::sync::mpsc;
 
 use support::doubles::Spy;

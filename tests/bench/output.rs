@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
-use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 
 fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();

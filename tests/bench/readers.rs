@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use steersman::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
-use steersman::message::Arguments;
-use steersman::text::{CommandOutputReader, visible};
-use steersman::tui::theme::Theme;
-use steersman::tui::widgets::stream::{Format, Layout};
-use steersman::web::readable;
+use steersman_base::message::Arguments;
+use steersman_base::text::{CommandOutputReader, visible};
+use steersman_tools::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
+use steersman_tools::web::readable;
+use steersman_tui::theme::Theme;
+use steersman_tui::widgets::stream::{Format, Layout};
 
 /// Longest command that a model may ask for.
-const COMMAND: usize = steersman::limits::COMMAND_LENGTH;
+const COMMAND: usize = steersman_base::limits::COMMAND_LENGTH;
 /// A text that no reader is to stumble over.
 const MEGABYTE: usize = 1_000_000;
 /// Texts that are printed of each reader.

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use steersman::protected::ProtectedPlaces;
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Spawner};
+use steersman_base::protected::ProtectedPlaces;
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Spawner};
 use support::figures::print;
 
 /// Commands, and how often each runs.

@@ -8,7 +8,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use steersman::limits;
+use steersman_base::limits;
 
 use support::long_session::{LAST_WORDS, recorded, write};
 use support::paced::Paced;

@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use steersman::event::{Envelope, Event};
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener as _};
-use steersman::message::Message;
-use steersman::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
-use steersman::session::search::{SearchQuery, search};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener as _};
+use steersman_base::message::Message;
+use steersman_session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
+use steersman_session::search::{SearchQuery, search};
 
 /// Matches that are looked for, as the command does.
 const MOST: usize = 101;

@@ -18,16 +18,16 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Size;
-use steersman::event::{Envelope, Event, Outcome, Usage};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::protocol::Notice;
-use steersman::tui::msg::Msg;
-use steersman::tui::state::App;
-use steersman::tui::status::{ModelSource, Status};
-use steersman::tui::theme::Themes;
-use steersman::tui::update::update;
-use steersman::tui::view::{ViewCache, draw};
+use steersman_base::event::{Envelope, Event, Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_base::protocol::Notice;
+use steersman_tui::msg::Msg;
+use steersman_tui::state::App;
+use steersman_tui::status::{ModelSource, Status};
+use steersman_tui::theme::Themes;
+use steersman_tui::update::update;
+use steersman_tui::view::{ViewCache, draw};
 
 use support::figures::print;
 use support::stage::key_events;
@@ -246,7 +246,7 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
                     step: 0,
                     after: None,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
+                    kind: steersman_base::steering::TextKind::Add,
                     met: None,
                     images: Vec::new(),
                 },
@@ -317,7 +317,7 @@ fn lengths() {
                     step: 0,
                     after: None,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
+                    kind: steersman_base::steering::TextKind::Add,
                     met: None,
                     images: Vec::new(),
                 },

@@ -5,9 +5,9 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use steersman::dialect::Dialect;
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{HttpProvider, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_provider::sse::{Decoder, Frame};
+use steersman_provider::{HttpProvider, ProviderError, Reply};
 
 const WORDS: usize = 20_000;
 /// What comes at once: the payload of a network packet, and a read buffer.

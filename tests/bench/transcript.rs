@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use steersman::event::{Envelope, Event};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::tui::highlight::Colours;
-use steersman::tui::pictures::Placements;
-use steersman::tui::theme::Theme;
-use steersman::tui::transcript::fold::Transcript;
-use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
-use steersman::tui::transcript::view::annotations::Annotations;
-use steersman::tui::transcript::view::cache::TranscriptCache;
-use steersman::tui::transcript::view::{Badge, View, draw};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_tui::highlight::Colours;
+use steersman_tui::pictures::Placements;
+use steersman_tui::theme::Theme;
+use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::scroll::{Scroll, ScrollRequest};
+use steersman_tui::transcript::view::annotations::Annotations;
+use steersman_tui::transcript::view::cache::TranscriptCache;
+use steersman_tui::transcript::view::{Badge, View, draw};
 
 fn main() {
     divan::main();
@@ -82,7 +82,7 @@ impl Pane {
                 step: 0,
                 after: None,
                 sender: None,
-                kind: steersman::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 met: None,
                 images: Vec::new(),
             });

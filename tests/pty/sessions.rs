@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use steersman::event::Event;
-use steersman::session::journal::{Outline, Record, SessionFiles};
+use steersman_base::event::Event;
+use steersman_session::journal::{Outline, Record, SessionFiles};
 
 use crate::support::long_session::{LAST_WORDS, recorded, write};
 use crate::support::server::{Reply, Server};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::limits;
-use steersman::session::journal::SessionFiles;
-use steersman::text::is_invisible;
-use steersman::workspace::Workspace;
+use steersman_base::limits;
+use steersman_base::text::is_invisible;
+use steersman_session::journal::SessionFiles;
+use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

@@ -14,9 +14,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::tool::{FetchTool, Tool, ToolContext};
-use steersman::web::{Client, RequestLimits, Resolve, WebOptions};
+use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_tools::web::{Client, RequestLimits, Resolve, WebOptions};
+use steersman_tools::{FetchTool, Tool, ToolContext};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 use crate::support::skip::{Need, skip};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use steersman::agent::{Agent, AgentContext, think};
-use steersman::control::{Cancellable, StepLimit};
-use steersman::error::RunError;
-use steersman::event::{Envelope, Event};
-use steersman::listener::Listener;
-use steersman::provider::{
+use steersman_agent::{Agent, AgentContext, think};
+use steersman_base::control::{Cancellable, StepLimit};
+use steersman_base::error::RunError;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::listener::Listener;
+use steersman_provider::{
     Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, FixedProvider, Played, ProviderError, Reply,
     Sink,
 };

@@ -1,8 +1,8 @@
 //! Telling the user who does not look: when a turn ends or something is asked, and when not.
 
-use steersman::event::{Event, Outcome};
-use steersman::tui::alerts::AlertWhen;
-use steersman::tui::msg::{Attention, Effect, Msg};
+use steersman_base::event::{Event, Outcome};
+use steersman_tui::alerts::AlertWhen;
+use steersman_tui::msg::{Attention, Effect, Msg};
 
 use crate::support::stage::Stage;
 

@@ -1,8 +1,8 @@
 //! An answer that must match a schema: how each dialect asks for it, and servers that cannot.
 
 use serde_json::{Value, json};
-use steersman::message::Message;
-use steersman::provider::{
+use steersman_base::message::Message;
+use steersman_provider::{
     AnswerFormat, AnswerStage, ChatProvider as _, ChatRequest, ChatTransport, Http, HttpProvider, Streaming, ToolSchema,
 };
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use steersman::approval::{
+use steersman_base::text::QuestionText;
+use steersman_tools::approval::{
     Answerer, ApprovalRecord, Approved, Asker, CommandAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal,
     RuleStore, Rules, UseAct, WriteAct,
 };
-use steersman::text::QuestionText;
 
 use crate::support::stage::Stage;
 
@@ -225,7 +225,7 @@ fn alt_n_and_escape_are_a_no_and_no_turn_is_stopped() {
         arm(&mut stage);
         stage.keys(key);
         assert_eq!(call.refused(), "the user declined this");
-        assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Request(steersman::protocol::Request::Stop)));
+        assert!(!stage.effects.contains(&steersman_tui::msg::Effect::Request(steersman_base::protocol::Request::Stop)));
     }
 }
 

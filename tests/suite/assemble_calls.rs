@@ -1,10 +1,10 @@
 //! Calls out of fragments, and how much of a reply is too much: the right calls or an error, never half a call.
 
 use serde_json::{Value, json};
-use steersman::message::Arguments;
-use steersman::provider::chat::Assembler;
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{Assemble as _, Finish, ProviderError};
+use steersman_base::message::Arguments;
+use steersman_provider::chat::Assembler;
+use steersman_provider::sse::{Decoder, Frame};
+use steersman_provider::{Assemble as _, Finish, ProviderError};
 
 use super::assemble::{chunks, delta, events, reply, shown};
 

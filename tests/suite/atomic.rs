@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use steersman::protocol::UndoScope;
-use steersman::workspace::{Undo, Workspace};
+use steersman_base::protocol::UndoScope;
+use steersman_tools::workspace::{Undo, Workspace};
 
 use crate::support::skip::{Need, skip};
 

@@ -6,12 +6,13 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use steersman::event::{Event, Outcome, Pending};
-use steersman::image::{CellArea, Image, ImageType, Preview, PreviewCut};
-use steersman::limits;
-use steersman::protocol::{ImageSupport, Notice, Request, Unfinished};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::images::read;
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::image::{Image, ImageType};
+use steersman_base::limits;
+use steersman_base::protocol::{ImageSupport, Notice, Request, Unfinished};
+use steersman_images::{CellArea, Preview, PreviewCut};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::run::images::read;
 use tempfile::TempDir;
 
 use super::paths_offered::list;
@@ -304,9 +305,9 @@ fn only_regular_files_of_bounded_size_are_read_and_none_through_a_link_out_of_th
 
 #[test]
 fn what_fits_is_sent_byte_for_byte_and_what_is_too_large_becomes_smaller() {
-    use steersman::image::FittedImage;
+    use steersman_images::FittedImage;
     let small = FittedImage::new("a.png", &png(640, 480)).unwrap();
-    assert_eq!(small.image, steersman::image::Image::new("a.png", &png(640, 480)).unwrap());
+    assert_eq!(small.image, steersman_base::image::Image::new("a.png", &png(640, 480)).unwrap());
     let large = FittedImage::new("b.png", &png(4_000, 1_000)).unwrap();
     assert_eq!((large.width, large.height), (1_568, 392));
     assert!(large.image.facts().bytes as u64 <= limits::IMAGE_BYTES);
@@ -361,7 +362,7 @@ fn with_sides(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
 
 #[test]
 fn an_image_whose_header_names_too_many_pixels_or_too_long_a_side_is_not_opened() {
-    use steersman::image::FittedImage;
+    use steersman_images::FittedImage;
     for (format, width, height, why) in [
         (ImageFormat::Png, 60_000, 60_000, "60000×60000 pixels, more than 64 million"),
         (ImageFormat::Jpeg, 60_000, 60_000, "60000×60000 pixels, more than 64 million"),
@@ -388,7 +389,7 @@ fn an_image_whose_header_names_too_many_pixels_or_too_long_a_side_is_not_opened(
 
 #[test]
 fn a_long_and_narrow_image_within_the_limits_becomes_smaller() {
-    use steersman::image::FittedImage;
+    use steersman_images::FittedImage;
     let fitted = FittedImage::new("long.png", &png(limits::IMAGE_OPENED_SIDE, 64)).unwrap();
     assert_eq!((fitted.width, fitted.height), (limits::IMAGE_SIDE, 3));
     let fitted = FittedImage::new("long.png", &png(1, limits::IMAGE_OPENED_SIDE)).unwrap();
@@ -450,7 +451,7 @@ fn the_picture_of_the_clipboard_goes_to_the_cursor() {
     stage.tell(Msg::ImageRead { written: String::new(), outcome });
     assert_eq!(said(&stage), "not attached: there is no wl-paste");
     stage.keys("<c-v>");
-    let outcome = steersman::image::FittedImage::new("clipboard", &png(2, 2));
+    let outcome = steersman_images::FittedImage::new("clipboard", &png(2, 2));
     stage.tell(Msg::ImageRead { written: String::new(), outcome });
     assert_eq!(text(&stage), format!("a [image 1: clipboard 2×2, {} B]b", png(2, 2).len()));
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::details::{CommandEnd, Details};
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
-use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_base::details::{CommandEnd, Details};
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_tools::{BashTool, Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, spawner, unique, wait_until};

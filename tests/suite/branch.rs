@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use steersman::tui::run::branch::branch;
+use steersman_tui::run::branch::branch;
 
 fn head_is(content: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();

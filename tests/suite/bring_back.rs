@@ -1,7 +1,7 @@
 //! What a key removed comes back: from anywhere, newest first, and never twice.
 
-use steersman::limits;
-use steersman::tui::message::removed::{Removed, RemovedTexts};
+use steersman_base::limits;
+use steersman_tui::message::removed::{Removed, RemovedTexts};
 
 use super::pending_list::{queue, said, waiting};
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::agent::Agent;
-use steersman::control::StepLimit;
-use steersman::error::{BuildError, ProviderError};
-use steersman::event::Event;
-use steersman::provider::{Card, ChatTransport, Http, HttpConnector, Played, Registry, Streaming};
-use steersman::tool::Tool;
+use steersman_agent::Agent;
+use steersman_base::control::StepLimit;
+use steersman_base::error::{BuildError, ProviderError};
+use steersman_base::event::Event;
+use steersman_provider::{Card, ChatTransport, Http, HttpConnector, Played, Registry, Streaming};
+use steersman_tools::Tool;
 
 use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, acting, calls, echo, run, tool};
 use crate::support::server::{Reply, Server};

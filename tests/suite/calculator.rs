@@ -1,9 +1,9 @@
 //! The tool `calculator` (spec 2.14).
 
 use proptest::prelude::*;
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::tool::{Calculator, Concurrency, Tool, ToolContext, ToolError};
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_tools::{Calculator, Concurrency, Tool, ToolContext, ToolError};
 
 fn value(expression: &str) -> String {
     Calculator::evaluate(expression).unwrap_or_else(|fault| panic!("{expression}: {fault}"))

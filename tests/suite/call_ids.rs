@@ -1,8 +1,8 @@
 //! Stories of servers that use the ids of tool calls again.
 
-use steersman::event::Event;
-use steersman::message::{Message, Original, Part};
-use steersman::provider::Played;
+use steersman_base::event::Event;
+use steersman_base::message::{Message, Original, Part};
+use steersman_provider::Played;
 
 use crate::support::doubles::{Rig, calls, run, tool};
 

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use steersman::agent::Agent;
-use steersman::control::Cancellable;
-use steersman::event::{Envelope, Event};
-use steersman::listener::Listener;
-use steersman::provider::{
+use steersman_agent::Agent;
+use steersman_base::control::Cancellable;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::listener::Listener;
+use steersman_provider::{
     ChatProvider, ChatRequest, FixedProvider, Piece, Played, ProviderError, Reply, Sink, Streaming,
 };
 use tokio::sync::Notify;
@@ -56,7 +56,7 @@ async fn a_cancel_before_the_first_request_makes_none() {
 async fn an_extension_that_is_cancelled_cancels_the_turn() {
     let rig = Rig::new([]);
     let extension = FnExtension::new().on_user_message(|_, words| match words {
-        "Hi." => Err(steersman::error::Cancelled.into()),
+        "Hi." => Err(steersman_base::error::Cancelled.into()),
         _ => Ok(None),
     });
     let agent = rig.try_build(rig.builder(), |c| c.add_extension(Arc::new(extension))).await.unwrap();
@@ -269,7 +269,7 @@ async fn a_cancel_during_the_rescue_says_so_for_both_and_ends_the_turn() {
     rig.model.route("Evidence gathered", [Played::text("Half").paused(&pause)]);
     let agent = rig
         .build(
-            rig.builder().streaming(Streaming::On).step_limit(steersman::control::StepLimit::new(1).unwrap()),
+            rig.builder().streaming(Streaming::On).step_limit(steersman_base::control::StepLimit::new(1).unwrap()),
             [tool("look", "seen")],
         )
         .await;
@@ -341,7 +341,7 @@ async fn a_stop_gives_every_pending_text_back_and_delivers_none() {
     let running = run_queue(agent);
     gate.reached().await;
     rig.inject("a");
-    rig.interloper.inject_user_message(("b", steersman::event::Delivery::FollowUp)).unwrap();
+    rig.interloper.inject_user_message(("b", steersman_base::event::Delivery::FollowUp)).unwrap();
     rig.inject("c");
     let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["a", "c", "b"], "in the order of the list, which is that of delivery");

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use steersman::limits;
-use steersman::protocol::UndoScope;
-use steersman::workspace::{Undo, Undoable, UndoneFile, Workspace};
+use steersman_base::limits;
+use steersman_base::protocol::UndoScope;
+use steersman_tools::workspace::{Undo, Undoable, UndoneFile, Workspace};
 use tempfile::TempDir;
 
 struct Site {

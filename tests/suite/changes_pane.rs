@@ -1,10 +1,10 @@
 //! The list of the files that tools changed: `/diff`.
 
-use steersman::details::{Details, FileDiff};
-use steersman::event::{Event, Outcome};
-use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
-use steersman::tui::changes::ChangesPane;
-use steersman::tui::msg::{EditorSubject, Effect, Msg};
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_tui::changes::ChangesPane;
+use steersman_tui::msg::{EditorSubject, Effect, Msg};
 
 use crate::support::stage::Stage;
 

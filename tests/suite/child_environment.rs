@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use steersman::workspace::{ChildEnvironment, is_secret};
+use steersman_tools::workspace::{ChildEnvironment, is_secret};
 
 fn made(variables: &[(&str, &str)], also: &[&str], never: &[&str]) -> Vec<(String, String)> {
     let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));

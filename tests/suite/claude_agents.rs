@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use steersman::limits;
-use steersman::subagent::{ClaudeFile, Persona};
+use steersman_agent::subagent::{ClaudeFile, Persona};
+use steersman_base::limits;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};

@@ -2,9 +2,9 @@
 //! ended, folds that save nothing or hide the reason, raw Markdown of a sub-agent, names without their underscores.
 
 use ratatui::style::Modifier;
-use steersman::details::{CommandEnd, Details};
-use steersman::event::{Event, Outcome};
-use steersman::message::Arguments;
+use steersman_base::details::{CommandEnd, Details};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::Arguments;
 
 use super::tree_rows::crew;
 use crate::support::stage::Stage;

@@ -1,14 +1,14 @@
 //! Slash commands: what is one and what is text, completion, and the keys that do the same.
 
-use steersman::event::{Delivery, Event, Outcome};
-use steersman::price::Price;
-use steersman::protocol::PauseState;
-use steersman::protocol::{ModelOption, Notice, Request};
-use steersman::tui::commands::COMMANDS;
-use steersman::tui::help::Help;
-use steersman::tui::keymap::Context;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::Pane;
+use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::price::Price;
+use steersman_base::protocol::PauseState;
+use steersman_base::protocol::{ModelOption, Notice, Request};
+use steersman_tui::commands::COMMANDS;
+use steersman_tui::help::Help;
+use steersman_tui::keymap::Context;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::state::Pane;
 
 use crate::support::stage::Stage;
 

@@ -7,11 +7,11 @@ mod triggers;
 
 use std::sync::Arc;
 
-use steersman::agent::{Agent, KEPT_HEAD, SUMMARY_HEAD};
-use steersman::event::{Delivery, Event, Usage};
-use steersman::message::Message;
-use steersman::provider::{Finish, Piece, Played, ProviderError, Step};
-use steersman::tool::Tool;
+use steersman_agent::{Agent, KEPT_HEAD, SUMMARY_HEAD};
+use steersman_base::event::{Delivery, Event, Usage};
+use steersman_base::message::Message;
+use steersman_provider::{Finish, Piece, Played, ProviderError, Step};
+use steersman_tools::Tool;
 
 use crate::subagent::{child, parent_of, persona, spawns};
 use crate::support::doubles::{

@@ -1,11 +1,11 @@
 //! The message being written: rows and cursor, chips, undo and redo, one draft for each agent.
 
-use steersman::event::{Event, Outcome};
-use steersman::limits;
-use steersman::protocol::{Post, Reply};
-use steersman::tui::keymap::Edit;
-use steersman::tui::message::removed::Removed;
-use steersman::tui::msg::{EditorSubject, Effect, Msg};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::limits;
+use steersman_base::protocol::{Post, Reply};
+use steersman_tui::keymap::Edit;
+use steersman_tui::message::removed::Removed;
+use steersman_tui::msg::{EditorSubject, Effect, Msg};
 
 use super::pending_list::{crew, said};
 use super::{paths_offered as paths, recall};

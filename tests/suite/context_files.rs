@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use steersman::event::{Envelope, Event};
-use steersman::host::{ContextPlaces, context_snippet, find_context_files};
-use steersman::limits;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::limits;
+use steersman_session::host::{ContextPlaces, context_snippet, find_context_files};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -200,7 +200,7 @@ fn they_are_in_the_request_and_in_the_record_unless_switched_off() {
 
 #[test]
 fn a_project_begins_below_home_and_system_directories() {
-    use steersman::workspace::project_root;
+    use steersman_tools::workspace::project_root;
     let home = TempDir::new().unwrap();
     let real = home.path().canonicalize().unwrap();
     let root = |below: &str| project_root(&real.join(below), Some(&real));

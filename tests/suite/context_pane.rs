@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
-use steersman::agent::{Agent, BoundaryNote, CompactionRequest, FnExtension};
-use steersman::control::ContextBook;
-use steersman::event::Event;
-use steersman::id::AgentId;
-use steersman::image::Image;
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
-use steersman::protocol::{
+use steersman_agent::{Agent, BoundaryNote, CompactionRequest, FnExtension};
+use steersman_base::control::ContextBook;
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::image::Image;
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
+use steersman_base::protocol::{
     ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request,
 };
-use steersman::provider::Played;
-use steersman::tool::{FnTool, Parameters, Tool};
-use steersman::tui::context::ContextPane;
-use steersman::tui::msg::{Effect, Msg};
+use steersman_provider::Played;
+use steersman_tools::{FnTool, Parameters, Tool};
+use steersman_tui::context::ContextPane;
+use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::doubles::{PROMPT, RawEcho, Rig, lines, tool};
 use crate::support::stage::Stage;

@@ -1,9 +1,9 @@
 //! How large a conversation is: counted, guessed, corrected, and not believed.
 
-use steersman::agent::context_size::{ContextSize, ConversationSize, guess};
-use steersman::event::{Event, Usage};
-use steersman::message::Message;
-use steersman::provider::Played;
+use steersman_agent::context_size::{ContextSize, ConversationSize, guess};
+use steersman_base::event::{Event, Usage};
+use steersman_base::message::Message;
+use steersman_provider::Played;
 
 use crate::support::doubles::{Rig, calls, run, tool};
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::agent::Agent;
-use steersman::control::{Controls, Crew, Decision, PauseGate, PausePlace};
-use steersman::error::Refused;
-use steersman::event::{Delivery, Event, Outcome};
-use steersman::host::Handle;
-use steersman::id::AgentId;
-use steersman::listener::Listener;
-use steersman::provider::{Played, ProviderError};
-use steersman::subagent::{Persona, SubAgents};
-use steersman::tool::Tool;
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Persona, SubAgents};
+use steersman_base::control::{Controls, Crew, Decision, PauseGate, PausePlace};
+use steersman_base::error::Refused;
+use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener;
+use steersman_provider::{Played, ProviderError};
+use steersman_session::host::Handle;
+use steersman_tools::Tool;
 
 use crate::subagent::{child, persona, spawns};
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, acting, calls, gated, gated_beside, run, settle, within};
@@ -62,7 +62,7 @@ impl Crewed {
 
     /// Returns what an agent's events say of its queue and its end, with those of its spawner about it.
     fn queue_story(&self, agent: &str) -> Vec<String> {
-        let texts = |entries: Vec<steersman::event::Pending>| -> Vec<String> {
+        let texts = |entries: Vec<steersman_base::event::Pending>| -> Vec<String> {
             entries.into_iter().map(|entry| format!("{} {}", entry.id, entry.text)).collect()
         };
         let envelopes = self.rig.recorder.envelopes().into_iter();
@@ -396,7 +396,7 @@ async fn a_text_sent_on_the_news_of_the_spawn_waits_for_the_childs_first_boundar
     deck.rig.model.route(&child("a"), [calls(&[("k", "look")]), Played::text("ok")]);
     let handle = deck.handle.clone();
     let spy: Arc<dyn Listener> =
-        Arc::new(crate::support::doubles::Spy(move |envelope: &steersman::event::Envelope| {
+        Arc::new(crate::support::doubles::Spy(move |envelope: &steersman_base::event::Envelope| {
             if let Event::AgentSpawned { child, .. } = &envelope.event {
                 handle.inject_user_message(child, ("at once", Delivery::Steer)).unwrap();
             }

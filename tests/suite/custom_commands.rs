@@ -1,9 +1,9 @@
 //! Custom commands and skills on the screen: what is offered, what is sent, and that a command of the program stays one.
 
-use steersman::assets;
-use steersman::event::Delivery;
-use steersman::protocol::{Notice, Post, PromptTemplate, TemplateKind};
-use steersman::tui::msg::Msg;
+use steersman_base::assets;
+use steersman_base::event::Delivery;
+use steersman_base::protocol::{Notice, Post, PromptTemplate, TemplateKind};
+use steersman_tui::msg::Msg;
 
 use crate::support::stage::Stage;
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::agent::Agent;
-use steersman::error::RunError;
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::id::MessageId;
-use steersman::listener::Listener;
-use steersman::provider::{ChatTransport, Http, HttpConnector, Piece, Played, ProviderError, Step, Streaming};
-use steersman::tool::Tool;
+use steersman_agent::Agent;
+use steersman_base::error::RunError;
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::id::MessageId;
+use steersman_base::listener::Listener;
+use steersman_provider::{ChatTransport, Http, HttpConnector, Piece, Played, ProviderError, Step, Streaming};
+use steersman_tools::Tool;
 use tokio::sync::Notify;
 
 use crate::support::doubles::{

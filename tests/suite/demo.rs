@@ -8,7 +8,7 @@ mod wire;
 use project::{MAIN, MINER, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman::demo::{ChatBody, PlannedReply, plan};
+use steersman::program::demo::{ChatBody, PlannedReply, plan};
 
 fn names(reply: &PlannedReply) -> Vec<&str> {
     reply.calls.iter().map(|call| call.name.as_str()).collect()

@@ -4,8 +4,8 @@
 //! thoughts of a model go back to nobody but itself.
 
 use serde_json::{Value, json};
-use steersman::event::Event;
-use steersman::provider::{ChatTransport, ModelServer, Registry};
+use steersman_base::event::Event;
+use steersman_provider::{ChatTransport, ModelServer, Registry};
 
 use crate::model_switch::{launch, transport};
 use crate::support::messages;

@@ -7,8 +7,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use steersman::limits;
-use steersman::workspace::{diff, file_diff};
+use steersman_base::limits;
+use steersman_tools::workspace::{diff, file_diff};
 
 use crate::support::skip::{Need, skip};
 
@@ -189,8 +189,8 @@ fn bases() -> Vec<Vec<String>> {
     let root = env!("CARGO_MANIFEST_DIR");
     let read = |path: &str| fs::read_to_string(format!("{root}/{path}")).unwrap().lines().map(str::to_owned).collect();
     vec![
-        read("src/tool/params.rs"),
-        read("src/text.rs"),
+        read("src/tools/params.rs"),
+        read("src/base/text.rs"),
         read("tests/suite/layers.rs"),
         read("Cargo.toml"),
         read("README.md"),

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use ratatui::style::{Color, Modifier, Style};
-use steersman::details::{Details, FileDiff};
-use steersman::event::Event;
-use steersman::message::Arguments;
-use steersman::tui::highlight::Engine;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::theme::{Depth, Theme};
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::Event;
+use steersman_base::message::Arguments;
+use steersman_tui::highlight::Engine;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::theme::{Depth, Theme};
 
 use crate::support::stage::Stage;
 

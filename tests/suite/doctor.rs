@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
-use steersman::protected::ProtectedPlaces;
-use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_base::protected::ProtectedPlaces;
+use steersman_tools::workspace::Sandbox;
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 
 use crate::support::program::{Program, exit_code, stdout};
 use crate::support::server::{Reply, Server};

@@ -6,12 +6,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::agent::Agent;
-use steersman::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
-use steersman::control::{PauseGate, StepLimit};
-use steersman::event::Event;
-use steersman::provider::{Played, Streaming};
-use steersman::tool::{FnTool, Parameters, ToolContext};
+use steersman_agent::Agent;
+use steersman_base::control::{PauseGate, StepLimit};
+use steersman_base::event::Event;
+use steersman_provider::{Played, Streaming};
+use steersman_tools::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
+use steersman_tools::{FnTool, Parameters, ToolContext};
 
 use crate::subagent::{child, parent, persona, spawns};
 use crate::support::doubles::{

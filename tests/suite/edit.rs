@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use steersman::approval::Answer;
+use steersman_tools::approval::Answer;
 
 use crate::support::files::Files;
 
@@ -184,7 +184,7 @@ async fn a_window_read_of_a_file_is_enough_and_a_file_too_large_says_so() {
     let arguments = json!({"path": "a", "old_string": "1\n2", "new_string": "4", "replace_all": true});
     assert!(files.call("edit", arguments).await.unwrap().starts_with("edited a: 3000 places, lines 1, 4, 7, "));
     let large = fs::File::create(files.at("large")).unwrap();
-    large.set_len(steersman::limits::CHANGED_FILE_BYTES + 1).unwrap();
+    large.set_len(steersman_base::limits::CHANGED_FILE_BYTES + 1).unwrap();
     let error = files.call("edit", json!({"path": "large", "old_string": "1", "new_string": "4"})).await.unwrap_err();
     assert!(error.starts_with("large cannot be changed: it is larger than"), "{error}");
 }

@@ -1,12 +1,12 @@
 //! Esc: the hint line says what it will do, and it does exactly that.
 
-use steersman::event::Outcome;
-use steersman::protocol::Request;
-use steersman::tui::app::escape::{Escape, next_escape};
-use steersman::tui::help::Help;
-use steersman::tui::ledger::LedgerPane;
-use steersman::tui::msg::Effect;
-use steersman::tui::state::Pane;
+use steersman_base::event::Outcome;
+use steersman_base::protocol::Request;
+use steersman_tui::app::escape::{Escape, next_escape};
+use steersman_tui::help::Help;
+use steersman_tui::ledger::LedgerPane;
+use steersman_tui::msg::Effect;
+use steersman_tui::state::Pane;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;

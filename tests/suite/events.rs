@@ -5,9 +5,9 @@
 mod wire_form;
 
 use serde_json::{Value, json};
-use steersman::event::{Envelope, Event, Usage};
-use steersman::id::{AgentId, CallId};
-use steersman::message::{Arguments, ToolCall};
+use steersman_base::event::{Envelope, Event, Usage};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::message::{Arguments, ToolCall};
 use wire_form::golden;
 
 fn envelope(event: Event) -> Envelope {

@@ -8,7 +8,7 @@ use std::fs;
 
 use rustix::process::Signal;
 use serde_json::json;
-use steersman::event::{Envelope, Event, Outcome};
+use steersman_base::event::{Envelope, Event, Outcome};
 
 use crate::support::program::{Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Gate, Reply, Server};

@@ -6,8 +6,8 @@ use std::io::{PipeReader, Read as _, Write as _};
 use rustix::io::ioctl_fionread;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use steersman::event::{Envelope, Event};
-use steersman::limits;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::limits;
 
 use crate::support::program::{Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Gate, Reply, Server, Step};

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use jiff::civil::{DateTime, date};
 use proptest::prelude::*;
-use steersman::event::{Event, Outcome, Usage};
-use steersman::tui::effect::PaneEffect;
-use steersman::tui::export::{ExportFormat, ExportRequest, ExportSubject, csv, default_name, save};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::update::export::export;
+use steersman_base::event::{Event, Outcome, Usage};
+use steersman_tui::effect::PaneEffect;
+use steersman_tui::export::{ExportFormat, ExportRequest, ExportSubject, csv, default_name, save};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::update::export::export;
 
 use crate::support::stage::Stage;
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::tool::{Concurrency, FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Client, RequestLimits, Target, WebOptions};
+use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_tools::web::{AllowedHosts, Client, RequestLimits, Target, WebOptions};
+use steersman_tools::{Concurrency, FetchTool, Tool, ToolContext};
 
 use crate::support::site::{Canary, Sent, Site, answer, approving, call, call_in, redirect, typed};
 

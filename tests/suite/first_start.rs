@@ -4,14 +4,14 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::cli::first_start::{FoundServer, look, look_for};
-use steersman::config::{Config, Environment, Layer, parse};
-use steersman::event::Event;
-use steersman::protocol::LocalServer;
-use steersman::protocol::{Notice, Request};
-use steersman::provider::Http;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::status::ModelSource;
+use steersman::program::cli::first_start::{FoundServer, look, look_for};
+use steersman::program::config::{Config, Environment, Layer, parse};
+use steersman_base::event::Event;
+use steersman_base::protocol::LocalServer;
+use steersman_base::protocol::{Notice, Request};
+use steersman_provider::Http;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::status::ModelSource;
 
 use crate::support::doubles::within;
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -177,7 +177,7 @@ fn typing_instead_means_the_embedded_model() {
             after: None,
             step: 0,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },

@@ -1,8 +1,8 @@
 //! The rule above the message says before Enter is pressed what Enter will do.
 
-use steersman::event::{Event, Outcome};
-use steersman::message::{Arguments, ToolCall};
-use steersman::tui::status::HostState;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_tui::status::HostState;
 
 use super::pending_list::crew;
 use crate::support::stage::Stage;

@@ -1,8 +1,8 @@
 //! A text for an agent that waits for its sub-agents goes to them instead, or as well, with one key.
 
-use steersman::event::Outcome;
-use steersman::protocol::Request;
-use steersman::tui::msg::Effect;
+use steersman_base::event::Outcome;
+use steersman_base::protocol::Request;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 

@@ -1,8 +1,8 @@
 //! The heads of skills, custom commands and agent files, as people write them.
 
 use proptest::prelude::*;
-use steersman::front_matter::Document;
-use steersman::protocol::{PromptTemplate, TemplateKind};
+use steersman_base::front_matter::Document;
+use steersman_base::protocol::{PromptTemplate, TemplateKind};
 
 fn head(head: &str) -> Document {
     Document::parse(&format!("---\n{head}\n---\nThe text.\n")).unwrap()

@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::tool::{GlobTool, Tool, ToolContext, ToolError};
-use steersman::workspace::Workspace;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_tools::workspace::Workspace;
+use steersman_tools::{GlobTool, Tool, ToolContext, ToolError};
 use tempfile::TempDir;
 
 struct Site {

@@ -1,12 +1,12 @@
 //! Habits from shells and editors: what Ctrl+C, Ctrl+D, Tab, Alt+letter, readline's keys and a click do, and what they
 //! must never do.
 
-use steersman::event::{Delivery, Outcome};
-use steersman::protocol::QueueAct;
-use steersman::protocol::Request;
-use steersman::tui::approval::QuestionSubject;
-use steersman::tui::msg::Effect;
-use steersman::tui::state::Pane;
+use steersman_base::event::{Delivery, Outcome};
+use steersman_base::protocol::QueueAct;
+use steersman_base::protocol::Request;
+use steersman_tui::approval::QuestionSubject;
+use steersman_tui::msg::Effect;
+use steersman_tui::state::Pane;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;

@@ -2,10 +2,10 @@
 //! for it, in every dialect.
 
 use serde_json::json;
-use steersman::dialect::Dialect;
-use steersman::message::Arguments;
-use steersman::provider::sse::Frame;
-use steersman::provider::{HttpProvider, Piece, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::Arguments;
+use steersman_provider::sse::Frame;
+use steersman_provider::{HttpProvider, Piece, Reply};
 
 /// Reads a stream; returns what was shown of it as it came, thoughts and text, and the reply.
 fn stream(dialect: Dialect, events: &[&str]) -> ([String; 2], Reply) {

@@ -2,9 +2,9 @@
 
 use crossterm::event::MouseEventKind;
 use ratatui::style::Modifier;
-use steersman::manual::MANUAL;
-use steersman::tui::keymap::Context;
-use steersman::tui::state::Pane;
+use steersman_base::manual::MANUAL;
+use steersman_tui::keymap::Context;
+use steersman_tui::state::Pane;
 
 use super::tui_shell::scene;
 use crate::support::stage::Stage;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use ratatui::style::{Color, Style};
-use steersman::event::Event;
-use steersman::tui::highlight::worker::Worker;
-use steersman::tui::highlight::{Chain, Class, Coloured, Engine, Job, Language};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::theme::{Depth, Theme};
+use steersman_base::event::Event;
+use steersman_tui::highlight::worker::Worker;
+use steersman_tui::highlight::{Chain, Class, Coloured, Engine, Job, Language};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::theme::{Depth, Theme};
 
 use crate::support::stage::Stage;
 

@@ -1,10 +1,10 @@
 //! Stories of the history: whatever happens to it, it can be sent (D7).
 
 use proptest::prelude::*;
-use steersman::agent::{History, NotRunReason};
-use steersman::id::CallId;
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::{ChatRequest, ProviderError, Streaming, validate};
+use steersman_agent::{History, NotRunReason};
+use steersman_base::id::CallId;
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_provider::{ChatRequest, ProviderError, Streaming, validate};
 
 use crate::support::doubles::{fault, lines};
 

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::json;
-use steersman::limits;
-use steersman::tui::run::path_walk::walk;
+use steersman_base::limits;
+use steersman_tui::run::path_walk::walk;
 
 use crate::support::files::Files;
 use crate::support::program::{Program, exit_code, stderr};

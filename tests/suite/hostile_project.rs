@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
-use steersman::cli::project::ProjectOffer;
+use steersman::program::cli::project::ProjectOffer;
 use tempfile::TempDir;
 
 use crate::attachments::png;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use steersman::approval::{
+use steersman_base::details::{CommandEnd, Details, FileDiff, PageFacts, TouchedFiles};
+use steersman_base::event::Event;
+use steersman_base::message::Arguments;
+use steersman_base::protocol::{Post, Reply};
+use steersman_base::protocol::{Undo, UndoScope, UndoneFile};
+use steersman_base::text::QuestionText;
+use steersman_tools::approval::{
     Answerer, ApprovalRecord, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, UseAct,
     WriteAct,
 };
-use steersman::details::{CommandEnd, Details, FileDiff, PageFacts, TouchedFiles};
-use steersman::event::Event;
-use steersman::message::Arguments;
-use steersman::protocol::{Post, Reply};
-use steersman::protocol::{Undo, UndoScope, UndoneFile};
-use steersman::text::QuestionText;
-use steersman::tui::msg::Msg;
+use steersman_tui::msg::Msg;
 
 use crate::support::stage::Stage;
 

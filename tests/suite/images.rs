@@ -5,15 +5,15 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use steersman::agent::{History, Keep, Pins};
-use steersman::control::{Injection, Interloper};
-use steersman::event::Pending;
-use steersman::id::AgentId;
-use steersman::image::{Image, ImageType};
-use steersman::limits;
-use steersman::message::{AssistantMessage, Message, UserAbout, UserText};
-use steersman::plan::Plan;
-use steersman::provider::{
+use steersman_agent::{History, Keep, Pins};
+use steersman_base::control::{Injection, Interloper};
+use steersman_base::event::Pending;
+use steersman_base::id::AgentId;
+use steersman_base::image::{Image, ImageType};
+use steersman_base::limits;
+use steersman_base::message::{AssistantMessage, Message, UserAbout, UserText};
+use steersman_base::plan::Plan;
+use steersman_provider::{
     Card, ChatProvider as _, ChatRequest, ChatTransport, Http, HttpProvider, Registry, Streaming, takes_images,
 };
 

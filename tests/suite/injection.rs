@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use steersman::control::{Modes, QueueMode};
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::id::MessageId;
-use steersman::listener::Listener;
-use steersman::provider::Played;
-use steersman::tool::Tool;
+use steersman_base::control::{Modes, QueueMode};
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::id::MessageId;
+use steersman_base::listener::Listener;
+use steersman_provider::Played;
+use steersman_tools::Tool;
 
 use crate::support::doubles::{
     FnExtension, Gate, Log, PROMPT, Rig, Spy, acting, calls, gated, gated_beside, gated_stubborn, run, run_queue,
@@ -364,7 +364,7 @@ async fn ids_of_messages_count_up_and_a_turn_of_run_loop_has_none() {
 #[tokio::test]
 async fn without_a_queue_run_queue_does_nothing() {
     let rig = Rig::new([]);
-    let builder = steersman::agent::Agent::builder(Rig::transport(), PROMPT, rig.connector());
+    let builder = steersman_agent::Agent::builder(Rig::transport(), PROMPT, rig.connector());
     let mut agent = rig.build(builder, []).await;
     assert_eq!(agent.run_queue().await.unwrap(), 0);
 }
@@ -409,7 +409,7 @@ async fn at_random_moments_nothing_is_lost_doubled_or_reordered() {
         let tools = [gated_by(Arc::clone(&inject), "alone"), {
             let inject = Arc::clone(&inject);
             Arc::new(
-                steersman::tool::FnTool::new("beside", "Acts.", steersman::tool::Parameters::default(), move |_, _| {
+                steersman_tools::FnTool::new("beside", "Acts.", steersman_tools::Parameters::default(), move |_, _| {
                     let inject = Arc::clone(&inject);
                     async move {
                         inject(2);
@@ -418,7 +418,7 @@ async fn at_random_moments_nothing_is_lost_doubled_or_reordered() {
                         Ok("done".to_owned())
                     }
                 })
-                .concurrency(steersman::tool::Concurrency::Beside),
+                .concurrency(steersman_tools::Concurrency::Beside),
             ) as Arc<dyn Tool>
         }];
         let listener = Arc::clone(&inject);

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use steersman::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::event::{Event, JobEnd, JobEnding};
-use steersman::id::{AgentId, CallId};
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::provider::Played;
-use steersman::tool::{BashTool, Jobs, Outputs, Tool, ToolContext, ToolError, Traits, UserLine, job_tools};
-use steersman::workspace::{Confinement, Workspace};
+use steersman_base::event::{Event, JobEnd, JobEnding};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_provider::Played;
+use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_tools::workspace::{Confinement, Workspace};
+use steersman_tools::{BashTool, Jobs, Outputs, Tool, ToolContext, ToolError, Traits, UserLine, job_tools};
 use tempfile::TempDir;
 
 use crate::support::doubles::{Rig, acting};
@@ -242,9 +242,9 @@ async fn a_running_command_goes_on_in_the_background_when_the_user_wants_that() 
 }
 
 /// Builds an agent with the tools of a site and one that waits until the jobs have ended.
-async fn agent_with(rig: &Rig, site: &Site) -> steersman::agent::Agent {
+async fn agent_with(rig: &Rig, site: &Site) -> steersman_agent::Agent {
     let jobs = Arc::clone(site.jobs());
-    let waits = steersman::tool::FnTool::new("rest", "Waits.", steersman::tool::Parameters::default(), move |_, _| {
+    let waits = steersman_tools::FnTool::new("rest", "Waits.", steersman_tools::Parameters::default(), move |_, _| {
         let jobs = Arc::clone(&jobs);
         async move {
             wait_until("the jobs to end", PATIENCE, || jobs.running() == 0).await;
@@ -264,7 +264,7 @@ fn played(calls: &[(String, String, String)]) -> Played {
     Played::calls(&calls)
 }
 
-async fn within_patience(running: crate::support::doubles::Running) -> steersman::agent::Agent {
+async fn within_patience(running: crate::support::doubles::Running) -> steersman_agent::Agent {
     let (agent, result) = running.end_within(PATIENCE).await;
     result.unwrap();
     agent

@@ -1,11 +1,11 @@
 //! The list of the commands in the background: `/jobs`, the key that sends one there, and the user's shell lines on the screen.
 
-use steersman::details::CommandEnd;
-use steersman::event::{Event, JobEnd, JobEnding, JobOwner, JobStart, Outcome};
-use steersman::message::Arguments;
-use steersman::protocol::{Post, Reply, Request, ShellOutput};
-use steersman::tui::jobs::JobsPane;
-use steersman::tui::msg::{Effect, Msg};
+use steersman_base::details::CommandEnd;
+use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner, JobStart, Outcome};
+use steersman_base::message::Arguments;
+use steersman_base::protocol::{Post, Reply, Request, ShellOutput};
+use steersman_tui::jobs::JobsPane;
+use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use steersman::approval::{
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::KeptRules;
+use steersman_tools::approval::{
     Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
     Refusal, RuleReach, Rules, SearchAct, Unanswered,
 };
-use steersman::cli::places::UserDirectories;
-use steersman::cli::project::KeptRules;
 use tempfile::TempDir;
 
 use crate::support::doubles::settle;

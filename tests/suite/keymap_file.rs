@@ -1,8 +1,8 @@
 //! The file of keys: every action is in it, what it says holds everywhere on the screen, and a mistake is named.
 
-use steersman::protocol::Request;
-use steersman::tui::keymap::{Context, Keymap};
-use steersman::tui::msg::Effect;
+use steersman_base::protocol::Request;
+use steersman_tui::keymap::{Context, Keymap};
+use steersman_tui::msg::Effect;
 
 use crate::support::program::{Program, exit_code, stdout};
 use crate::support::stage::Stage;

@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
-use steersman::cli::keys;
-use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, SERVICES, Server, parse};
-use steersman::workspace::UserCommand;
+use steersman::program::cli::keys;
+use steersman::program::config::{Config, Environment, KeyPlace, Layer, ModelSource, SERVICES, Server, parse};
+use steersman_tools::workspace::UserCommand;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr};

@@ -1,70 +1,10 @@
-//! The layers of the modules, as a test: each uses only those above it.
-//!
-//! The layers are the design's. A module that wants an edge which is not here is in the wrong layer.
+//! What the sources keep to beyond what the compiler checks: the crates and what each uses are those of the architecture page,
+//! a client sees a run through the protocol alone, and some calls stand in few files.
 
-mod screen;
-mod style;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-const WORDS: &[&str] = &[
-    "id",
-    "dialect",
-    "image",
-    "message",
-    "event",
-    "error",
-    "text",
-    "details",
-    "mode",
-    "target",
-    "temporary",
-    "price",
-    "limits",
-    "assets",
-    "summary",
-    "packed",
-    "sync",
-    "regular_file",
-    "named_file",
-    "front_matter",
-    "fault",
-    "clock",
-    "manual",
-    "protected",
-    "protocol",
-    "steering",
-    "plan",
-    "tls",
-];
-const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
-/// They tie everything together, so they may use everything.
-const PROGRAM: &[&str] = &["main", "lib", "prelude", "cli", "config", "demo"];
-
-/// Returns what a module may use besides itself; `None` for a module that is in no layer.
-fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
-    let layers: &[&[&str]] = match module {
-        word if WORDS.contains(&word) => &[WORDS],
-        part if PARTS.contains(&part) => &[WORDS],
-        // Of the provider it takes the schema, which is what goes to a model.
-        "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
-        "agent" => &[WORDS, PARTS, &["tool"]],
-        "subagent" | "mcp" | "skill" | "hooks" => &[WORDS, PARTS, &["tool", "agent"]],
-        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent", "mcp", "skill", "hooks"]],
-        "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
-        // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
-        "tui" => &[WORDS, &["session"]],
-        // A crate of its own, which knows nothing of this one.
-        "seccomp_notify" => &[],
-        program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "mcp", "skill", "hooks", "host", "session", "tui"]]
-        }
-        _ => return None,
-    };
-    Some(layers.iter().flat_map(|layer| layer.iter().copied()).collect())
-}
+use std::process::Command;
 
 /// One source file, without its tests and comments.
 struct Source {
@@ -72,8 +12,6 @@ struct Source {
     path: String,
     whole: String,
     code: String,
-    /// As in `tui`, `view`, `tree`.
-    module: Vec<String>,
 }
 
 fn sources() -> Vec<Source> {
@@ -81,16 +19,12 @@ fn sources() -> Vec<Source> {
     let mut files = Vec::new();
     collect(&root.join("src"), &mut files);
     assert!(files.len() > 50, "the sources are not where this test looks");
-    files
-        .into_iter()
-        .map(|file| {
-            let path = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            let whole = fs::read_to_string(&file).unwrap();
-            let module = path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
-            let module = module.split('/').map(str::to_owned).collect();
-            Source { code: code_of(&whole), path, whole, module }
-        })
-        .collect()
+    let read = |file: PathBuf| {
+        let path = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let whole = fs::read_to_string(&file).unwrap();
+        Source { code: code_of(&whole), path, whole }
+    };
+    files.into_iter().map(read).collect()
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
@@ -128,98 +62,51 @@ fn code_of(whole: &str) -> String {
     code
 }
 
-/// Returns the modules that a file names by `crate::…` and `super::…`, as paths from the crate's root; of a list in braces
-/// each member. One segment too many (an item's name) does not matter.
-fn uses(source: &Source) -> BTreeSet<Vec<String>> {
-    let mut found = BTreeSet::new();
-    for (at, _) in source.code.match_indices("crate::") {
-        expand(Vec::new(), &source.code[at + "crate::".len()..], &mut found);
-    }
-    let mut rest = source.code.as_str();
-    while let Some(at) = rest.find("super::") {
-        let mut base = source.module.clone();
-        rest = &rest[at..];
-        while let Some(behind) = rest.strip_prefix("super::") {
-            base.pop();
-            rest = behind;
-        }
-        expand(base, rest, &mut found);
-    }
-    found
-}
-
-/// Reads `a::b::{c, d::e}` behind a base; two more segments are enough to know the module.
-fn expand(base: Vec<String>, text: &str, found: &mut BTreeSet<Vec<String>>) {
-    if let Some(list) = text.strip_prefix('{') {
-        let mut depth = 0;
-        let mut start = 0;
-        for (at, c) in list.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth > 0 => depth -= 1,
-                ',' | '}' if depth == 0 => {
-                    let member = list[start..at].trim();
-                    if !member.is_empty() {
-                        expand(base.clone(), member, found);
-                    }
-                    if c == '}' {
-                        return;
-                    }
-                    start = at + 1;
-                }
-                _ => {}
-            }
-        }
-        panic!("a list of uses without an end: {text:.80}");
-    }
-    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    let behind = &text[name.len()..];
-    let path: Vec<String> = base.into_iter().chain([name]).collect();
-    match behind.strip_prefix("::") {
-        Some(more) if path.len() < 3 => expand(path, more, found),
-        _ => {
-            found.insert(path);
-        }
-    }
-}
-
 fn report(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-#[test]
-fn every_module_uses_only_the_layers_above_it() {
-    let mut faults = Vec::new();
-    for source in sources() {
-        let module = source.module[0].as_str();
-        let Some(allowed) = allowed(module) else {
-            faults.push(format!("{}: give `{module}` a layer in this test and in the design", source.path));
-            continue;
-        };
-        for used in uses(&source) {
-            let used = used[0].as_str();
-            // What the library's root itself holds has no module.
-            let is_module = allowed_anywhere(used);
-            if is_module && used != module && !allowed.contains(used) {
-                faults.push(format!("{}: `{module}` must not use `{used}`", source.path));
-            }
-        }
-    }
-    report(&faults);
+/// Returns the crates of the workspace, each with those of them that it uses, as cargo knows them.
+fn crates() -> BTreeMap<String, BTreeSet<String>> {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&cargo.stdout).unwrap();
+    let short = |name: &serde_json::Value| name.as_str().unwrap().trim_start_matches("steersman-").to_owned();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages
+        .map(|package| {
+            let uses = package["dependencies"].as_array().unwrap().iter();
+            let own = uses.filter(|used| used["kind"].is_null() && used["path"].is_string());
+            (short(&package["name"]), own.map(|used| short(&used["name"])).collect())
+        })
+        .collect()
 }
 
-fn allowed_anywhere(name: &str) -> bool {
-    allowed(name).is_some()
+#[test]
+fn the_architecture_page_names_every_crate_and_what_it_uses() {
+    let page = include_str!("../../assets/manual/architecture.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|line| line.split_once("` |"));
+    let named: BTreeMap<String, BTreeSet<String>> = rows
+        .filter_map(|(name, rest)| {
+            let cells: Vec<&str> = rest.split('|').map(str::trim).collect();
+            let [_, uses, ""] = cells[..] else { return None };
+            let uses = uses.split(", ").map(str::to_owned).filter(|used| used != "-").collect();
+            Some((name.to_owned(), uses))
+        })
+        .collect();
+    assert_eq!(named, crates());
 }
 
 #[test]
 fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
+    let is_fold = |rest: &str| rest.starts_with("fold") || rest.starts_with("packed") || rest.starts_with("named_file");
     let faults: Vec<String> = sources()
         .iter()
-        .filter(|source| source.module[0] == "tui" && source.module.get(1).is_none_or(|part| part != "run"))
-        .filter(|source| {
-            uses(source).iter().any(|used| used[0] == "session" && used.get(1).is_none_or(|part| part != "fold"))
-        })
+        .filter(|source| source.path.starts_with("src/tui/") && !source.path.starts_with("src/tui/run"))
+        .filter(|source| source.code.split("steersman_session::").skip(1).any(|rest| !is_fold(rest)))
         .map(|source| format!("{} names the session", source.path))
         .collect();
     report(&faults);
@@ -227,17 +114,13 @@ fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
 
 #[test]
 fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
-    let faults: Vec<String> = sources()
-        .iter()
-        .filter(|source| source.path.starts_with("src/session/fold/"))
+    const FOREIGN: [&str; 4] =
+        ["steersman_provider::", "steersman_tools::", "steersman_agent::", "steersman_extensions::"];
+    let folds = sources().into_iter().filter(|source| source.path.starts_with("src/session/fold/"));
+    let faults: Vec<String> = folds
         .flat_map(|source| {
-            let foreign = uses(source).into_iter().filter(|used| {
-                let is_own = used[0] == "session" && used.get(1).is_none_or(|part| part == "fold");
-                !is_own && !WORDS.contains(&used[0].as_str())
-            });
-            let foreign = foreign.map(|used| used.join("::")).collect::<Vec<_>>();
-            let drawing = ["ratatui", "crossterm"].into_iter().filter(|name| source.code.contains(name));
-            foreign.into_iter().chain(drawing.map(str::to_owned)).map(|name| format!("{} uses {name}", source.path))
+            let uses = FOREIGN.into_iter().filter(|used| source.code.contains(used)).collect::<Vec<_>>();
+            uses.into_iter().map(move |used| format!("{} uses {used}", source.path))
         })
         .collect();
     report(&faults);
@@ -245,44 +128,139 @@ fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
 
 #[test]
 fn a_run_without_a_screen_is_steered_through_its_client_alone() {
+    const FOREIGN: [&str; 4] =
+        ["steersman_session::host", "steersman_base::control", "steersman_tools::approval", "steersman_agent"];
     let faults: Vec<String> = sources()
         .iter()
-        .filter(|source| source.path == "src/cli/exec/steering.rs" || source.path == "src/cli/exec/progress.rs")
-        .flat_map(|source| uses(source).into_iter().map(|used| (source.path.clone(), used)))
-        .filter(|(_, used)| ["host", "control", "approval", "agent"].contains(&used[0].as_str()))
-        .map(|(path, used)| format!("{path} uses {}", used.join("::")))
+        .filter(|source| {
+            ["steering.rs", "progress.rs"].iter().any(|file| source.path == format!("src/program/cli/exec/{file}"))
+        })
+        .flat_map(|source| {
+            FOREIGN
+                .iter()
+                .filter(|used| source.code.contains(**used))
+                .map(|used| format!("{} uses {used}", source.path))
+        })
         .collect();
     report(&faults);
 }
 
+/// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
+const ROOT: &[&str] = &[
+    "src/tui/app/mod.rs",
+    "src/tui/update/mod.rs",
+    "src/tui/update/command.rs",
+    "src/tui/update/escape.rs",
+    "src/tui/update/keys.rs",
+    "src/tui/update/line.rs",
+    "src/tui/update/mouse.rs",
+    "src/tui/update/post.rs",
+    "src/tui/update/replay.rs",
+    "src/tui/update/transcript.rs",
+];
+
 #[test]
-fn the_reader_of_these_rules_sees_what_it_must() {
-    let source = Source {
-        path: "src/tui/view/x.rs".to_owned(),
-        whole: String::new(),
-        code: code_of(
-            "use crate::host::{Handle, Post};\n// use crate::cli::x;\nuse crate::{id, tui::{state::Cell, msg}, text::visible};\n\
-             use super::super::update::keys;\nuse super::fit::{columns,\n    row};\nfn f() { crate::limits::X; }\n\
-             #[cfg(test)]\nuse crate::demo::y;\n#[cfg(test)]\nmod tests {\n    use crate::config::z;\n}\nuse crate::agent;\n",
-        ),
-        module: ["tui", "view", "x"].map(str::to_owned).to_vec(),
-    };
-    let found: Vec<String> = uses(&source).iter().map(|path| path.join("::")).collect();
-    assert_eq!(
-        found,
-        [
-            "agent",
-            "host::Handle",
-            "host::Post",
-            "id",
-            "limits::X",
-            "text::visible",
-            "tui::msg",
-            "tui::state::Cell",
-            "tui::update::keys",
-            "tui::view::fit",
+fn outside_the_root_of_the_screen_no_function_takes_the_whole_app_to_change_it() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path.starts_with("src/tui/") && source.code.contains("&mut App"))
+        .filter(|source| !ROOT.contains(&source.path.as_str()))
+        .map(|source| format!("{} takes `&mut App`: let it take its own state and the facts", source.path))
+        .collect();
+    report(&faults);
+}
+
+/// Lines that may panic, as (file, part of the line, why it cannot happen).
+const PANICS: &[(&str, &str, &str)] = &[];
+
+#[test]
+fn every_file_opens_with_what_it_is_for() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let header = source.whole.lines().take_while(|line| line.starts_with("//!")).count();
+        if header == 0 || source.whole.lines().next().is_some_and(|line| line.trim() == "//!") {
+            faults.push(format!("{} has no header", source.path));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn nothing_outside_tests_panics_on_a_missing_value() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        for line in source.code.lines() {
+            let panics = [".unwrap()", ".expect(", ".unwrap_err()", ".expect_err(", "todo!(", "unimplemented!("];
+            let excused = PANICS.iter().any(|(path, part, _)| *path == source.path && line.contains(part));
+            if panics.iter().any(|call| line.contains(call)) && !excused {
+                faults.push(format!("{}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn state_and_update_use_no_outside_thing_and_no_clock() {
+    const OUTSIDE: [&str; 13] = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "std::process",
+        "std::thread",
+        "tokio",
+        // The names of keys are values; reading or writing a terminal is not.
+        "crossterm::terminal",
+        "crossterm::event::read",
+        "crossterm::execute",
+        "Instant::now",
+        "SystemTime",
+        "Timestamp::now",
+    ];
+    let mut faults = Vec::new();
+    for source in sources() {
+        if [
+            "src/tui/message/",
+            "src/tui/state.rs",
+            "src/tui/update/",
+            "src/tui/help/",
+            "src/tui/transcript/",
+            "src/tui/pending/",
+            "src/tui/pause/",
+            "src/tui/ledger.rs",
+            "src/tui/approval/",
         ]
-    );
+        .iter()
+        .any(|folder| source.path.starts_with(folder))
+        {
+            for outside in OUTSIDE.iter().filter(|outside| source.code.contains(**outside)) {
+                faults.push(format!("{} uses {outside}", source.path));
+            }
+        }
+    }
+    report(&faults);
+}
+
+// A time of day that jumps would let a key answer a question that nobody can have read.
+#[test]
+fn waits_and_rules_count_with_a_clock_that_nobody_can_set() {
+    let counts = |source: &Source| {
+        ["src/tui/", "src/tools/approval/", "src/base/control/"].iter().any(|folder| source.path.starts_with(folder))
+    };
+    let dated = ["src/tui/files.rs", "src/tui/run/memory.rs"];
+    for source in sources().iter().filter(|source| counts(source) && !dated.contains(&source.path.as_str())) {
+        for set in ["Timestamp::now", "SystemTime", "Zoned::now"] {
+            assert!(!source.code.contains(set), "{}: {set}; take `clock::now`", source.path);
+        }
+    }
+    let began = jiff::Timestamp::from_second(1_000).unwrap();
+    let clock = steersman_base::clock::SteadyClock::new(began, jiff::SignedDuration::from_secs(50));
+    let later = clock.at(jiff::SignedDuration::from_millis(50_349));
+    // Whatever the time of day reads by then, a question shown at the beginning takes no key yet.
+    let mut questions = steersman_tui::approval::Questions::default();
+    questions.note_input(began);
+    assert!(!questions.is_quiet(later) && questions.is_quiet(clock.at(jiff::SignedDuration::from_millis(50_351))));
 }
 
 /// What starts a process: everything that starts one outside of the sandbox takes an `OutsideCommand`, which is checked.
@@ -291,7 +269,7 @@ fn nothing_starts_a_process_outside_of_the_sandbox_unchecked() {
     // The check itself; the guard, which starts what it was given; the sandbox, which starts what it confines; the starter
     // of the guard.
     let makers = ["outside.rs", "guard.rs", "spawner.rs", "sandbox/inner.rs", "sandbox/namespaces.rs"];
-    let makers = makers.map(|file| format!("src/workspace/{file}"));
+    let makers = makers.map(|file| format!("src/tools/workspace/{file}"));
     let mut checked = 0;
     for source in sources() {
         let is_whole = |at: usize| !source.code[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
@@ -303,7 +281,7 @@ fn nothing_starts_a_process_outside_of_the_sandbox_unchecked() {
             checked += 1;
         }
         let unconfined = source.code.matches("start_unconfined(").count();
-        let may = ["src/workspace/spawner.rs", "src/host/shell.rs"].contains(&source.path.as_str());
+        let may = ["src/tools/workspace/spawner.rs", "src/session/host/shell.rs"].contains(&source.path.as_str());
         assert!(unconfined == usize::from(may), "{}: only what the user types", source.path);
         assert!(!source.code.contains("posix_spawn"), "{}", source.path);
     }

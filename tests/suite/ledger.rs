@@ -1,13 +1,13 @@
 //! The ledger: every text that was sent, what became of it, what it has cost, and the way back to it.
 
-use steersman::event::{Event, Outcome, Pending, Usage};
-use steersman::price::Price;
-use steersman::protocol::Request;
-use steersman::session::fold::ReceiptCost;
-use steersman::tui::ledger::LedgerPane;
-use steersman::tui::msg::Effect;
-use steersman::tui::state::Pane;
-use steersman::tui::transcript::cell::Cell;
+use steersman_base::event::{Event, Outcome, Pending, Usage};
+use steersman_base::price::Price;
+use steersman_base::protocol::Request;
+use steersman_session::fold::ReceiptCost;
+use steersman_tui::ledger::LedgerPane;
+use steersman_tui::msg::Effect;
+use steersman_tui::state::Pane;
+use steersman_tui::transcript::cell::Cell;
 
 use crate::support::stage::Stage;
 
@@ -169,7 +169,7 @@ fn ledger_at_four_sizes() {
 #[test]
 fn where_prices_are_known_the_ledger_knows_the_cost() {
     let mut stage = Stage::new(120, 40);
-    let price = steersman::price::Price::new(2.0, None, 10.0).unwrap();
+    let price = steersman_base::price::Price::new(2.0, None, 10.0).unwrap();
     stage.app.facts.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
@@ -184,7 +184,7 @@ fn where_prices_are_known_the_ledger_knows_the_cost() {
 #[test]
 fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
-    stage.app.facts.run.receipts = steersman::session::fold::Receipts::default();
+    stage.app.facts.run.receipts = steersman_session::fold::Receipts::default();
     assert!(stage.keys("<f4>").screen().contains("You have not sent anything yet."));
 }
 
@@ -206,7 +206,7 @@ fn the_sentence_in_which_the_model_says_what_it_did_stands_in_the_ledger_and_a_g
     let reader = stage.app.reader().unwrap();
     let shown = reader.selected.and_then(|cell| reader.transcript.cells().get(cell.index()));
     assert!(format!("{:?}", shown.map(Cell::body)).contains("Counted 12 tests"));
-    let csv = steersman::tui::export::ledger_csv(stage.app.facts.run.receipts.list());
+    let csv = steersman_tui::export::ledger_csv(stage.app.facts.run.receipts.list());
     assert!(
         csv.lines().nth(2).is_some_and(|row| row.contains("answered at step 3") && row.contains("Counted 12")),
         "{csv}"

@@ -4,9 +4,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt;
-use steersman::agent::{Agent, finalizers};
-use steersman::error::BuildError;
-use steersman::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
+use steersman_agent::{Agent, finalizers};
+use steersman_base::error::BuildError;
+use steersman_provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
 
 use crate::support::doubles::{FnExtension, Log, PROMPT, Rig, echo, run};
 
@@ -96,7 +96,7 @@ async fn a_construction_that_is_dropped_while_it_probes_cleans_up_what_was_armed
 async fn a_failing_bind_cleans_up_too() {
     let rig = Rig::new([]);
     let log = Log::new();
-    let failing = FnExtension::new().bind(|_| Err(BuildError::Cancelled(steersman::error::Cancelled)));
+    let failing = FnExtension::new().bind(|_| Err(BuildError::Cancelled(steersman_base::error::Cancelled)));
     let error = rig
         .try_build(rig.builder(), |c| {
             c.add_extension(Arc::new(arms(&log, &["h1", "h2"])))?;

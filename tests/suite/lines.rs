@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman::details::{CommandEnd, Details};
-use steersman::event::{Delivery, Event, Outcome};
-use steersman::protocol::Request;
-use steersman::tui::commands::{COMMANDS, LINE_COMMANDS, only_drawn};
-use steersman::tui::message::removed::Removed;
-use steersman::tui::msg::Effect;
+use steersman_base::details::{CommandEnd, Details};
+use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::protocol::Request;
+use steersman_tui::commands::{COMMANDS, LINE_COMMANDS, only_drawn};
+use steersman_tui::message::removed::Removed;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 

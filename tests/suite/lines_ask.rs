@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use steersman::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
-use steersman::event::{Event, Outcome};
-use steersman::message::{Arguments, ToolCall};
-use steersman::protocol::{Decision, Post, Request};
-use steersman::tui::msg::{Effect, Msg};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::{Decision, Post, Request};
+use steersman_tools::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
+use steersman_tui::msg::{Effect, Msg};
 
 use super::approval_popups::Nowhere;
 use super::lines::at_work;

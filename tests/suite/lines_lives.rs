@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use steersman::event::{Event, Outcome, Pending};
-use steersman::id::AgentId;
-use steersman::tui::message::removed::Removed;
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::id::AgentId;
+use steersman_tui::message::removed::Removed;
 
 use crate::support::stage::Stage;
 

@@ -1,7 +1,7 @@
 //! Markdown read aloud: what is written, and that it does not depend on the pieces in which it came.
 
 use proptest::prelude::*;
-use steersman::tui::lines::{Speech, plain};
+use steersman_tui::lines::{Speech, plain};
 
 /// Reads a text that comes in pieces of so many characters.
 fn read(text: &str, pieces: &[usize]) -> Vec<String> {

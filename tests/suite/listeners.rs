@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use steersman::event::{Envelope, Event, Outcome, Usage};
-use steersman::id::{AgentId, CallId};
-use steersman::listener::{
+use steersman_base::event::{Envelope, Event, Outcome, Usage};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::listener::{
     Clock, InMemoryEventList, JsonLines, Listener, ListenerList, RateLimited, Terminal, TokenLog,
 };
-use steersman::message::Arguments;
+use steersman_base::message::Arguments;
 
 /// A writer whose text can be read, and that knows how far it was flushed.
 #[derive(Clone, Default)]
@@ -82,7 +82,7 @@ pub fn user(text: &str, mid_loop: bool) -> Event {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     }

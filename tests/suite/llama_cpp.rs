@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use steersman::event::{Envelope, Event, Outcome};
+use steersman_base::event::{Envelope, Event, Outcome};
 use tempfile::TempDir;
 
 use crate::support::gguf;

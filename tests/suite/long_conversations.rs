@@ -1,17 +1,17 @@
 //! Long and dear conversations on the screen: the gauge, the compaction, the budget, and what the agent notes.
 
-use steersman::details::{Details, FileDiff};
-use steersman::event::{Envelope, Event, Outcome, Usage};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::price::Money;
-use steersman::protocol::BudgetLimits;
-use steersman::protocol::Request;
-use steersman::session::fold::{ReceiptMark, ReceiptWords};
-use steersman::steering::TextKind;
-use steersman::tui::msg::Effect;
-use steersman::tui::transcript::cell::{Body, Cell, Fold};
-use steersman::tui::transcript::fold::Transcript;
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::{Envelope, Event, Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_base::price::Money;
+use steersman_base::protocol::BudgetLimits;
+use steersman_base::protocol::Request;
+use steersman_base::steering::TextKind;
+use steersman_session::fold::{ReceiptMark, ReceiptWords};
+use steersman_tui::msg::Effect;
+use steersman_tui::transcript::cell::{Body, Cell, Fold};
+use steersman_tui::transcript::fold::Transcript;
 
 use crate::support::stage::Stage;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Policy};
-use steersman::event::Event;
-use steersman::mode::Mode;
-use steersman::provider::{Played, ProviderError};
+use steersman_base::event::Event;
+use steersman_base::mode::Mode;
+use steersman_provider::{Played, ProviderError};
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Policy};
 
 use crate::support::doubles::{Rig, run, settle, within};
 

@@ -5,16 +5,16 @@
 use std::fmt::Write as _;
 
 use crossterm::event::{MouseButton, MouseEventKind};
-use steersman::control::{PausePlace, Staleness};
-use steersman::details::{Details, FileDiff};
-use steersman::event::{Event, Outcome};
-use steersman::message::{Arguments, ToolCall};
-use steersman::mode::Mode;
-use steersman::protocol::Post;
-use steersman::tui::agents::{AgentsPane, Sizes};
-use steersman::tui::focus::Focus;
-use steersman::tui::msg::Msg;
-use steersman::tui::state::Pane;
+use steersman_base::control::{PausePlace, Staleness};
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::mode::Mode;
+use steersman_base::protocol::Post;
+use steersman_tui::agents::{AgentsPane, Sizes};
+use steersman_tui::focus::Focus;
+use steersman_tui::msg::Msg;
+use steersman_tui::state::Pane;
 
 use crate::support::snapshot::{dump, rows};
 use crate::support::stage::Stage;

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use steersman::manual::MANUAL;
-use steersman::tui::commands::{ALIASES, COMMANDS, OTHER_NAMES};
-use steersman::tui::keymap::{Context, Keymap};
+use steersman_base::manual::MANUAL;
+use steersman_tui::commands::{ALIASES, COMMANDS, OTHER_NAMES};
+use steersman_tui::keymap::{Context, Keymap};
 
 /// The line behind a table that is made.
 const END: &str = "<!-- end -->";
@@ -49,7 +49,7 @@ fn commands() -> String {
 }
 
 fn protected_names() -> String {
-    let rows = steersman::protected::table().into_iter().map(|(what, names)| {
+    let rows = steersman_base::protected::table().into_iter().map(|(what, names)| {
         let names: Vec<String> = names.iter().map(|name| format!("`{}`", cell(name))).collect();
         format!("| {what} | {} |\n", names.join(" "))
     });

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use ratatui::style::Style;
 
 use crate::transcript::REPORT;
-use steersman::tui::theme::Theme;
-use steersman::tui::widgets::markdown::{Begin, render};
-use steersman::tui::widgets::stream::{Format, Layout};
-use steersman::tui::widgets::wrap::{Break, Line, Wrap, width};
+use steersman_tui::theme::Theme;
+use steersman_tui::widgets::markdown::{Begin, render};
+use steersman_tui::widgets::stream::{Format, Layout};
+use steersman_tui::widgets::wrap::{Break, Line, Wrap, width};
 
 fn wrapped(text: &str, columns: usize, at: Break, prefix: &str) -> Vec<String> {
     let mut rows = Vec::new();

@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use steersman::event::{Delivery, Pending};
-use steersman::id::{AgentId, CallId, MessageId};
-use steersman::message::{Arguments, ToolCall};
-use steersman::protocol::ApprovalId;
-use steersman::tui::effect::{CallText, QuestionText, StepText};
-use steersman::tui::keymap::Edit;
-use steersman::tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose};
-use steersman::tui::message::removed::{Removed, RemovedEntry};
-use steersman::tui::message::{Message, TakenOver};
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::id::{AgentId, CallId, MessageId};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::ApprovalId;
+use steersman_tui::effect::{CallText, QuestionText, StepText};
+use steersman_tui::keymap::Edit;
+use steersman_tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose};
+use steersman_tui::message::removed::{Removed, RemovedEntry};
+use steersman_tui::message::{Message, TakenOver};
 
 const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
 
@@ -289,8 +289,8 @@ impl World {
                     stale: false,
                     at,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
-                    scope: steersman::steering::RuleScope::Tree,
+                    kind: steersman_base::steering::TextKind::Add,
+                    scope: steersman_base::steering::RuleScope::Tree,
                     during: None,
                     trigger: None,
                     waits_since: None,

@@ -1,7 +1,7 @@
 //! `steersman models`, and what a list of models says in each server's spelling.
 
 use serde_json::{Value, json};
-use steersman::provider::{OfferedModel, read_models};
+use steersman_provider::{OfferedModel, read_models};
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};

@@ -1,12 +1,12 @@
 //! The mouse: a click goes where it points, the wheel scrolls what lies under the pointer, nothing is decided by it.
 
 use crossterm::event::{MouseButton, MouseEventKind};
-use steersman::protocol::Request;
-use steersman::tui::msg::Effect;
-use steersman::tui::state::Grip;
-use steersman::tui::state::Pane;
-use steersman::tui::state::Region;
-use steersman::tui::transcript::cell::Fold;
+use steersman_base::protocol::Request;
+use steersman_tui::msg::Effect;
+use steersman_tui::state::Grip;
+use steersman_tui::state::Pane;
+use steersman_tui::state::Region;
+use steersman_tui::transcript::cell::Fold;
 
 use crate::support::stage::Stage;
 use crate::tui_shell::scene;

@@ -8,7 +8,7 @@ mod promises;
 use std::fs;
 use std::path::Path;
 
-use steersman::dialect::Dialect;
+use steersman_base::dialect::Dialect;
 
 /// Mutations of each seed, unless said.
 const MUTATIONS: u64 = 250;

@@ -1,10 +1,10 @@
 //! What the user is told at length: replies that are not cut, the details of a broad screen, and what is left behind at the end.
 
-use steersman::details::{CommandEnd, Details, FileDiff};
-use steersman::event::{Event, Outcome};
-use steersman::protocol::Notice;
-use steersman::tui::msg::Msg;
-use steersman::tui::view::farewell;
+use steersman_base::details::{CommandEnd, Details, FileDiff};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::protocol::Notice;
+use steersman_tui::msg::Msg;
+use steersman_tui::view::farewell;
 
 use crate::support::stage::Stage;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::json;
-use steersman::limits;
-use steersman::workspace::{Caution, Workspace};
+use steersman_base::limits;
+use steersman_tools::workspace::{Caution, Workspace};
 
 use crate::support::files::Files;
 use crate::support::skip::{Need, skip};

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::details::Details;
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
-use steersman::workspace::{Confinement, Workspace};
+use steersman_base::details::Details;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::{Confinement, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::spawner;

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use steersman::workspace::sandbox::Surroundings;
-use steersman::workspace::{
+use steersman_tools::workspace::sandbox::Surroundings;
+use steersman_tools::workspace::{
     Confinement, Job, Network, OutsideCommand, OutsideError, Placement, Sandbox, Spawner, TalkingJob,
 };
 use tempfile::TempDir;
@@ -213,7 +213,7 @@ fn spawner(grounds: &Grounds, sandbox: &Sandbox) -> Spawner {
     let path = format!("{}:{PATH}", grounds.work.join("bin").display());
     let variables = [("PATH", path.as_str()), ("HOME", grounds.home.to_str().unwrap())];
     let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let environment = steersman::workspace::ChildEnvironment::new(variables, &[] as &[&str], &[]);
+    let environment = steersman_tools::workspace::ChildEnvironment::new(variables, &[] as &[&str], &[]);
     Spawner::new(program(), sandbox.clone(), environment).with_writable(vec![grounds.work.clone()])
 }
 
@@ -346,7 +346,8 @@ async fn the_sandbox_is_set_up_by_the_program_that_was_opened_whatever_becomes_o
         copy_program(&own);
         let around = Surroundings { program: own.as_path().into(), ..grounds.surroundings() };
         let sandbox = Sandbox::detect(kind, &around).await.unwrap();
-        let spawner = Spawner::new(around.program.clone(), sandbox, steersman::workspace::ChildEnvironment::default());
+        let spawner =
+            Spawner::new(around.program.clone(), sandbox, steersman_tools::workspace::ChildEnvironment::default());
         fs::remove_file(&own).unwrap();
         executable(&own, "#!/bin/sh\necho planted\n");
         let mut running = spawner.start(&grounds.shell("echo works; ls /proc/self/fd")).unwrap();

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use jiff::civil::date;
 use rustix::fs::{CWD, Mode, mkfifoat};
-use steersman::limits;
-use steersman::regular_file::{Links, open, read_head, read_own, read_own_text};
-use steersman::tui::export::{ExportRequest, save};
-use steersman::tui::history_file::{HistoryFile, Record};
+use steersman_base::limits;
+use steersman_base::regular_file::{Links, open, read_head, read_own, read_own_text};
+use steersman_tui::export::{ExportRequest, save};
+use steersman_tui::history_file::{HistoryFile, Record};
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};

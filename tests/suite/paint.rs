@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use proptest::prelude::*;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
-use steersman::tui::terminal::paint::Painter;
+use steersman_tui::terminal::paint::Painter;
 
 /// Draws frames of text through the painter and lets a terminal emulator obey the bytes.
 struct Painted {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use steersman::error::BuildError;
-use steersman::message::Arguments;
-use steersman::tool::{
+use steersman_base::error::BuildError;
+use steersman_base::message::Arguments;
+use steersman_tools::{
     Args, Choices, Concurrency, FnTool, FoundTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, Toolbox,
 };
 

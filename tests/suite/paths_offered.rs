@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
-use steersman::id::AgentId;
-use steersman::tui::message::paths::PathList;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::path_walk::walk;
+use steersman_base::id::AgentId;
+use steersman_tui::message::paths::PathList;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::run::path_walk::walk;
 
 use super::pending_list::crew;
 use crate::support::stage::Stage;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use steersman::control::{Cancellable, Decision, PauseGate, PauseGuard, PausePlace};
-use steersman::event::{Decided, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::message::{Arguments, ToolCall};
-use steersman::protocol::Request;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::Pane;
+use steersman_base::control::{Cancellable, Decision, PauseGate, PauseGuard, PausePlace};
+use steersman_base::event::{Decided, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::Request;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::state::Pane;
 
 use crate::support::stage::Stage;
 
@@ -265,11 +265,11 @@ fn an_agent_that_has_ended_cannot_be_held() {
 fn all_are_held_and_go_on_together() {
     let mut stage = held(80, 24);
     stage.keys("<a-h>");
-    let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
+    let request = steersman_tui::pause::all(&stage.app.facts.run.pauses);
     stage.carry_out(Effect::Request(request));
     assert!(gate(&stage).is_paused());
     assert!(stage.app.facts.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
-    let request = steersman::tui::pause::all(&stage.app.facts.run.pauses);
+    let request = steersman_tui::pause::all(&stage.app.facts.run.pauses);
     stage.carry_out(Effect::Request(request));
     assert!(!gate(&stage).is_paused() && !stage.app.facts.run.pauses.is_paused(&AgentId::main()));
 }

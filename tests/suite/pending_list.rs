@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use steersman::control::{Cancellable, Staleness};
-use steersman::event::{Delivery, Event, Pending};
-use steersman::id::AgentId;
-use steersman::protocol::{Post, Reply};
-use steersman::tui::approval::ShownQuestion;
-use steersman::tui::msg::Msg;
-use steersman::tui::state::Pane;
+use steersman_base::control::{Cancellable, Staleness};
+use steersman_base::event::{Delivery, Event, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{Post, Reply};
+use steersman_tui::approval::ShownQuestion;
+use steersman_tui::msg::Msg;
+use steersman_tui::state::Pane;
 
 use crate::support::doubles::texts_of;
 use crate::support::json_client::through_json;

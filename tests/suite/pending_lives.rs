@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use steersman::event::{Event, Outcome, Pending};
-use steersman::id::AgentId;
-use steersman::tui::message::removed::Removed;
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::id::AgentId;
+use steersman_tui::message::removed::Removed;
 
 use super::pending_list::crew;
 use crate::support::stage::Stage;
@@ -181,7 +181,7 @@ impl Life {
                 step: 1,
                 after: None,
                 sender: None,
-                kind: steersman::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 met: None,
                 images: Vec::new(),
             };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use steersman::host::Pools;
-use steersman::subagent::{Persona, PersonaSource, Roster, TempWorkspace};
-use steersman::tool::Tool;
-use steersman::workspace::Workspace;
+use steersman_agent::subagent::{Persona, PersonaSource, Roster, TempWorkspace};
+use steersman_session::host::Pools;
+use steersman_tools::Tool;
+use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::bench::bench;
@@ -167,7 +167,7 @@ fn a_users_persona_works_and_a_broken_one_is_no_reason_to_fail() {
     let sentences: Vec<&str> = said.lines().filter(|line| line.starts_with("steersman: ")).collect();
     assert!(sentences.len() == 1 && sentences[0].contains("personas/broken.md is left out: "), "{said}");
     let child = &server.chats()[1];
-    let (system, frames) = (child.texts("system").concat(), steersman::assets::FRAMES.trim_end());
+    let (system, frames) = (child.texts("system").concat(), steersman_base::assets::FRAMES.trim_end());
     assert_eq!((system, child.tools()), (format!("You look.\n\n{frames}"), vec!["read".to_owned()]));
 }
 

@@ -8,11 +8,12 @@ use image::{ImageFormat, Rgb, RgbImage};
 use proptest::prelude::*;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
-use steersman::image::{CellArea, Image, Preview};
-use steersman::tui::pictures::placeholder;
-use steersman::tui::pictures::protocol::{iterm2, sixel};
-use steersman::tui::pictures::{NewPicture, PictureProtocol, PictureSlot, Placement};
-use steersman::tui::terminal::paint::Painter;
+use steersman_base::image::Image;
+use steersman_images::{CellArea, Preview};
+use steersman_tui::pictures::placeholder;
+use steersman_tui::pictures::protocol::{iterm2, sixel};
+use steersman_tui::pictures::{NewPicture, PictureProtocol, PictureSlot, Placement};
+use steersman_tui::terminal::paint::Painter;
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 40, height: 12 };
 /// The last row does not scroll.

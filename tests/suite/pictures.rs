@@ -2,12 +2,12 @@
 //!
 //! A change of the screen fails here until the pictures are drawn again: `UPDATE_PICTURES=1 cargo test pictures`.
 
-use steersman::control::Staleness;
-use steersman::event::{Event, Outcome};
-use steersman::message::{Arguments, ToolCall};
-use steersman::mode::Mode;
-use steersman::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Post, WriteAct};
-use steersman::tui::msg::Msg;
+use steersman_base::control::Staleness;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Post, WriteAct};
+use steersman_tui::msg::Msg;
 
 use crate::support::picture::assert_picture;
 use crate::support::stage::Stage;

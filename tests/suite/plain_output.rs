@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::listeners::{
     Broken, Sink, assistant, call, delta, ended, play, result, round, spawned, terminal, thinking_delta, user,
 };
-use steersman::details::{CommandEnd, Details};
-use steersman::event::{Event, Outcome, Usage};
-use steersman::listener::{JsonLines, Listener, ListenerList, Terminal, TokenLog};
+use steersman_base::details::{CommandEnd, Details};
+use steersman_base::event::{Event, Outcome, Usage};
+use steersman_base::listener::{JsonLines, Listener, ListenerList, Terminal, TokenLog};
 
 #[test]
 fn a_turn_is_the_answer_and_notes() {
@@ -311,7 +311,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
     list.for_sub_agent(&evil.into()).emit(call("c", "read", "{}"));
     let text = sink.flushed();
     assert!(text.contains('␛') && text.contains("<U+202E>"));
-    let obeyed: Vec<char> = text.chars().filter(|&c| c != '\n' && steersman::text::is_invisible(c)).collect();
+    let obeyed: Vec<char> = text.chars().filter(|&c| c != '\n' && steersman_base::text::is_invisible(c)).collect();
     assert!(obeyed.is_empty(), "{obeyed:?}");
 }
 

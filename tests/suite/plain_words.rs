@@ -1,10 +1,10 @@
 //! The words of the screen: what an agent waits for, who works and who asks, what an answer allows, what was cancelled.
 
-use steersman::event::{Event, Outcome};
-use steersman::mode::Mode;
-use steersman::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, OfferedRule, Post, SearchAct};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, OfferedRule, Post, SearchAct};
 
-use steersman::tui::msg::Msg;
+use steersman_tui::msg::Msg;
 
 use super::pending_list::waiting;
 use crate::support::stage::Stage;

@@ -1,6 +1,6 @@
 //! Which source of settings wins: a table over every key, so that no key is forgotten where sources are joined.
 
-use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, parse};
+use steersman::program::config::{Config, Environment, KeyPlace, Layer, ModelSource, parse};
 
 /// Two values of each key, as they stand in the file.
 const KEYS: [(&str, &str, &str); 28] = [

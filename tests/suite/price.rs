@@ -1,7 +1,7 @@
 //! What a round costs: told by the server, or out of prices that the user wrote.
 
-use steersman::event::Usage;
-use steersman::price::{Money, Price, Prices, dollars};
+use steersman_base::event::Usage;
+use steersman_base::price::{Money, Price, Prices, dollars};
 
 fn prices() -> Prices {
     let price = |input, cached, output| Price::new(input, cached, output).unwrap();

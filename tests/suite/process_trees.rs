@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 use serde_json::json;
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::message::Arguments;
-use steersman::protected::ProtectedPlaces;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_base::message::Arguments;
+use steersman_base::protected::ProtectedPlaces;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, unique, wait_until};
@@ -411,7 +411,7 @@ async fn a_command_cannot_use_up_the_descriptors_nor_leave_a_core() {
     let site = Site::new();
     let output = site.call("ulimit -n; ulimit -Hn; ulimit -c; ulimit -Hc", "", 100).await.unwrap();
     let own = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let most = steersman::limits::JOB_OPEN_FILES;
+    let most = steersman_base::limits::JOB_OPEN_FILES;
     let [soft, hard] = [own.current, own.maximum].map(|own| own.map_or(most, |own| own.min(most)));
     assert_eq!(output, format!("{soft}\n{hard}\n0\n0\nready\n"));
 }

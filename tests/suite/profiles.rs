@@ -1,10 +1,10 @@
 //! Servers by a name: which profile is used, what it takes the place of, and what keeps its key from other servers.
 
-use steersman::config::{
+use steersman::program::config::{
     Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, ProjectLayer, Provider, Server, parse,
 };
-use steersman::dialect::Dialect;
-use steersman::provider::{Answering, Effort};
+use steersman_base::dialect::Dialect;
+use steersman_provider::{Answering, Effort};
 
 const FILE: &str = "
 provider = 'anthropic'

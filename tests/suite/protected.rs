@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::approval::{
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_tools::approval::{
     Act, Answerer, Circumstances, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Taint, Verdict, WriteAct,
 };
-use steersman::protected::{DirectoryRole, ProtectedPlaces};
 
 const ROOT: &str = "/home/me/work/project";
 

@@ -3,14 +3,14 @@
 
 use std::net::SocketAddr;
 
-use steersman::provider::{ApiKey, Http, HttpProvider, Streaming};
+use steersman_provider::{ApiKey, Http, HttpProvider, Streaming};
 
 use super::faults::like;
 use super::wire::{complete, transport};
 use crate::support::proxy::{Proxy, Tunnels};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Authority, Front, Valid};
-use steersman::message::Message;
+use steersman_base::message::Message;
 
 /// Asks the server at `STORY_BASE`, trusting `STORY_CA`, and prints what came of it.
 #[tokio::test]

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steersman::hooks::read_json;
-use steersman::skill::SkillLibrary;
-use steersman::subagent::Roster;
-use steersman::tui::commands::is_command;
+use steersman_agent::subagent::Roster;
+use steersman_extensions::hooks::read_json;
+use steersman_extensions::skill::SkillLibrary;
+use steersman_tui::commands::is_command;
 
 /// What was found of one kind, and what became of it.
 #[derive(Debug, Default)]

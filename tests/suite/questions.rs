@@ -1,13 +1,13 @@
 //! Questions: nothing that was typed before one was on the screen, or while it came up, answers it.
 
 use proptest::prelude::*;
-use steersman::control::Staleness;
-use steersman::event::Event;
-use steersman::protocol::QueueAct;
-use steersman::protocol::Request;
-use steersman::tui::keymap::Answer;
-use steersman::tui::msg::Effect;
-use steersman::tui::state::Pane;
+use steersman_base::control::Staleness;
+use steersman_base::event::Event;
+use steersman_base::protocol::QueueAct;
+use steersman_base::protocol::Request;
+use steersman_tui::keymap::Answer;
+use steersman_tui::msg::Effect;
+use steersman_tui::state::Pane;
 
 use crate::support::stage::Stage;
 

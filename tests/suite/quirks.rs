@@ -1,8 +1,8 @@
 //! Servers that want requests in another form: learned from their refusal, the conversation unchanged.
 
 use serde_json::{Value, json};
-use steersman::message::Message;
-use steersman::provider::{
+use steersman_base::message::Message;
+use steersman_provider::{
     Answering, ChatProvider as _, ChatRequest, Connector, Effort, Http, HttpConnector, HttpProvider, Streaming,
 };
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use steersman::dialect::Dialect;
-use steersman::message::{AssistantMessage, Message, Original, Part};
-use steersman::provider::{
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{AssistantMessage, Message, Original, Part};
+use steersman_provider::{
     Answering, Card, ChatRequest, ChatTransport, Effort, Http, HttpProvider, Registry, Streaming, Thinking,
 };
 
@@ -199,7 +199,7 @@ fn thoughtful() -> Reply {
     ])
 }
 
-fn history(reply: steersman::provider::Reply) -> Vec<Message> {
+fn history(reply: steersman_provider::Reply) -> Vec<Message> {
     let results: Vec<_> = reply.tool_calls.iter().map(|call| Message::tool(call, "one")).collect();
     let (thinking, original) = (reply.thinking, reply.original);
     let made = AssistantMessage { thinking, tool_calls: reply.tool_calls, original, ..AssistantMessage::default() };

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::tool::{Concurrency, ReadTool, Tool, ToolContext, ToolError, file_tools};
-use steersman::workspace::Workspace;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_tools::workspace::Workspace;
+use steersman_tools::{Concurrency, ReadTool, Tool, ToolContext, ToolError, file_tools};
 use tempfile::TempDir;
 
 use super::attachments::png;
@@ -265,7 +265,7 @@ async fn a_cancel_ends_it() {
 }
 
 /// A call that has gigabytes to pass over before its first line.
-fn endless(site: &Site) -> steersman::tool::Args {
+fn endless(site: &Site) -> steersman_tools::Args {
     let mut file = fs::File::create(site.dir.path().join("huge")).unwrap();
     file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
     file.set_len(100 * 1024 * 1024 * 1024).unwrap();

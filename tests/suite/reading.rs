@@ -3,12 +3,12 @@
 use crossterm::event::{MouseButton, MouseEventKind};
 use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier};
-use steersman::event::Event;
-use steersman::tui::msg::{EditorSubject, Effect};
-use steersman::tui::state::Pane;
-use steersman::tui::state::Region;
-use steersman::tui::transcript::cell::{CellId, Fold};
-use steersman::tui::transcript::scroll::Position as Place;
+use steersman_base::event::Event;
+use steersman_tui::msg::{EditorSubject, Effect};
+use steersman_tui::state::Pane;
+use steersman_tui::state::Region;
+use steersman_tui::transcript::cell::{CellId, Fold};
+use steersman_tui::transcript::scroll::Position as Place;
 
 use crate::support::stage::Stage;
 
@@ -40,7 +40,7 @@ fn user(stage: &mut Stage, text: &str) {
             step: 0,
             after: None,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use steersman::details::Details;
-use steersman::event::{Envelope, Event};
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_base::details::Details;
+use steersman_base::event::{Envelope, Event};
+use steersman_tools::workspace::sandbox::SandboxChoice;
 
 use crate::support::program::{End, Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use steersman::limits;
-use steersman::tui::history_file::{HistoryFile, Record};
-use steersman::tui::message::history::Sent;
-use steersman::tui::msg::Msg;
-use steersman::tui::state::Pane;
+use steersman_base::limits;
+use steersman_tui::history_file::{HistoryFile, Record};
+use steersman_tui::message::history::Sent;
+use steersman_tui::msg::Msg;
+use steersman_tui::state::Pane;
 
 use super::pending_list::{crew, said};
 use crate::support::stage::Stage;
@@ -199,7 +199,7 @@ fn before_the_answer_comes_the_list_shows_nothing_that_does_not_match() {
     // The answer to this key is still on its way.
     let key = crate::support::stage::key_events("l").remove(0);
     let now = stage.app.facts.now;
-    steersman::tui::update::update(&mut stage.app, Msg::Key(key, now));
+    steersman_tui::update::update(&mut stage.app, Msg::Key(key, now));
     let hits = &stage.app.message.search.as_ref().unwrap().found().hits;
     assert_eq!(hits.iter().map(|hit| &*hit.text).collect::<Vec<_>>(), ["alpha"]);
 }

@@ -3,9 +3,9 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use steersman::event::{Delivery, Envelope, Event, Outcome, Pending};
-use steersman::id::{AgentId, MessageId};
-use steersman::session::fold::{ReceiptState, Receipts};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_session::fold::{ReceiptState, Receipts};
 
 /// One thing that happens around the text.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +44,8 @@ fn text() -> Pending {
         stale: false,
         at,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
-        scope: steersman::steering::RuleScope::Tree,
+        kind: steersman_base::steering::TextKind::Add,
+        scope: steersman_base::steering::RuleScope::Tree,
         during: None,
         trigger: None,
         waits_since: None,
@@ -80,7 +80,7 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
                     step: 0,
                     after: None,
                     sender: None,
-                    kind: steersman::steering::TextKind::Add,
+                    kind: steersman_base::steering::TextKind::Add,
                     met: None,
                     images: Vec::new(),
                 };

@@ -1,7 +1,7 @@
 //! The receipt beneath each text of the user: it says what is true, and nothing before it is.
 
-use steersman::event::{Event, Outcome, Pending};
-use steersman::session::fold::ReceiptState;
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_session::fold::ReceiptState;
 
 use crate::support::stage::Stage;
 
@@ -67,7 +67,7 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
                 step: 0,
                 after: None,
                 sender: None,
-                kind: steersman::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 met: None,
                 images: Vec::new(),
             },
@@ -88,7 +88,7 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
             step: 0,
             after: None,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },
@@ -165,7 +165,7 @@ fn a_task_that_came_from_another_agent_has_no_receipt() {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     };

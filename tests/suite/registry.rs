@@ -1,10 +1,10 @@
 //! What is known about models by name: the bundled table, the forms in which servers write names, and what is laid on top.
 
-use steersman::assets;
-use steersman::event::{Envelope, Event, Usage};
-use steersman::message::Message;
-use steersman::provider::{Answering, ChatTransport, HttpConnector, HttpProvider, Registry, Thinking};
-use steersman::provider::{ChatRequest, Connector as _, Http, Streaming};
+use steersman_base::assets;
+use steersman_base::event::{Envelope, Event, Usage};
+use steersman_base::message::Message;
+use steersman_provider::{Answering, ChatTransport, HttpConnector, HttpProvider, Registry, Thinking};
+use steersman_provider::{ChatRequest, Connector as _, Http, Streaming};
 
 use crate::support::program::{Program, stdout};
 use crate::support::server::{Reply, Server};

@@ -1,8 +1,8 @@
 //! Stories of what a reply says: events per round, empty and cut replies, bad arguments, deltas.
 
-use steersman::event::{Event, Usage};
-use steersman::message::{Message, Original, Part};
-use steersman::provider::{Finish, Played, ProviderError, Streaming};
+use steersman_base::event::{Event, Usage};
+use steersman_base::message::{Message, Original, Part};
+use steersman_provider::{Finish, Played, ProviderError, Streaming};
 
 use crate::support::doubles::{Log, PROMPT, PlayedExt, Rig, acting, calls, echo, run, tool};
 

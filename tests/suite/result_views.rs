@@ -2,11 +2,11 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
-use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
-use steersman::event::{Event, HookEvent, HookOutcome, HookRun, Outcome};
-use steersman::message::Arguments;
-use steersman::tui::theme::{Depth, Theme};
-use steersman::tui::transcript::cell::CellId;
+use steersman_base::details::{CommandEnd, Details, FileDiff, PageFacts};
+use steersman_base::event::{Event, HookEvent, HookOutcome, HookRun, Outcome};
+use steersman_base::message::Arguments;
+use steersman_tui::theme::{Depth, Theme};
+use steersman_tui::transcript::cell::CellId;
 
 use crate::support::stage::Stage;
 

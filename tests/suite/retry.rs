@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
-use steersman::error::Cancelled;
-use steersman::provider::retry::{Advice, Failure, Retries, retry_after_ms};
-use steersman::provider::{Piece, ProviderError};
+use steersman_base::error::Cancelled;
+use steersman_provider::retry::{Advice, Failure, Retries, retry_after_ms};
+use steersman_provider::{Piece, ProviderError};
 
 use super::faults::too_long;
 use super::wire::{ask, waits};

@@ -2,9 +2,9 @@
 //! when it is over.
 
 use jiff::Timestamp;
-use steersman::event::{Event, Outcome};
-use steersman::protocol::Request;
-use steersman::tui::msg::Effect;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::protocol::Request;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 

@@ -1,6 +1,6 @@
 //! Texts that an ended agent gives back: they come unasked, so they must not get under the fingers of somebody who types.
 
-use steersman::event::Event;
+use steersman_base::event::Event;
 
 use crate::support::stage::Stage;
 

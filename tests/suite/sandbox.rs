@@ -23,10 +23,10 @@ use std::path::Path;
 use std::process::Command;
 
 use grounds::{CANARY, Grounds, PATH, program};
-use steersman::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
-use steersman::protected::ProtectedPlaces;
-use steersman::workspace::sandbox::{SUBCOMMAND, SandboxChoice, Surroundings, inner};
-use steersman::workspace::{Network, Sandbox};
+use steersman_base::protected::ProtectedPlaces;
+use steersman_tools::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
+use steersman_tools::workspace::sandbox::{SUBCOMMAND, SandboxChoice, Surroundings, inner};
+use steersman_tools::workspace::{Network, Sandbox};
 
 use crate::support::processes::{alive, unique};
 use crate::support::skip::{Need, skip};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use steersman::error::Cancelled;
-use steersman::event::Usage;
-use steersman::message::Message;
-use steersman::provider::{
+use steersman_base::error::Cancelled;
+use steersman_base::event::Usage;
+use steersman_base::message::Message;
+use steersman_provider::{
     ChatProvider, ChatRequest, Finish, Piece, Played, ProviderError, ScriptedProvider, Step, Streaming,
 };
 use tokio::sync::Notify;

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::transcript::{Pane, assistant, call, delta, envelope, numbered, result, rich, told, user};
-use steersman::event::Envelope;
-use steersman::id::AgentId;
-use steersman::tui::transcript::cell::CellId;
-use steersman::tui::transcript::fold::Transcript;
-use steersman::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
+use steersman_base::event::Envelope;
+use steersman_base::id::AgentId;
+use steersman_tui::transcript::cell::CellId;
+use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 
 #[test]
 fn the_view_follows_the_growing_end() {
@@ -70,7 +70,7 @@ fn the_first_visible_words_come_back_with_the_width() {
         assert!(rows[0].contains(&word) || width == 8, "{word} at {width}: {rows:?}");
     }
     assert_eq!(pane.rows(), wide, "many widths later it is the same view");
-    pane.theme = steersman::tui::theme::Theme::plain();
+    pane.theme = steersman_tui::theme::Theme::plain();
     assert_eq!(pane.rows(), wide, "and in other colours");
 }
 

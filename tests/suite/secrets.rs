@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use steersman::provider::{ApiKey, ChatTransport, Http, ProviderError, list_models};
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_provider::{ApiKey, ChatTransport, Http, ProviderError, list_models};
+use steersman_tools::workspace::sandbox::SandboxChoice;
 
-use steersman::details::Details;
-use steersman::event::{Envelope, Event};
+use steersman_base::details::Details;
+use steersman_base::event::{Envelope, Event};
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Gate, Reply, Request, Server, Step};
@@ -58,7 +58,7 @@ fn a_server_that_echoes_the_key_in_its_error_is_quoted_without_it() {
     // A body that no word is cut from, one that escapes, and one that is cut off within the key.
     let plain = Reply::json(401, json!({"error": {"message": words}}));
     let escaped = Reply::body(401, &json!({"error": {"message": words}}).to_string().replace('/', "\\/"));
-    let long = format!("{}{words}", "x".repeat(steersman::limits::ERROR_CHARS - 50));
+    let long = format!("{}{words}", "x".repeat(steersman_base::limits::ERROR_CHARS - 50));
     let cut = Reply::json(401, json!({"error": {"message": long}}));
     let within = Reply::stream([
         Step::delta(json!({"content": "Well, "})),

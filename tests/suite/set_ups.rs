@@ -4,11 +4,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use steersman::cli::places::UserDirectories;
-use steersman::cli::project::{ProjectOffer, TrustRecord, adopted};
-use steersman::limits;
-use steersman::skill::SkillLibrary;
-use steersman::subagent::Roster;
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::{ProjectOffer, TrustRecord, adopted};
+use steersman_agent::subagent::Roster;
+use steersman_base::limits;
+use steersman_extensions::skill::SkillLibrary;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};

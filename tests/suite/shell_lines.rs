@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::control::Interloper;
-use steersman::event::{Event, JobEnd, JobEnding, JobOwner};
-use steersman::host::{self, Host, Notice, Post};
-use steersman::id::{AgentId, ClientId};
-use steersman::protocol::{Numbered, Reply, Request, ShellOutput};
-use steersman::provider::Played;
-use steersman::session::Requests;
-use steersman::session::journal::restore;
-use steersman::steering::TextKind;
+use steersman_base::control::Interloper;
+use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner};
+use steersman_base::id::{AgentId, ClientId};
+use steersman_base::protocol::{Numbered, Reply, Request, ShellOutput};
+use steersman_base::steering::TextKind;
+use steersman_provider::Played;
+use steersman_session::Requests;
+use steersman_session::host::{self, Host, Notice, Post};
+use steersman_session::journal::restore;
 use tempfile::TempDir;
 
 use super::host::setup;
@@ -177,7 +177,7 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
         disk.bytes()
     };
     host.shutdown(PATIENCE).await;
-    let resumed = restore(steersman::session::journal::read(bytes.as_slice()).unwrap().records);
+    let resumed = restore(steersman_session::journal::read(bytes.as_slice()).unwrap().records);
     assert_eq!(resumed.numbers.jobs, 1);
     let closing: Vec<&Event> = resumed.closing.iter().map(|closing| &closing.event).collect();
     assert!(

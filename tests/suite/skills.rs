@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use steersman::limits;
-use steersman::message::Arguments;
-use steersman::skill::{Owner, Skill, SkillLibrary, SkillTool, catalogue};
-use steersman::tool::{Tool, ToolContext, ToolError};
-use steersman::tui::commands::is_command;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_extensions::skill::{Owner, Skill, SkillLibrary, SkillTool, catalogue};
+use steersman_tools::{Tool, ToolContext, ToolError};
+use steersman_tui::commands::is_command;
 use tempfile::TempDir;
 
 const PDF: &str =

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use steersman::workspace::{Ended, Failure, Job, Running};
+use steersman_tools::workspace::{Ended, Failure, Job, Running};
 
 use crate::support::processes::{alive, job, spawner, unique};
 use crate::support::skip::{Need, skip};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use steersman::workspace::{Ended, Placement, TalkingJob};
+use steersman_tools::workspace::{Ended, Placement, TalkingJob};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::processes::{alive, job, spawner, unique, wait_until};

@@ -1,7 +1,7 @@
 //! The SSE decoder: whatever the split, the same frames; every line end, comment and oddity of real servers.
 
 use proptest::prelude::*;
-use steersman::provider::sse::{Decoder, Frame, TooLong};
+use steersman_provider::sse::{Decoder, Frame, TooLong};
 
 #[derive(Debug, Clone, PartialEq)]
 enum Seen {

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use steersman::agent::Agent;
-use steersman::control::{Decision, Interloper, PauseGate, PausePlace, Staleness};
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::id::MessageId;
-use steersman::listener::Listener;
-use steersman::message::{Arguments, Message};
-use steersman::provider::{Played, ProviderError, Step, Streaming};
-use steersman::tool::{Concurrency, FnTool, Parameters, Tool};
+use steersman_agent::Agent;
+use steersman_base::control::{Decision, Interloper, PauseGate, PausePlace, Staleness};
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::id::MessageId;
+use steersman_base::listener::Listener;
+use steersman_base::message::{Arguments, Message};
+use steersman_provider::{Played, ProviderError, Step, Streaming};
+use steersman_tools::{Concurrency, FnTool, Parameters, Tool};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 

@@ -1,9 +1,9 @@
 //! Stories of Markdown that streams: rows that are finished stay where they are, and the end is what the whole gives.
 
 use proptest::prelude::*;
-use steersman::event::Event;
-use steersman::tui::theme::Theme;
-use steersman::tui::widgets::stream::{Format, Layout};
+use steersman_base::event::Event;
+use steersman_tui::theme::Theme;
+use steersman_tui::widgets::stream::{Format, Layout};
 
 use crate::support::stage::Stage;
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use steersman::workspace::Workspace;
+use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::files::listing;

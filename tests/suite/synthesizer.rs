@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use steersman::agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::control::{OnExhausted, StepLimit};
-use steersman::error::{Exceeded, RunError};
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::limits;
-use steersman::listener::Listener;
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::{Played, ProviderError, Streaming};
+use steersman_agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
+use steersman_base::control::{OnExhausted, StepLimit};
+use steersman_base::error::{Exceeded, RunError};
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::listener::Listener;
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_provider::{Played, ProviderError, Streaming};
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 
 use crate::support::doubles::{Rig, Running, assert_sendable, calls, lines, run, settle, tool};
 

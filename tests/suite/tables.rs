@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use steersman::tui::theme::Theme;
-use steersman::tui::widgets::markdown::{Begin, render};
-use steersman::tui::widgets::wrap::Line;
+use steersman_tui::theme::Theme;
+use steersman_tui::widgets::markdown::{Begin, render};
+use steersman_tui::widgets::wrap::Line;
 
 fn rows(text: &str, columns: usize) -> Vec<Line> {
     let mut rows = Vec::new();

@@ -1,7 +1,7 @@
 //! Whom a text names at its start, and what is left of it.
 
-use steersman::id::AgentId;
-use steersman::target::{Target, parse};
+use steersman_base::id::AgentId;
+use steersman_base::target::{Target, parse};
 
 fn known() -> Vec<AgentId> {
     ["", "researcher 0", "researcher 1", "researcher 10", "all 0", "a"].map(AgentId::new).into()

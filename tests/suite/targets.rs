@@ -1,8 +1,8 @@
 //! Whom a message goes to: the agent that it names, the agent that is shown, or the main agent; never one by surprise.
 
-use steersman::event::{Delivery, Outcome};
-use steersman::protocol::Request;
-use steersman::tui::msg::Effect;
+use steersman_base::event::{Delivery, Outcome};
+use steersman_base::protocol::Request;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use steersman::agent::Agent;
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::listener::Listener;
-use steersman::provider::{Played, ProviderError};
-use steersman::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman::tool::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
-use steersman::workspace::Workspace;
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::listener::Listener;
+use steersman_provider::{Played, ProviderError};
+use steersman_tools::workspace::Workspace;
+use steersman_tools::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
 
 use crate::subagent::{child, parent, persona, spawns};
 use crate::support::doubles::{Gate, Log, PROMPT, Rig, Spy, acting, calls, run, tool};

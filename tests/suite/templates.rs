@@ -1,6 +1,6 @@
 //! The words behind a custom command or a skill: what stands in place of the placeholders.
 
-use steersman::protocol::{PromptTemplate, TemplateKind};
+use steersman_base::protocol::{PromptTemplate, TemplateKind};
 
 fn template(kind: TemplateKind, name: &str, text: &str) -> PromptTemplate {
     let (source, hint, description) = ("user".to_owned(), String::new(), String::new());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use steersman::text::{clip, is_blank, visible, visible_line};
+use steersman_base::text::{clip, is_blank, visible, visible_line};
 
 #[test]
 fn terminal_sequences_are_shown() {

@@ -1,7 +1,7 @@
 //! The built-in themes can be read: contrast by the numbers, and no colour where none is wanted.
 
 use ratatui::style::{Color, Modifier, Style};
-use steersman::tui::theme::{Depth, Theme, Themes};
+use steersman_tui::theme::{Depth, Theme, Themes};
 
 /// Backgrounds of terminals and of widespread colour schemes, dark and light.
 const DARK: [(&str, u32); 20] = [

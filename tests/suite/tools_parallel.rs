@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use steersman::event::Event;
-use steersman::provider::Played;
-use steersman::tool::{Concurrency, FnTool, OnCancel, Parameters, Tool, ToolError};
+use steersman_base::event::Event;
+use steersman_provider::Played;
+use steersman_tools::{Concurrency, FnTool, OnCancel, Parameters, Tool, ToolError};
 
 use crate::support::doubles::{
     Gate, Log, PlayedExt, Rig, acting, assert_sendable, calls, gated, gated_beside, gated_fn, gated_stubborn, run,
@@ -244,8 +244,8 @@ async fn a_cancel_between_calls_shows_the_next_call_and_does_not_run_it() {
 async fn a_cancel_while_a_group_is_prepared_runs_none_of_it() {
     let rig = Rig::new([batch(&["read", "read", "read"])]);
     let flag = rig.cancellable.clone();
-    let spy: Arc<dyn steersman::listener::Listener> =
-        Arc::new(crate::support::doubles::Spy(move |envelope: &steersman::event::Envelope| {
+    let spy: Arc<dyn steersman_base::listener::Listener> =
+        Arc::new(crate::support::doubles::Spy(move |envelope: &steersman_base::event::Envelope| {
             if matches!(&envelope.event, Event::ToolCall { id, .. } if id.as_str() == "c2") {
                 flag.cancel();
             }
@@ -319,7 +319,7 @@ async fn a_panicking_tool_takes_no_neighbour_down() {
 async fn a_tool_that_returns_cancelled_ends_the_turn_and_no_error_text_is_made_of_it() {
     let rig = Rig::new([batch(&["gives_up", "look"])]);
     let gives_up = FnTool::new("gives_up", "Gives up.", Parameters::default(), |_, _| async {
-        Err::<String, _>(ToolError::Cancelled(steersman::error::Cancelled))
+        Err::<String, _>(ToolError::Cancelled(steersman_base::error::Cancelled))
     });
     let agent = rig.agent([Arc::new(gives_up) as Arc<dyn Tool>, tool("look", "seen")]).await;
     let agent = run(agent, "Go.").cancelled().await;

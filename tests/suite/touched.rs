@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steersman::limits;
-use steersman::workspace::{ChangeMark, Workspace};
+use steersman_base::limits;
+use steersman_tools::workspace::{ChangeMark, Workspace};
 use tempfile::TempDir;
 
 fn write(root: &Path, path: &str) {

@@ -1,7 +1,7 @@
 //! The tour: what each step asks for, what ends it, and that it only looks on.
 
-use steersman::event::{Decided, Event, Outcome};
-use steersman::tui::tour::TourStep;
+use steersman_base::event::{Decided, Event, Outcome};
+use steersman_tui::tour::TourStep;
 
 use crate::support::stage::Stage;
 

@@ -7,18 +7,18 @@ use ratatui::layout::Rect;
 use serde_json::json;
 
 use crate::support::snapshot::{dump, rows};
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::tui::highlight::Colours;
-use steersman::tui::pictures::Placements;
-use steersman::tui::theme::Theme;
-use steersman::tui::transcript::cell::{Body, Cell, CellId, Fold};
-use steersman::tui::transcript::fold::Transcript;
-use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
-use steersman::tui::transcript::view::annotations::Annotations;
-use steersman::tui::transcript::view::cache::TranscriptCache;
-use steersman::tui::transcript::view::{Badge, Metrics, View, draw};
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_tui::highlight::Colours;
+use steersman_tui::pictures::Placements;
+use steersman_tui::theme::Theme;
+use steersman_tui::transcript::cell::{Body, Cell, CellId, Fold};
+use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::scroll::{Scroll, ScrollRequest};
+use steersman_tui::transcript::view::annotations::Annotations;
+use steersman_tui::transcript::view::cache::TranscriptCache;
+use steersman_tui::transcript::view::{Badge, Metrics, View, draw};
 
 // --- helpers
 
@@ -35,7 +35,7 @@ pub fn user(content: &str) -> Event {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     }
@@ -49,7 +49,7 @@ pub fn mid_loop(content: &str) -> Event {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! The agent tree: who there is, what each does, what it has used.
 
-use steersman::event::{Event, Outcome};
+use steersman_base::event::{Event, Outcome};
 
 use crate::support::stage::Stage;
 

@@ -1,8 +1,8 @@
 //! The filter of the agent tree: typed, kept, cleared; what matches is shown with its ancestors.
 
-use steersman::event::{Event, Outcome};
-use steersman::tui::msg::Msg;
-use steersman::tui::state::Pane;
+use steersman_base::event::{Event, Outcome};
+use steersman_tui::msg::Msg;
+use steersman_tui::state::Pane;
 
 use crate::support::stage::Stage;
 use crate::tree_rows::crew;

@@ -1,14 +1,14 @@
 //! Folding in the agent tree: by key, and of agents that ended a while ago; the selection stays where it is.
 
-use steersman::event::Outcome;
-use steersman::protocol::Request;
-use steersman::tui::msg::Effect;
+use steersman_base::event::Outcome;
+use steersman_base::protocol::Request;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 
 fn rows(stage: &Stage) -> Vec<String> {
     let agents = &stage.app.facts.run.agents;
-    let name = |row: &steersman::tui::agents::Row| {
+    let name = |row: &steersman_tui::agents::Row| {
         let id = agents.nodes()[row.agent].id.to_string();
         if row.kind.is_agent() { id } else { format!("+{id}") }
     };
@@ -146,7 +146,7 @@ fn shift_x_cancels_the_subtree_and_on_main_stops_the_turn() {
 
 #[test]
 fn a_child_that_is_being_cancelled_says_so_at_once() {
-    use steersman::control::Cancellable;
+    use steersman_base::control::Cancellable;
 
     let mut stage = family(120, 40);
     let flag = Cancellable::new();
@@ -160,7 +160,7 @@ fn a_child_that_is_being_cancelled_says_so_at_once() {
 fn many_characters_at_once_never_cancel_an_agent() {
     let mut stage = family(120, 40);
     let now = stage.app.facts.now;
-    stage.keys("<c-t><end>").tell(steersman::tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
+    stage.keys("<c-t><end>").tell(steersman_tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
     assert_eq!(stage.app.message.text(), "x marks the spot");
 }
@@ -172,6 +172,6 @@ fn a_paste_is_text_in_every_pane() {
         stage.keys(pane).paste("x X ! u\r? i\n");
         assert_eq!(stage.effects, [], "{pane}");
         assert_eq!(stage.app.message.text(), "x X ! u\n? i\n", "{pane}");
-        assert!(stage.app.focus.is_on(steersman::tui::state::Pane::Composer), "{pane}");
+        assert!(stage.app.focus.is_on(steersman_tui::state::Pane::Composer), "{pane}");
     }
 }

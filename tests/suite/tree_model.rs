@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use steersman::event::{Decided, Event, Outcome, Usage};
-use steersman::message::{Arguments, ToolCall};
-use steersman::session::fold::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
-use steersman::tui::agents::{Fold, RowKind};
+use steersman_base::event::{Decided, Event, Outcome, Usage};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
+use steersman_tui::agents::{Fold, RowKind};
 
 use crate::support::stage::Stage;
 

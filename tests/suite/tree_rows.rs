@@ -1,8 +1,8 @@
 //! What the rows of the agent tree show, at every size: states, figures, sums, details.
 
-use steersman::event::{Event, Outcome, Usage};
-use steersman::message::{Arguments, ToolCall};
-use steersman::session::fold::agents::AgentStatus;
+use steersman_base::event::{Event, Outcome, Usage};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_session::fold::agents::AgentStatus;
 
 use crate::support::stage::Stage;
 
@@ -121,7 +121,7 @@ fn a_question_makes_its_agent_ask_until_it_is_answered() {
 fn an_agent_that_is_let_go_is_not_paused_any_more() {
     let mut stage = crew(120, 40);
     assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Paused);
-    stage.event("file_miner 1", Event::Resumed { decision: steersman::event::Decided::Run });
+    stage.event("file_miner 1", Event::Resumed { decision: steersman_base::event::Decided::Run });
     assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Waiting);
 }
 

@@ -1,10 +1,10 @@
 //! What is worth a look: each reason on its row, `!` goes from one to the next, time alone brings some of them.
 
-use steersman::event::{Delivery, Event, Outcome, Pending};
-use steersman::message::{Arguments, ToolCall};
-use steersman::protocol::Post;
-use steersman::session::fold::agents::Warning;
-use steersman::tui::msg::Msg;
+use steersman_base::event::{Delivery, Event, Outcome, Pending};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::Post;
+use steersman_session::fold::agents::Warning;
+use steersman_tui::msg::Msg;
 
 use crate::support::stage::Stage;
 
@@ -98,7 +98,7 @@ fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     stage.wait(100_000);
     assert_eq!(warnings(&stage, "a"), []);
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
-    stage.event("a", Event::Resumed { decision: steersman::event::Decided::Run }).wait(30_000);
+    stage.event("a", Event::Resumed { decision: steersman_base::event::Decided::Run }).wait(30_000);
     assert_eq!(warnings(&stage, "a"), [], "its time counts from there");
 }
 
@@ -160,8 +160,8 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
         stale,
         at,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
-        scope: steersman::steering::RuleScope::Tree,
+        kind: steersman_base::steering::TextKind::Add,
+        scope: steersman_base::steering::RuleScope::Tree,
         during: None,
         trigger: None,
         waits_since: None,

@@ -7,10 +7,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::cli::places::UserDirectories;
-use steersman::cli::project::{FrontEnd, ProjectOffer, trusted};
-use steersman::config::ProjectLayer;
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::{FrontEnd, ProjectOffer, trusted};
+use steersman::program::config::ProjectLayer;
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -169,7 +169,7 @@ async fn the_record_is_the_users_alone_and_another_directory_is_not_trusted_for_
 #[test]
 fn no_yes_is_lost_when_several_instances_write_at_once() {
     let state = TempDir::new().unwrap();
-    let record = steersman::cli::project::TrustRecord::at(Some(state.path())).unwrap();
+    let record = steersman::program::cli::project::TrustRecord::at(Some(state.path())).unwrap();
     for _ in 0..20 {
         let projects: Vec<Project> = (0..4).map(|_| Project::whole()).collect();
         let start = std::sync::Barrier::new(projects.len());
@@ -188,7 +188,7 @@ fn no_yes_is_lost_when_several_instances_write_at_once() {
 
 #[tokio::test]
 async fn the_question_says_which_bundled_persona_is_replaced() {
-    let bundled = &steersman::subagent::Persona::bundled().unwrap()[0].name;
+    let bundled = &steersman_agent::subagent::Persona::bundled().unwrap()[0].name;
     let text = PERSONA.replace("\"local\"", &format!("{bundled:?}"));
     let project = Project::new(&[(".steersman/personas/a.md", &text), (".steersman/personas/local.md", PERSONA)]);
     let detail = project.offer().detail();
@@ -397,7 +397,7 @@ fn trust(program: &Program) {
     let root = program.work().canonicalize().unwrap();
     let offer = ProjectOffer::read(&root, &[]).unwrap();
     let state = program.home().join(".local/state/steersman");
-    steersman::cli::project::TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
+    steersman::program::cli::project::TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
 }
 
 #[test]

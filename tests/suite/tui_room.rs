@@ -1,10 +1,10 @@
 //! What the screen says where there is much room and where there is little, and what it leaves out first.
 
-use steersman::error::StartError;
-use steersman::event::{Event, Outcome};
-use steersman::protocol::Notice;
-use steersman::tui::msg::Msg;
-use steersman::tui::status::ModelSource;
+use steersman_base::error::StartError;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::protocol::Notice;
+use steersman_tui::msg::Msg;
+use steersman_tui::status::ModelSource;
 
 use crate::support::stage::Stage;
 
@@ -175,8 +175,8 @@ fn list_panel_question_and_completion_together_leave_the_message_in_view() {
     for (width, height) in [(34, 10), (20, 5), (12, 3), (1, 1)] {
         let mut stage = crew(80, 24, 1);
         stage.keys("one<enter>two<enter><a-h><f9>");
-        let call = steersman::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
-        let call = steersman::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
+        let call = steersman_base::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
+        let call = steersman_base::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
         stage.event("", Event::Paused { call: Some(call) });
         for keys in ["", "/", "<esc><f2>", "<esc><c-t>", "/x", "<esc><esc><f11>", "e", "<esc><f4>", "<esc><f1>"] {
             stage.keys(keys).resize(width, height);

@@ -1,13 +1,13 @@
 //! The screen around the transcript: what each key does, what each pane shows, at any size.
 
 use proptest::prelude::*;
-use steersman::error::StartError;
-use steersman::event::{Delivery, Event, Outcome, Usage};
-use steersman::protocol::{Notice, Request};
-use steersman::session::fold::PendingStage as Where;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::Pane;
-use steersman::tui::status::ModelSource;
+use steersman_base::error::StartError;
+use steersman_base::event::{Delivery, Event, Outcome, Usage};
+use steersman_base::protocol::{Notice, Request};
+use steersman_session::fold::PendingStage as Where;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::state::Pane;
+use steersman_tui::status::ModelSource;
 
 use crate::support::stage::Stage;
 
@@ -239,7 +239,7 @@ fn each_pending_text_says_when_it_will_be_delivered() {
 #[test]
 fn before_the_agent_is_built_texts_wait_for_it() {
     let mut stage = Stage::new(120, 36);
-    stage.app.status.host = steersman::tui::status::HostState::Starting;
+    stage.app.status.host = steersman_tui::status::HostState::Starting;
     stage.keys("hello<enter>");
     let screen = stage.screen();
     assert!(screen.contains("→ as soon as the agent is ready") && screen.contains("○ starting"), "{screen}");

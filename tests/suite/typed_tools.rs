@@ -6,11 +6,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use steersman::approval::{Act, Answer, Answerer, Approvals, CustomAct, Grant, Mode, Policy, Unanswered};
-use steersman::error::{Cancelled, ProviderError, RunError};
-use steersman::message::Arguments;
-use steersman::provider::Played;
-use steersman::tool::{FnTool, Parameters, Tool, ToolContext, ToolError, typed};
+use steersman_base::error::{Cancelled, ProviderError, RunError};
+use steersman_base::message::Arguments;
+use steersman_provider::Played;
+use steersman_tools::approval::{Act, Answer, Answerer, Approvals, CustomAct, Grant, Mode, Policy, Unanswered};
+use steersman_tools::{FnTool, Parameters, Tool, ToolContext, ToolError, typed};
 
 use crate::support::doubles::{Rig, run};
 

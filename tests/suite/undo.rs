@@ -1,8 +1,8 @@
 //! `/undo` on the screen: look, ask, do, tell; the files themselves are in `changes`.
 
-use steersman::event::Event;
-use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
-use steersman::tui::msg::{Effect, Msg};
+use steersman_base::event::Event;
+use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
 

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::control::Staleness;
-use steersman::error::StartError;
-use steersman::event::{Delivery, Event, Outcome, Usage};
-use steersman::id::AgentId;
-use steersman::message::{Arguments, ToolCall};
-use steersman::protocol::Notice;
-use steersman::tui::effect::PaneEffect;
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::update::export::export;
+use steersman_base::control::Staleness;
+use steersman_base::error::StartError;
+use steersman_base::event::{Delivery, Event, Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::Notice;
+use steersman_tui::effect::PaneEffect;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::update::export::export;
 
 use crate::support::stage::Stage;
 
@@ -62,7 +62,7 @@ fn scene() -> Stage {
             step: 0,
             after: None,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },
@@ -138,7 +138,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
         stage.keys("<a-h>");
         let call = ToolCall { id: "c9".into(), name: format!("tool{EVIL}"), arguments };
         let gate = Arc::clone(&stage.handle.crew().main().gate);
-        let _parking = gate.wait_at(steersman::control::PausePlace::Call(call.clone())).unwrap();
+        let _parking = gate.wait_at(steersman_base::control::PausePlace::Call(call.clone())).unwrap();
         stage.event("", Event::Paused { call: Some(call) });
         harmless(&mut stage, "the panel");
         stage.keys("<f11>s");

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::tool::WebScrapeTool;
-use steersman::web::{Client, Readable, WebOptions, readable};
+use steersman_tools::WebScrapeTool;
+use steersman_tools::web::{Client, Readable, WebOptions, readable};
 
 use crate::support::cpu_time::CpuTime;
 use crate::support::processes::spawner;

@@ -5,10 +5,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::error::Cancelled;
-use steersman::limits;
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::{
+use steersman_base::error::Cancelled;
+use steersman_base::limits;
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_provider::{
     ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, HttpProvider, Piece,
     ProviderError, Streaming, ToolSchema, list_models,
 };
@@ -16,7 +16,7 @@ use steersman::provider::{
 use crate::support::doubles::within;
 use crate::support::server::{Gate, Reply, Server, Step};
 
-pub type Answer = Result<steersman::provider::Reply, ProviderError>;
+pub type Answer = Result<steersman_provider::Reply, ProviderError>;
 
 pub fn transport(base: &str) -> ChatTransport {
     ChatTransport { api_base: Some(base.to_owned()), model: Some("m".to_owned()), ..ChatTransport::default() }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use steersman::workspace::Workspace;
+use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 
 /// A directory with the workspace `in`, its neighbour `out` with a secret, and links of every kind between them.

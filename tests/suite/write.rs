@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::json;
-use steersman::approval::{Answer, Mode};
-use steersman::limits;
-use steersman::tool::{Concurrency, OnCancel};
+use steersman_base::limits;
+use steersman_tools::approval::{Answer, Mode};
+use steersman_tools::{Concurrency, OnCancel};
 
 use crate::support::files::Files;
 

@@ -1,8 +1,8 @@
 //! What tools work with in tests: commands without a sandbox, no network.
 
-use steersman::host::{WebPool, Workbench};
-use steersman::web;
-use steersman::workspace::Confinement;
+use steersman_session::host::{WebPool, Workbench};
+use steersman_tools::web;
+use steersman_tools::workspace::Confinement;
 
 use super::processes::spawner;
 

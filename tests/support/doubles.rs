@@ -12,15 +12,15 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman::agent::{Agent, AgentBuilder, Configurator};
-use steersman::control::{Cancellable, Interloper, StepLimit};
-use steersman::error::{BuildError, RunError};
-use steersman::event::{Event, Outcome};
-use steersman::id::{AgentId, MessageId};
-use steersman::listener::{InMemoryEventList, Listener};
-use steersman::provider::{ChatTransport, Connector, Played, Streaming};
-use steersman::steering::TextKind;
-use steersman::tool::Tool;
+use steersman_agent::{Agent, AgentBuilder, Configurator};
+use steersman_base::control::{Cancellable, Interloper, StepLimit};
+use steersman_base::error::{BuildError, RunError};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::listener::{InMemoryEventList, Listener};
+use steersman_base::steering::TextKind;
+use steersman_provider::{ChatTransport, Connector, Played, Streaming};
+use steersman_tools::Tool;
 use tokio::task::JoinHandle;
 
 pub use model::*;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use steersman::host::Handle;
-use steersman::protocol::{Post, Request};
-use steersman::session::{Client, LocalClient, Wake, WakeReason};
+use steersman_base::protocol::{Post, Request};
+use steersman_session::host::Handle;
+use steersman_session::{Client, LocalClient, Wake, WakeReason};
 
 /// Writes everything as JSON and reads it again.
 pub struct JsonClient {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use steersman::event::{Delivery, Envelope, Event, Pending};
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::listener::Listener as _;
-use steersman::message::Arguments;
-use steersman::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
+use steersman_base::event::{Delivery, Envelope, Event, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener as _;
+use steersman_base::message::Arguments;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
 
 use super::prose::prose;
 

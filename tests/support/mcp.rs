@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use steersman::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
-use steersman::mcp::Servers;
-use steersman::mcp::connection::{Connection, ListKind, Listener};
-use steersman::mcp::definition::{ProcessDefinition, Reached, ServerDefinition};
-use steersman::mcp::message::{Incoming, RpcError};
-use steersman::mcp::server::Surroundings;
-use steersman::mcp::store::Store;
-use steersman::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
-use steersman::provider::Http;
-use steersman::tool::{Outputs, ToolContext, Traits};
+use steersman_extensions::mcp::Servers;
+use steersman_extensions::mcp::connection::{Connection, ListKind, Listener};
+use steersman_extensions::mcp::definition::{ProcessDefinition, Reached, ServerDefinition};
+use steersman_extensions::mcp::message::{Incoming, RpcError};
+use steersman_extensions::mcp::server::Surroundings;
+use steersman_extensions::mcp::store::Store;
+use steersman_extensions::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
+use steersman_provider::Http;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman_tools::{Outputs, ToolContext, Traits};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 
@@ -58,7 +58,7 @@ impl PlayedServer {
     /// Says something to the client.
     pub async fn say(&self, message: Value) {
         let text = message.to_string();
-        for message in steersman::mcp::message::read(text.as_bytes()).unwrap() {
+        for message in steersman_extensions::mcp::message::read(text.as_bytes()).unwrap() {
             self.arrive(Arrival::Message(message)).await;
         }
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Most calls in one reply: what the program takes.
-const CALLS: usize = steersman::limits::CALLS_PER_REPLY;
+const CALLS: usize = steersman_base::limits::CALLS_PER_REPLY;
 /// What a sub-agent is asked that streams.
 const SLOW: &str = "stream 20000 words at 50 words/s";
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steersman::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Spawner};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Spawner};
 
 /// Makes a spawner of the built program, without a sandbox.
 pub fn spawner() -> Arc<Spawner> {

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::details::{Details, PageFacts};
-use steersman::message::Arguments;
-use steersman::tool::{Tool, ToolContext, ToolError, ToolReport};
+use steersman_base::details::{Details, PageFacts};
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::{Tool, ToolContext, ToolError, ToolReport};
 
 use super::skip::{Need, skip};
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::sandbox::SandboxChoice;
 
 /// Prints the lines once the test binary has ended, which closes the pipe; equal ones once.
 const SUMMARY: &str =

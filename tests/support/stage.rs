@@ -13,22 +13,22 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
-use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
-use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
-use steersman::host::{Handle, Mailbox};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::protocol::{Notice, Post, Request};
-use steersman::session::Client as _;
-use steersman::tui::fuzzy::find;
-use steersman::tui::lines::{Printer, Typing};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::App;
-use steersman::tui::state::Medium;
-use steersman::tui::status::{ModelSource, Status};
-use steersman::tui::theme::Themes;
-use steersman::tui::update::update;
-use steersman::tui::view::{ViewCache, draw, look};
+use steersman_base::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_base::protocol::{Notice, Post, Request};
+use steersman_session::Client as _;
+use steersman_session::host::{Handle, Mailbox};
+use steersman_tui::fuzzy::find;
+use steersman_tui::lines::{Printer, Typing};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::state::App;
+use steersman_tui::state::Medium;
+use steersman_tui::status::{ModelSource, Status};
+use steersman_tui::theme::Themes;
+use steersman_tui::update::update;
+use steersman_tui::view::{ViewCache, draw, look};
 
 /// Plays the user, the agent and the terminal.
 pub struct Stage {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use steersman::assets::EXEC_SCHEMA;
+use steersman_base::assets::EXEC_SCHEMA;
 
 /// Checks every line of an output of `exec` that is an event; others are left alone, and so is the output of `watch`, whose
 /// lines name no session.

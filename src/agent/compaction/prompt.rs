@@ -3,10 +3,10 @@
 //! The rounds are written as one text, not sent as messages: no server rejects calls without tools, and nothing in
 //! it is an instruction. Long results are cut first, then the oldest entries are left out.
 
-use crate::agent::context_size::guess_text;
-use crate::agent::history::{SUMMARY_HEAD, is_kept, is_pinned, is_summary, shorten};
-use crate::message::{Message, UserAbout, UserText};
-use crate::steering::TextKind;
+use crate::context_size::guess_text;
+use crate::history::{SUMMARY_HEAD, is_kept, is_pinned, is_summary, shorten};
+use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::steering::TextKind;
 
 /// The system prompt of a request for a summary.
 pub(super) const SYSTEM: &str = "You are given the earlier part of a conversation between a user and an assistant that \
@@ -85,7 +85,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
                     let stopped = if reply.interrupted { " (interrupted)" } else { "" };
                     entries.push(format!("Assistant{stopped}: {}", cut(&reply.content, text)));
                 }
-                let call = |call: &crate::message::ToolCall| {
+                let call = |call: &steersman_base::message::ToolCall| {
                     format!("Assistant calls {} with {}", call.name, cut(&call.arguments.to_string(), result))
                 };
                 entries.extend(reply.tool_calls.iter().map(call));

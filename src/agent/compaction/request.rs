@@ -4,16 +4,16 @@
 
 use std::sync::Mutex;
 
-use crate::sync::lock;
+use steersman_base::sync::lock;
 
 /// The wish until the agent takes it.
 #[derive(Debug, Default)]
 pub struct CompactionRequest(Mutex<Option<Wish>>);
 
 #[derive(Debug)]
-pub(in crate::agent) struct Wish {
+pub(crate) struct Wish {
     /// What the summary is to keep in mind.
-    pub(in crate::agent) words: Option<String>,
+    pub(crate) words: Option<String>,
 }
 
 impl CompactionRequest {
@@ -27,7 +27,7 @@ impl CompactionRequest {
         lock(&self.0).is_some()
     }
 
-    pub(in crate::agent) fn take(&self) -> Option<Wish> {
+    pub(crate) fn take(&self) -> Option<Wish> {
         lock(&self.0).take()
     }
 }

@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 
 use super::History;
-use crate::id::CallId;
-use crate::image::{Image, ImageDigest};
-use crate::message::{Arguments, Message, ToolCall, UserAbout};
-use crate::text::{clip, visible_line};
+use steersman_base::id::CallId;
+use steersman_base::image::{Image, ImageDigest};
+use steersman_base::message::{Arguments, Message, ToolCall, UserAbout};
+use steersman_base::text::{clip, visible_line};
 
 /// Columns of the name of an image.
 const NAME: usize = 120;
@@ -63,7 +63,7 @@ impl History {
     }
 
     /// Returns which call of the batch before it brought each image of a message; `None` where that is not known.
-    pub(in crate::agent) fn image_owners(&self, place: usize) -> Vec<Option<CallId>> {
+    pub(crate) fn image_owners(&self, place: usize) -> Vec<Option<CallId>> {
         let Some(message) = self.messages.get(place).filter(|message| is_of_results(message)) else {
             return Vec::new();
         };

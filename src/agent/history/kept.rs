@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use super::shorten;
 use super::texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_in_conversation};
-use crate::agent::frame::{holds_for, wrapped};
-use crate::id::AgentId;
-use crate::image::Image;
-use crate::message::{KeptTexts, Message, UserAbout, UserText};
-use crate::plan::Plan;
-use crate::steering::{Rule, TextKind};
+use crate::frame::{holds_for, wrapped};
+use steersman_base::id::AgentId;
+use steersman_base::image::Image;
+use steersman_base::message::{KeptTexts, Message, UserAbout, UserText};
+use steersman_base::plan::Plan;
+use steersman_base::steering::{Rule, TextKind};
 
 /// The beginning of the message that has the user's texts out of messages that were taken out.
 pub const KEPT_HEAD: &str = "[Older messages were taken out to make room. Here stands word for word what the user wrote in \
@@ -229,8 +229,8 @@ fn fit(entries: &mut Vec<Entry<'_>>, room: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::MessageId;
-    use crate::steering::RuleScope;
+    use steersman_base::id::MessageId;
+    use steersman_base::steering::RuleScope;
 
     fn text(id: &str, kind: TextKind, words: &str, begins_turn: bool) -> Message {
         let id = Some(MessageId::new(id));

@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 
 use super::kept::{Keep, kept};
-use crate::agent::History;
-use crate::agent::frame::wrapped;
-use crate::id::CallId;
-use crate::limits;
-use crate::message::{Message, UserAbout};
+use crate::History;
+use crate::frame::wrapped;
+use steersman_base::id::CallId;
+use steersman_base::limits;
+use steersman_base::message::{Message, UserAbout};
 
 /// The beginning of the message that replaces older rounds; the summary follows it.
 pub const SUMMARY_HEAD: &str = "[Summary of the earlier conversation, whose messages were taken out to make room. \
@@ -142,17 +142,17 @@ impl History {
 }
 
 /// Returns whether a message has the pinned results out of older ones.
-pub(in crate::agent) fn is_pinned(message: &Message) -> bool {
+pub(crate) fn is_pinned(message: &Message) -> bool {
     matches!(message, Message::User { content, about: None, .. } if content.starts_with(PINNED_HEAD))
 }
 
 /// Returns whether a message is a summary of older ones.
-pub(in crate::agent) fn is_summary(message: &Message) -> bool {
+pub(crate) fn is_summary(message: &Message) -> bool {
     matches!(message, Message::User { content, about: None, .. } if content.starts_with(SUMMARY_HEAD))
 }
 
 /// Returns whether a message has the user's texts out of older ones.
-pub(in crate::agent) fn is_kept(message: &Message) -> bool {
+pub(crate) fn is_kept(message: &Message) -> bool {
     matches!(message, Message::User { about: Some(about), .. } if matches!(about.as_ref(), UserAbout::Kept(_)))
 }
 
@@ -161,7 +161,7 @@ const NOTE: usize = 48;
 
 /// Returns the beginning and the end of a text that is longer than `most` characters, with a note between them, at most
 /// `most` characters together; `None` when the text is short enough.
-pub(in crate::agent) fn shorten(text: &str, most: usize) -> Option<String> {
+pub(crate) fn shorten(text: &str, most: usize) -> Option<String> {
     // A text has at least as many bytes as characters.
     if text.len() <= most {
         return None;

@@ -4,10 +4,10 @@
 //! of which nothing is known (older records, a caller's own) are read by their place: a text behind an answer began a task,
 //! any other adds to the one that is open.
 
-use crate::agent::history::{is_pinned, is_summary};
-use crate::id::MessageId;
-use crate::message::{AssistantMessage, KeptTexts, Message, RuleNotice, UserAbout, UserText};
-use crate::steering::{RuleNews, TextKind};
+use crate::history::{is_pinned, is_summary};
+use steersman_base::id::MessageId;
+use steersman_base::message::{AssistantMessage, KeptTexts, Message, RuleNotice, UserAbout, UserText};
+use steersman_base::steering::{RuleNews, TextKind};
 
 /// A text of the user and the message that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,15 +6,15 @@
 
 use serde_json::value::RawValue;
 
-use crate::dialect::Dialect;
-use crate::message::Original;
-use crate::provider::anthropic::blocks::{Blocks, VisibleText};
-use crate::provider::anthropic::chunk::{Event, Message, StopDetails, WireUsage};
-use crate::provider::chat::Text;
-use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::sse::Frame;
-use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::provider::{Finish, Piece, ProviderError, Reply};
+use crate::anthropic::blocks::{Blocks, VisibleText};
+use crate::anthropic::chunk::{Event, Message, StopDetails, WireUsage};
+use crate::chat::Text;
+use crate::error_body::{self, ErrorBody};
+use crate::sse::Frame;
+use crate::wire::{Assemble, check_bytes, check_calls, parse};
+use crate::{Finish, Piece, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::Original;
 
 /// The meanings of stop reasons.
 const FINISHES: [(&str, Finish); 9] = [

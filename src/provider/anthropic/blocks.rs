@@ -6,9 +6,9 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::message::{Arguments, Part, ToolCall};
-use crate::provider::anthropic::chunk::{BlockStart, Delta, Event};
-use crate::provider::{ProviderError, call_ids, error_body};
+use crate::anthropic::chunk::{BlockStart, Delta, Event};
+use crate::{ProviderError, call_ids, error_body};
+use steersman_base::message::{Arguments, Part, ToolCall};
 
 /// The blocks of one reply, in order.
 #[derive(Debug, Default)]

@@ -6,12 +6,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::limits;
-use crate::provider::anthropic::thinking::{ThinkingMembers, ThinkingSwitch};
-use crate::provider::anthropic::turns::{Block, CacheControl, Conversation, Turn};
-use crate::provider::quirks::Want;
-use crate::provider::wire::Outgoing;
-use crate::provider::{ProviderError, Streaming, ToolSchema};
+use crate::anthropic::thinking::{ThinkingMembers, ThinkingSwitch};
+use crate::anthropic::turns::{Block, CacheControl, Conversation, Turn};
+use crate::quirks::Want;
+use crate::wire::Outgoing;
+use crate::{ProviderError, Streaming, ToolSchema};
+use steersman_base::limits;
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::event::Usage;
-use crate::provider::chat::{Number, Text};
-use crate::provider::{UsageScope, usage};
+use crate::chat::{Number, Text};
+use crate::{UsageScope, usage};
+use steersman_base::event::Usage;
 
 /// An event of a stream; its members depend on its kind.
 #[derive(Debug, Default, Deserialize)]

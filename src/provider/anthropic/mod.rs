@@ -15,7 +15,7 @@ mod chunk;
 mod thinking;
 mod turns;
 
-use crate::provider::wire::Wire;
+use crate::wire::Wire;
 
 /// The Messages dialect.
 pub(super) const WIRE: Wire = Wire {

@@ -4,12 +4,12 @@
 
 use serde::Serialize;
 
-use crate::limits;
-use crate::provider::Effort;
-use crate::provider::anthropic::turns::Conversation;
-use crate::provider::quirks::{EffortForm, Efforts};
-use crate::provider::registry::Thinking;
-use crate::provider::wire::Outgoing;
+use crate::Effort;
+use crate::anthropic::turns::Conversation;
+use crate::quirks::{EffortForm, Efforts};
+use crate::registry::Thinking;
+use crate::wire::Outgoing;
+use steersman_base::limits;
 
 const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
 

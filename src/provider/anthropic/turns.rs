@@ -10,9 +10,9 @@ use std::collections::{HashSet, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::image::{Image, ImageType};
-use crate::message::{AssistantMessage, Message, Part};
-use crate::provider::wire::{Outgoing, WireArguments, legal_name};
+use crate::wire::{Outgoing, WireArguments, legal_name};
+use steersman_base::image::{Image, ImageType};
+use steersman_base::message::{AssistantMessage, Message, Part};
 
 /// The first turn of a conversation whose beginning is missing: it must be the user's.
 const BEGUN: &str = "(The conversation began earlier.)";
@@ -162,7 +162,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn reply(&mut self, reply: &'a AssistantMessage, parts: Option<&'a [Part]>) -> Vec<Block<'a>> {
-        let call = |call: &'a crate::message::ToolCall| {
+        let call = |call: &'a steersman_base::message::ToolCall| {
             let id = self.ids.open(call.id.as_str());
             Some(Block::ToolUse { id, name: legal(&call.name), input: WireArguments::from(&call.arguments) })
         };

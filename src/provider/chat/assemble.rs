@@ -7,17 +7,17 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::dialect::Dialect;
-use crate::event::Usage;
-use crate::message::{Original, Part};
-use crate::provider::chat::calls::Calls;
-use crate::provider::chat::chunk::{Chunk, Delta, List, WireUsage};
-use crate::provider::chat::details::Details;
-use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::reasoning::{Split, Splitter};
-use crate::provider::sse::{Frame, TooLong};
-use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::provider::{Finish, Piece, ProviderError, Reply};
+use crate::chat::calls::Calls;
+use crate::chat::chunk::{Chunk, Delta, List, WireUsage};
+use crate::chat::details::Details;
+use crate::error_body::{self, ErrorBody};
+use crate::reasoning::{Split, Splitter};
+use crate::sse::{Frame, TooLong};
+use crate::wire::{Assemble, check_bytes, check_calls, parse};
+use crate::{Finish, Piece, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::event::Usage;
+use steersman_base::message::{Original, Part};
 
 /// The meanings of the finish reasons that servers use, in any case of letters.
 const FINISHES: [(&str, ReplyEnding); 26] = [

@@ -8,14 +8,14 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::image::Image;
-use crate::message::{AssistantMessage, Message, Part};
-use crate::provider::chat::effort::EffortMembers;
-use crate::provider::chat::ids;
-use crate::provider::format::{SCHEMA_NAME, is_strict};
-use crate::provider::quirks::{Quirks, TokenLimit, Want};
-use crate::provider::wire::{Outgoing, WireArguments};
-use crate::provider::{ProviderError, Streaming, ToolSchema};
+use crate::chat::effort::EffortMembers;
+use crate::chat::ids;
+use crate::format::{SCHEMA_NAME, is_strict};
+use crate::quirks::{Quirks, TokenLimit, Want};
+use crate::wire::{Outgoing, WireArguments};
+use crate::{ProviderError, Streaming, ToolSchema};
+use steersman_base::image::Image;
+use steersman_base::message::{AssistantMessage, Message, Part};
 
 /// The message between a tool result and a user message, for templates that do not allow one after the other.
 const NOTED_REPLY: &str = "(noted)";

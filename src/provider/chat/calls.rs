@@ -5,9 +5,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::message::{Arguments, Part, ToolCall};
-use crate::provider::call_ids;
-use crate::provider::chat::chunk::CallDelta;
+use crate::call_ids;
+use crate::chat::chunk::CallDelta;
+use steersman_base::message::{Arguments, Part, ToolCall};
 
 /// The calls of one reply, as far as their fragments have come.
 #[derive(Debug, Default)]

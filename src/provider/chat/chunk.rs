@@ -11,9 +11,9 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::event::Usage;
-use crate::provider::UsageScope;
-use crate::provider::usage::{self, TokenCounts};
+use crate::UsageScope;
+use crate::usage::{self, TokenCounts};
+use steersman_base::event::Usage;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message` only.
 #[derive(Debug, Default, Deserialize)]
@@ -139,15 +139,15 @@ impl WireUsage {
 
 /// A text; any other value reads as the empty text.
 #[derive(Debug, Default)]
-pub(in crate::provider) struct Text<'a>(pub Cow<'a, str>);
+pub(crate) struct Text<'a>(pub Cow<'a, str>);
 
 /// A count; any value but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
-pub(in crate::provider) struct Number(pub Option<u64>);
+pub(crate) struct Number(pub Option<u64>);
 
 /// An amount of US dollars, in billionths; any value but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
-pub(in crate::provider) struct Dollars(pub Option<u64>);
+pub(crate) struct Dollars(pub Option<u64>);
 
 /// A list; any other value reads as the empty list.
 #[derive(Debug)]

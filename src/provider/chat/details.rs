@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::message::Part;
-use crate::provider::chat::chunk::{Number, Text};
+use crate::chat::chunk::{Number, Text};
+use steersman_base::message::Part;
 
 /// The members in which a fragment continues a text.
 const TEXTS: [&str; 2] = ["text", "summary"];

@@ -4,9 +4,9 @@
 
 use serde::Serialize;
 
-use crate::provider::quirks::{EffortForm, Quirks};
-use crate::provider::registry::{Card, Thinking};
-use crate::provider::{Answering, Effort};
+use crate::quirks::{EffortForm, Quirks};
+use crate::registry::{Card, Thinking};
+use crate::{Answering, Effort};
 
 /// The members of one body that set the effort; most are absent.
 #[derive(Debug, Default, Serialize)]

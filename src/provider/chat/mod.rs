@@ -15,7 +15,7 @@ mod details;
 mod effort;
 mod ids;
 
-use crate::provider::wire::Wire;
+use crate::wire::Wire;
 
 pub use assemble::Assembler;
 pub(super) use chunk::{Dollars, Number, Text};

@@ -10,14 +10,14 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::image::ImageType;
-use crate::message::{AssistantMessage, Message, Part, ToolCall};
-use crate::provider::gemini::chunk::PartMark;
-use crate::provider::gemini::schema::{DeclaredParameters, declare};
-use crate::provider::gemini::thinking::{self, ThinkingConfig, ThinkingControl};
-use crate::provider::quirks::Want;
-use crate::provider::wire::{Outgoing, WireArguments};
-use crate::provider::{ProviderError, ToolSchema};
+use crate::gemini::chunk::PartMark;
+use crate::gemini::schema::{DeclaredParameters, declare};
+use crate::gemini::thinking::{self, ThinkingConfig, ThinkingControl};
+use crate::quirks::Want;
+use crate::wire::{Outgoing, WireArguments};
+use crate::{ProviderError, ToolSchema};
+use steersman_base::image::ImageType;
+use steersman_base::message::{AssistantMessage, Message, Part, ToolCall};
 
 /// The first turn of a conversation that a model opens: it must be the user's.
 const OPENING: &str = "(the conversation goes on)";

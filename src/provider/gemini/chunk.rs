@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::event::Usage;
-use crate::provider::chat::{Number, Text};
-use crate::provider::{UsageScope, usage};
+use crate::chat::{Number, Text};
+use crate::{UsageScope, usage};
+use steersman_base::event::Usage;
 
 /// A chunk of a stream, or a whole answer: they have the same form.
 #[derive(Debug, Default, Deserialize)]

@@ -17,9 +17,9 @@ mod thinking;
 
 use reqwest::Url;
 
-use crate::provider::endpoint::Endpoint;
-use crate::provider::wire::Wire;
-use crate::provider::{ChatRequest, Streaming};
+use crate::endpoint::Endpoint;
+use crate::wire::Wire;
+use crate::{ChatRequest, Streaming};
 
 /// The Gemini dialect.
 pub(super) const WIRE: Wire = Wire {

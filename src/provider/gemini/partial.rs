@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::provider::gemini::chunk::PartialArg;
+use crate::gemini::chunk::PartialArg;
 
 /// The most steps of a path.
 const DEPTH: usize = 32;

@@ -4,10 +4,10 @@
 
 use serde::Serialize;
 
-use crate::provider::Effort;
-use crate::provider::quirks::EffortForm;
-use crate::provider::registry::Thinking;
-use crate::provider::wire::Outgoing;
+use crate::Effort;
+use crate::quirks::EffortForm;
+use crate::registry::Thinking;
+use crate::wire::Outgoing;
 
 /// The way in which the thinking of a model is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

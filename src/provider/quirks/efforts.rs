@@ -1,10 +1,10 @@
 //! The words for efforts that a model knows, and the nearest of them to an effort.
 
-use crate::provider::Effort;
+use crate::Effort;
 
 /// The set of words for efforts that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::provider) struct Efforts(u8);
+pub(crate) struct Efforts(u8);
 
 impl Default for Efforts {
     /// Returns the words of the newest models of `OpenAI` together; each refuses some and lists those that it accepts.

@@ -6,13 +6,13 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::event::Usage;
-use crate::limits;
-use crate::provider::responses::event::{self, Event, ItemPart, Response};
-use crate::provider::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
-use crate::provider::sse::Frame;
-use crate::provider::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
+use crate::responses::event::{self, Event, ItemPart, Response};
+use crate::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
+use crate::sse::Frame;
+use crate::wire::{Assemble, check_bytes, check_calls, parse};
+use crate::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
+use steersman_base::event::Usage;
+use steersman_base::limits;
 
 /// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]

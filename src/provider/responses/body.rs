@@ -9,13 +9,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::message::{AssistantMessage, Message, Part, ToolCall};
-use crate::provider::format::{SCHEMA_NAME, is_strict};
-use crate::provider::quirks::{EffortForm, Want};
-use crate::provider::registry::Thinking;
-use crate::provider::wire::{Outgoing, WireArguments, legal_name};
-use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
-use crate::text::hex;
+use crate::format::{SCHEMA_NAME, is_strict};
+use crate::quirks::{EffortForm, Want};
+use crate::registry::Thinking;
+use crate::wire::{Outgoing, WireArguments, legal_name};
+use crate::{Effort, ProviderError, Streaming, ToolSchema};
+use steersman_base::message::{AssistantMessage, Message, Part, ToolCall};
+use steersman_base::text::hex;
 
 /// The longest id of a call that the dialect accepts, bytes. Other dialects have longer ones.
 const CALL_ID_BYTES: usize = 64;

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::event::Usage;
-use crate::provider::chat::{Dollars, Number, Text};
-use crate::provider::error_body::ErrorBody;
-use crate::provider::usage::{self, TokenCounts};
-use crate::provider::{ProviderError, UsageScope};
+use crate::chat::{Dollars, Number, Text};
+use crate::error_body::ErrorBody;
+use crate::usage::{self, TokenCounts};
+use crate::{ProviderError, UsageScope};
+use steersman_base::event::Usage;
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]

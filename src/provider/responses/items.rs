@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::dialect::Dialect;
-use crate::message::{Arguments, Original, Part, ToolCall};
-use crate::provider::call_ids;
-use crate::provider::responses::event::{Item as WireItem, ItemPart};
-use crate::text::halves;
+use crate::call_ids;
+use crate::responses::event::{Item as WireItem, ItemPart};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{Arguments, Original, Part, ToolCall};
+use steersman_base::text::halves;
 
 /// The kinds of items that need an answer which this program cannot give: they are not sent back.
 const UNANSWERED: [&str; 6] =

@@ -15,7 +15,7 @@ mod body;
 mod event;
 mod items;
 
-use crate::provider::wire::Wire;
+use crate::wire::Wire;
 
 /// The Responses dialect.
 pub(super) const WIRE: Wire = Wire {

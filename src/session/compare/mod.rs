@@ -11,11 +11,11 @@ mod table;
 
 use serde::Serialize;
 
-use crate::event::{Event, Outcome, add_known};
-use crate::message::Arguments;
-use crate::session::fold::{ChangedFile, FileChanges};
-use crate::session::journal::Record;
-use crate::summary;
+use crate::fold::{ChangedFile, FileChanges};
+use crate::journal::Record;
+use steersman_base::event::{Event, Outcome, add_known};
+use steersman_base::message::Arguments;
+use steersman_base::summary;
 
 /// What two sessions share, and what each did behind that.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,10 +1,10 @@
 //! Two sessions side by side in words: the rows that the command prints and the screen shows.
 
 use super::{ComparedFile, ComparedSession, Comparison};
-use crate::event::Outcome;
-use crate::price::dollars;
-use crate::summary::{ComparedRow, ComparedTable, count, tokens};
-use crate::text::{clip, visible_line};
+use steersman_base::event::Outcome;
+use steersman_base::price::dollars;
+use steersman_base::summary::{ComparedRow, ComparedTable, count, tokens};
+use steersman_base::text::{clip, visible_line};
 
 /// Most characters of the last shared message.
 const SHARED: usize = 52;

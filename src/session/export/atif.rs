@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
-use crate::event::{Usage, add_known};
-use crate::id::AgentId;
-use crate::message::Arguments;
+use steersman_base::event::{Usage, add_known};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
 
 const VERSION: &str = "ATIF-v1.7";
 

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use crate::details::Details;
-use crate::event::{Envelope, Event, JobOwner, JobStart, Outcome, Usage};
-use crate::id::{AgentId, CallId, MessageId};
-use crate::message::{Arguments, Message};
-use crate::session::journal::{Header, Reading, Record};
-use crate::steering::{TextKind, text_answers};
-use crate::target::MAIN;
+use crate::journal::{Header, Reading, Record};
+use steersman_base::details::Details;
+use steersman_base::event::{Envelope, Event, JobOwner, JobStart, Outcome, Usage};
+use steersman_base::id::{AgentId, CallId, MessageId};
+use steersman_base::message::{Arguments, Message};
+use steersman_base::steering::{TextKind, text_answers};
+use steersman_base::target::MAIN;
 
 /// A session, as documents tell it.
 #[derive(Debug, Clone, Default)]

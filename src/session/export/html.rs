@@ -15,15 +15,15 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
-use crate::assets::EXPORT_STYLE as STYLE;
-use crate::details::Details;
-use crate::event::{Outcome, Usage};
-use crate::id::AgentId;
-use crate::limits;
-use crate::price::dollars;
-use crate::summary::{count, seconds, tokens};
-use crate::text::{visible, visible_line};
 use markdown::markdown;
+use steersman_base::assets::EXPORT_STYLE as STYLE;
+use steersman_base::details::Details;
+use steersman_base::event::{Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::price::dollars;
+use steersman_base::summary::{count, seconds, tokens};
+use steersman_base::text::{visible, visible_line};
 
 /// Characters of the page's title.
 const TITLE: usize = 80;

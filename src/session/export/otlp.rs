@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts};
-use crate::dialect::Dialect;
-use crate::event::{Outcome, Usage, add_known};
-use crate::id::AgentId;
+use steersman_base::dialect::Dialect;
+use steersman_base::event::{Outcome, Usage, add_known};
+use steersman_base::id::AgentId;
 
 /// The version of the names.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";

@@ -5,15 +5,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::clock::clock;
-use crate::limits;
-use crate::plan::PlanStep;
-use crate::protocol::{
+use steersman_base::clock::clock;
+use steersman_base::limits;
+use steersman_base::plan::PlanStep;
+use steersman_base::protocol::{
     Act, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct,
     ServerToolAct, UseAct, WriteAct, form_words,
 };
-use crate::summary::calls_made;
-use crate::text::visible_line;
+use steersman_base::summary::calls_made;
+use steersman_base::text::visible_line;
 
 /// Most characters that are named one by one.
 const NAMED: usize = 8;

@@ -1,8 +1,8 @@
 //! What the session may spend and has spent, in words: the host's own count, which no new conversation sets back.
 
-use crate::price::{Money, dollars};
-use crate::protocol::BudgetStatus;
-use crate::summary::tokens as count;
+use steersman_base::price::{Money, dollars};
+use steersman_base::protocol::BudgetStatus;
+use steersman_base::summary::tokens as count;
 
 /// Says what was spent and what is left, in a sentence.
 pub fn budget_sentence(budget: BudgetStatus) -> String {

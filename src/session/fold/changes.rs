@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::details::{Details, FileDiff, UndoneFile};
-use crate::event::{Envelope, Event};
-use crate::id::AgentId;
-use crate::target::name_of;
+use steersman_base::details::{Details, FileDiff, UndoneFile};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::target::name_of;
 
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, HookEvent, HookRun};
-use crate::protocol::HookStatus;
+use steersman_base::event::{Envelope, Event, HookEvent, HookRun};
+use steersman_base::protocol::HookStatus;
 
 /// The hooks.
 #[derive(Debug, Clone, Default)]

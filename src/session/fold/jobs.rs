@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, JobEnd, JobOwner, JobStart};
-use crate::id::{AgentId, JobId};
-use crate::limits::{BACKGROUND_ENDED, PROGRESS_BYTES};
-use crate::text::{CommandOutput, CommandOutputReader};
+use steersman_base::event::{Envelope, Event, JobEnd, JobOwner, JobStart};
+use steersman_base::id::{AgentId, JobId};
+use steersman_base::limits::{BACKGROUND_ENDED, PROGRESS_BYTES};
+use steersman_base::text::{CommandOutput, CommandOutputReader};
 
 /// A command in the background.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use super::receipt::{Receipt, ReceiptState};
 use super::receipt_words::{boundary_words, receipt_words};
-use crate::clock::clock;
-use crate::target::name_of;
-use crate::text;
+use steersman_base::clock::clock;
+use steersman_base::target::name_of;
+use steersman_base::text;
 
 /// One text of the user in the words of a table; an empty word stands for what is not known, or not yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -56,12 +56,12 @@ pub use rules::{RuleList, rule_scope_words};
 use agents::{AgentNode, Agents};
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{
     Accepted, BudgetStatus, ImageSupport, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
 };
-use crate::text::visible_line;
+use steersman_base::text::visible_line;
 
 /// What is known of a run.
 #[derive(Debug, Clone, Default)]
@@ -244,7 +244,7 @@ impl RunState {
     }
 
     /// Notes that no queue holds these texts any more: they are the user's again.
-    fn returned(&mut self, entries: &[crate::event::Pending]) {
+    fn returned(&mut self, entries: &[steersman_base::event::Pending]) {
         self.receipts.returned(entries);
         for entry in entries {
             self.pending.remove(&entry.id);

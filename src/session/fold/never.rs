@@ -1,9 +1,9 @@
 //! Why a text that waits for a condition would wait for ever, as far as the run shows it.
 
 use super::RunState;
-use crate::id::AgentId;
-use crate::steering::{Condition, is_named};
-use crate::text::visible_line;
+use steersman_base::id::AgentId;
+use steersman_base::steering::{Condition, is_named};
+use steersman_base::text::visible_line;
 
 impl RunState {
     /// Returns why the condition of a text for this agent can never be met any more; `None` where it may be.

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use crate::event::{Envelope, Event};
-use crate::id::{AgentId, CallId};
-use crate::protocol::{PausePlace, PauseState};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::protocol::{PausePlace, PauseState};
 
 /// What is known of every pause.
 #[derive(Debug, Clone, Default)]

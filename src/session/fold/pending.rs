@@ -3,8 +3,8 @@
 //! Fed by snapshots of the queue and by the events that say a text has arrived. Always holds: a text that has left the
 //! queue but not yet entered the conversation is still listed, as being delivered; texts are told apart by id alone.
 
-use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
+use steersman_base::event::Pending;
+use steersman_base::id::{AgentId, MessageId};
 
 /// The texts that wait for delivery, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //!
 //! Mode and requests come with each snapshot of the approvals, the rest with the main agent's `guards` event.
 
-use crate::event::Event;
-use crate::mode::Mode;
-use crate::protocol::{ApprovalId, ApprovalRequest};
-use crate::text::visible_line;
+use steersman_base::event::Event;
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{ApprovalId, ApprovalRequest};
+use steersman_base::text::visible_line;
 
 /// The sandbox of commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Envelope, Event};
-use crate::id::AgentId;
-use crate::plan::{Plan, PlanAuthor, PlanChange, PlanChanged, PlanNews, changes_between, summary};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::plan::{Plan, PlanAuthor, PlanChange, PlanChanged, PlanNews, changes_between, summary};
 
 /// The plans of the agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,10 +4,10 @@
 
 use jiff::Timestamp;
 
-use crate::clock::seconds_between;
-use crate::event::Delivery;
-use crate::id::{AgentId, ClientId, MessageId};
-use crate::steering::TextKind;
+use steersman_base::clock::seconds_between;
+use steersman_base::event::Delivery;
+use steersman_base::id::{AgentId, ClientId, MessageId};
+use steersman_base::steering::TextKind;
 
 /// What became of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]

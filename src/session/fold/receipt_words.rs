@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::receipt::{Arrival, Boundary, Receipt, ReceiptState, UnseenReason};
-use crate::clock::clock;
-use crate::text;
+use steersman_base::clock::clock;
+use steersman_base::text;
 
 /// Columns of a tool's name.
 const NAME: usize = 32;

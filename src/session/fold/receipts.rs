@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptState, UnseenReason};
-use crate::event::{Delivery, Envelope, Event, Outcome, Pending, add_known};
-use crate::id::{AgentId, MessageId};
-use crate::limits;
-use crate::steering::text_answers;
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, add_known};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
+use steersman_base::steering::text_answers;
 
 /// The receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Clone, Default)]

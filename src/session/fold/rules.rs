@@ -1,9 +1,9 @@
 //! The rules of the user that hold, as the run last said them.
 
-use crate::event::Event;
-use crate::id::MessageId;
-use crate::steering::{Rule, RuleScope};
-use crate::target::name_of;
+use steersman_base::event::Event;
+use steersman_base::id::MessageId;
+use steersman_base::steering::{Rule, RuleScope};
+use steersman_base::target::name_of;
 
 /// The rules that hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

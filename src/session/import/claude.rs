@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::ForeignProgram;
 use super::build::Build;
 use super::source::{SourceLines, content, filled_text, text, time};
-use crate::event::{Outcome, Usage};
-use crate::id::{AgentId, CallId};
-use crate::message::Arguments;
+use steersman_base::event::{Outcome, Usage};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::message::Arguments;
 
 /// Types of lines about other things than what was said.
 const ABOUT: [&str; 16] = [

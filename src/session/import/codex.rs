@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::ForeignProgram;
 use super::build::Build;
 use super::source::{SourceLines, content, filled_text, text, time};
-use crate::event::{Outcome, Usage};
-use crate::id::AgentId;
-use crate::message::{Arguments, Message};
+use steersman_base::event::{Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::{Arguments, Message};
 
 /// How texts begin that codex itself put into the conversation as the user's.
 const CONTEXT: [&str; 9] = [

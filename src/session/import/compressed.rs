@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::limits;
-use crate::session::journal::ReadAt;
+use crate::journal::ReadAt;
+use steersman_base::limits;
 
 /// What is behind the name of the plain file.
 const SUFFIX: &str = ".zst";

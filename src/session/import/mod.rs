@@ -22,7 +22,7 @@ use std::path::Path;
 
 pub use source::{ForeignProgram, find};
 
-use crate::session::journal::{Header, Record};
+use crate::journal::{Header, Record};
 
 /// A session of another program, read.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::compressed::{self, Unpacked};
-use crate::limits;
-use crate::regular_file::{self, Links};
-use crate::session::journal::{Lines, NextLine, ReadAt};
-use crate::text::halves::without_halves;
+use crate::journal::{Lines, NextLine, ReadAt};
+use steersman_base::limits;
+use steersman_base::regular_file::{self, Links};
+use steersman_base::text::halves::without_halves;
 
 /// How deep the directories of sessions are looked through: years, months and days, or projects and sessions.
 const DEPTH: usize = 6;

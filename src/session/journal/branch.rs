@@ -4,11 +4,11 @@
 
 use std::collections::HashSet;
 
-use crate::event::Event;
-use crate::id::MessageId;
-use crate::image::Image;
-use crate::message::{Message, UserAbout};
-use crate::session::journal::record::Record;
+use crate::journal::record::Record;
+use steersman_base::event::Event;
+use steersman_base::id::MessageId;
+use steersman_base::image::Image;
+use steersman_base::message::{Message, UserAbout};
 
 /// Returns the records before a message of the main agent; `None` when the session has no such message.
 pub fn before(records: &[Record], message: &MessageId) -> Option<Vec<Record>> {

@@ -19,12 +19,13 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::regular_file::{self, Links};
-use crate::session::journal::reader::{Reading, Records, highest_text};
-use crate::session::journal::record::{Header, Record};
-use crate::session::journal::use_log::UseLog;
-use crate::session::journal::writer::{Opening, Store};
-use crate::{fault, limits};
+use crate::journal::reader::{Reading, Records, highest_text};
+use crate::journal::record::{Header, Record};
+use crate::journal::use_log::UseLog;
+use crate::journal::writer::{Opening, Store};
+use steersman_base::fault;
+use steersman_base::limits;
+use steersman_base::regular_file::{self, Links};
 
 /// The part of a file that holds its first record, bytes.
 const HEAD: u64 = 64 << 10;

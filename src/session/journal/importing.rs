@@ -5,10 +5,10 @@ use std::{fs, io};
 use jiff::tz::TimeZone;
 
 use crate::host::Keeper as _;
-use crate::provider::ApiKey;
-use crate::session::journal::files::SessionFiles;
-use crate::session::journal::record::{Header, Record};
-use crate::session::journal::recording::Journal;
+use crate::journal::files::SessionFiles;
+use crate::journal::record::{Header, Record};
+use crate::journal::recording::Journal;
+use steersman_provider::ApiKey;
 
 /// Records that are handed over at once: the writer has to keep up.
 const PART: usize = 1_000;

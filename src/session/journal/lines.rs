@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt;
 
 use memchr::memchr;
 
-use crate::limits;
-use crate::session::journal::record::number_of;
+use crate::journal::record::number_of;
+use steersman_base::limits;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 256 << 10;
@@ -53,7 +53,7 @@ impl ReadAt for &[u8] {
 
 /// The next line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::session) enum NextLine {
+pub(crate) enum NextLine {
     /// A line, with its newline where it has one: where it begins in the file, and where it stands in memory.
     Line(u64, Range<usize>),
     /// A line longer than any record, which was passed over.
@@ -63,7 +63,7 @@ pub(in crate::session) enum NextLine {
 }
 
 /// The lines of a part of a journal.
-pub(in crate::session) struct Lines<S> {
+pub(crate) struct Lines<S> {
     source: S,
     /// Where the part begins and ends in the file.
     part: Range<u64>,

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::event::{Event, Outcome, add_known};
-use crate::session::journal::{Origin, Record, SessionFile, SessionId};
+use crate::journal::{Origin, Record, SessionFile, SessionId};
+use steersman_base::event::{Event, Outcome, add_known};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -11,10 +11,10 @@ use std::ops::Range;
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::session::journal::lines::{Lines, NextLine, ReadAt};
-use crate::session::journal::record::{Header, MARK, Record, number_of};
-use crate::session::journal::texts;
-use crate::summary;
+use crate::journal::lines::{Lines, NextLine, ReadAt};
+use crate::journal::record::{Header, MARK, Record, number_of};
+use crate::journal::texts;
+use steersman_base::summary;
 
 /// How a line tells that one of its texts names another, or begins as if it did.
 const NAMED: &[u8] = br"\u0000";

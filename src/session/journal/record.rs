@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::clock;
-use crate::event::{Envelope, Event, Pending, TakenBack};
-use crate::id::{AgentId, MessageId};
-use crate::message::Message;
-use crate::protocol::DraftText;
-use crate::session::journal::SessionId;
+use crate::journal::SessionId;
+use steersman_base::clock;
+use steersman_base::event::{Envelope, Event, Pending, TakenBack};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::message::Message;
+use steersman_base::protocol::DraftText;
 
 /// The version of the file's form, written in its first record.
 pub const SCHEMA: u32 = 1;

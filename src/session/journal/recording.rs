@@ -14,17 +14,17 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::event::{Envelope, Pending, TakenBack};
 use crate::host::Keeper;
-use crate::id::{AgentId, MessageId};
-use crate::limits;
-use crate::listener::{HistoryChange, Listener};
-use crate::protocol::DraftText;
-use crate::provider::ApiKey;
-use crate::session::journal::SessionId;
-use crate::session::journal::record::{Header, Record};
-use crate::session::journal::writer::{Job, Opening, TroubleReporter, Writer};
-use crate::sync::lock;
+use crate::journal::SessionId;
+use crate::journal::record::{Header, Record};
+use crate::journal::writer::{Job, Opening, TroubleReporter, Writer};
+use steersman_base::event::{Envelope, Pending, TakenBack};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
+use steersman_base::listener::{HistoryChange, Listener};
+use steersman_base::protocol::DraftText;
+use steersman_base::sync::lock;
+use steersman_provider::ApiKey;
 
 /// Said once when a text was not waited for any longer.
 const DISK_SLOW: &str = "The disk does not answer. What you send is taken, but it is lost if the program is killed before \

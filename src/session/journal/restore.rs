@@ -7,20 +7,20 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::{fmt, io};
 
-use crate::agent::NotRunReason;
-use crate::details::UndoneFile;
-use crate::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending, TakenBack};
+use crate::fold::{AgentPlan, PlanList};
 use crate::host::{Closing, Earlier, Numbers, Resumed};
-use crate::id::{AgentId, CallId, JobId, MessageId};
-use crate::limits;
-use crate::message::{Message, UserAbout};
-use crate::protocol::{DraftText, Unfinished};
-use crate::session::fold::{AgentPlan, PlanList};
-use crate::session::journal::SessionFile;
-use crate::session::journal::reader::Records;
-use crate::session::journal::record::Record;
-use crate::session::journal::restore_agents::AgentsFold;
-use crate::steering::{Rule, TextKind};
+use crate::journal::SessionFile;
+use crate::journal::reader::Records;
+use crate::journal::record::Record;
+use crate::journal::restore_agents::AgentsFold;
+use steersman_agent::NotRunReason;
+use steersman_base::details::UndoneFile;
+use steersman_base::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending, TakenBack};
+use steersman_base::id::{AgentId, CallId, JobId, MessageId};
+use steersman_base::limits;
+use steersman_base::message::{Message, UserAbout};
+use steersman_base::protocol::{DraftText, Unfinished};
+use steersman_base::steering::{Rule, TextKind};
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Envelope, Event};
-use crate::id::AgentId;
-use crate::message::Message;
-use crate::subagent::{FinishedAgent, FinishedAgents};
+use steersman_agent::subagent::{FinishedAgent, FinishedAgents};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::message::Message;
 
 /// What is known of sub-agents so far.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::provider::ApiKey;
+use steersman_provider::ApiKey;
 
 /// Texts from this length on are named when they come again, bytes.
 const LONG: usize = 80;
@@ -105,7 +105,7 @@ pub(super) fn long_text(line: &[u8], place: usize) -> Option<String> {
 }
 
 /// Returns a text of a line as it was before it was written; `None` for one that names another.
-pub(in crate::session) fn written_out(text: &str) -> Option<&str> {
+pub(crate) fn written_out(text: &str) -> Option<&str> {
     match text.strip_prefix(NAME) {
         Some(rest) => rest.starts_with(NAME).then_some(rest),
         None => Some(text),

@@ -15,9 +15,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 
-use crate::regular_file::{self, Links};
-use crate::session::journal::files::SessionId;
-use crate::{clock, limits};
+use crate::journal::files::SessionId;
+use steersman_base::clock;
+use steersman_base::limits;
+use steersman_base::regular_file::{self, Links};
 
 /// The longest time between two uses that counts: a longer one may be a clock that was set.
 const SEEN_AT_ONCE: Duration = Duration::from_hours(7 * 24);

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use std::{io, mem};
 
-use crate::limits;
-use crate::provider::ApiKey;
-use crate::session::journal::record::Record;
-use crate::session::journal::texts::Written;
-use crate::sync::lock;
+use crate::journal::record::Record;
+use crate::journal::texts::Written;
+use steersman_base::limits;
+use steersman_base::sync::lock;
+use steersman_provider::ApiKey;
 
 /// Where lines go.
 pub trait Store: Send {

@@ -12,10 +12,10 @@ use std::iter;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, Outcome, Pending, TakenBack};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{Post, QueueAct, QueueOutcome, Reply, Withdrawn};
-use crate::session::journal::Record;
+use crate::journal::Record;
+use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{Post, QueueAct, QueueOutcome, Reply, Withdrawn};
 
 /// One thing that the screen was told.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::SearchQuery;
-use crate::id::AgentId;
-use crate::session::journal::{SessionId, written_out};
+use crate::journal::{SessionId, written_out};
+use steersman_base::id::AgentId;
 
 /// Characters of a text that are shown before a match, and behind it.
 const BEFORE: usize = 40;

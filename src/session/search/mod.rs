@@ -18,7 +18,7 @@ use std::io;
 use grep_matcher::{Match, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use crate::session::journal::SessionFile;
+use crate::journal::SessionFile;
 
 pub use hit::Hit;
 

@@ -14,10 +14,10 @@ use memchr::{memchr, memrchr};
 
 use super::hit::{read, seq_of};
 use super::{Hit, SearchQuery};
-use crate::limits;
-use crate::regular_file::{self, Links};
-use crate::session::journal::{ReadAt, SessionFile};
-use crate::sync::lock;
+use crate::journal::{ReadAt, SessionFile};
+use steersman_base::limits;
+use steersman_base::regular_file::{self, Links};
+use steersman_base::sync::lock;
 
 /// Bytes of a piece.
 const PIECE: u64 = 32 << 20;

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::limits;
-use crate::protocol::{Post, Reply, Request, SessionStatus, VERSION};
-use crate::session::socket::key::SessionKey;
-use crate::session::socket::place;
-use crate::session::socket::wire::{self, CallError, Hello, Incoming, Method, Posts, Replied, Welcome};
+use crate::socket::key::SessionKey;
+use crate::socket::place;
+use crate::socket::wire::{self, CallError, Hello, Incoming, Method, Posts, Replied, Welcome};
+use steersman_base::limits;
+use steersman_base::protocol::{Post, Reply, Request, SessionStatus, VERSION};
 
 /// A connection to a session.
 #[derive(Debug)]

@@ -13,15 +13,15 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::limits;
-use crate::protocol::{Notice, Post, VERSION};
-use crate::session::client::Client as _;
-use crate::session::hub::Beginning;
-use crate::session::local::LocalClient;
-use crate::session::socket::server::{Seat, Shared};
-use crate::session::socket::wire::{self, Call, CallError, Hello, Method, Posts, Replied, Welcome};
-use crate::sync::lock;
-use crate::text::is_blank;
+use crate::client::Client as _;
+use crate::hub::Beginning;
+use crate::local::LocalClient;
+use crate::socket::server::{Seat, Shared};
+use crate::socket::wire::{self, Call, CallError, Hello, Method, Posts, Replied, Welcome};
+use steersman_base::limits;
+use steersman_base::protocol::{Notice, Post, VERSION};
+use steersman_base::sync::lock;
+use steersman_base::text::is_blank;
 
 /// Part of a line that is read at once, bytes.
 const PIECE: usize = 16 * 1024;

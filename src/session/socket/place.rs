@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use crate::session::socket::key::SessionKey;
+use crate::socket::key::SessionKey;
 
 /// How the name of a socket ends.
 const END: &str = ".sock";

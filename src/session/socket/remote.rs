@@ -9,12 +9,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::limits;
-use crate::protocol::{Notice, Post, Request};
-use crate::session::client::{Client, Wake, WakeReason, Wakeable};
-use crate::session::socket::caller::{CallFailed, Caller, Received, receive};
-use crate::session::socket::wire::{self, Method, Replied};
-use crate::sync::lock;
+use crate::client::{Client, Wake, WakeReason, Wakeable};
+use crate::socket::caller::{CallFailed, Caller, Received, receive};
+use crate::socket::wire::{self, Method, Replied};
+use steersman_base::limits;
+use steersman_base::protocol::{Notice, Post, Request};
+use steersman_base::sync::lock;
 
 /// A client at the other end of a socket.
 pub struct RemoteClient {

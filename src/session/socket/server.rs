@@ -15,12 +15,12 @@ use tokio::net::UnixListener;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::limits;
-use crate::session::hub::Hub;
-use crate::session::socket::key::SessionKey;
-use crate::session::socket::place::Sockets;
-use crate::session::socket::{connection, peer, place};
-use crate::sync::lock;
+use crate::hub::Hub;
+use crate::socket::key::SessionKey;
+use crate::socket::place::Sockets;
+use crate::socket::{connection, peer, place};
+use steersman_base::limits;
+use steersman_base::sync::lock;
 
 /// Threads that carry requests out at the same time.
 const THREADS: usize = 8;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::protocol::Request;
+use steersman_base::protocol::Request;
 
 /// The name of the version of JSON-RPC.
 const RPC: &str = "2.0";
@@ -40,7 +40,7 @@ pub enum Method {
 /// The first call of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The version of the protocol that it speaks, [`crate::protocol::VERSION`].
+    /// The version of the protocol that it speaks, [`steersman_base::protocol::VERSION`].
     pub version: u32,
     /// The word for what it is, such as `attach`.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct Welcome {
     /// The program and its version.
     pub program: String,
     /// The name that the client has from now on.
-    pub client: crate::id::ClientId,
+    pub client: steersman_base::id::ClientId,
     /// The session's ID.
     pub session: String,
     /// The directory that the session works in.
@@ -88,7 +88,7 @@ pub struct Welcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replied {
     /// What came of it; null where it has no reply.
-    pub reply: Option<crate::protocol::Reply>,
+    pub reply: Option<steersman_base::protocol::Reply>,
 }
 
 /// Why a call was not carried out.
@@ -152,12 +152,12 @@ pub(super) fn answer<T: Serialize>(id: Option<u64>, outcome: Result<T, CallError
 }
 
 /// Returns a notification as a line.
-pub(super) fn post(post: &crate::protocol::Post) -> String {
+pub(super) fn post(post: &steersman_base::protocol::Post) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
         jsonrpc: &'static str,
         method: &'static str,
-        params: &'a crate::protocol::Post,
+        params: &'a steersman_base::protocol::Post,
     }
     line(&Line { jsonrpc: RPC, method: "post", params: post })
 }

@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
-use crate::id::{AgentId, CallId, ClientId, MessageId};
-use crate::steering::{TextKind, Trigger};
+use steersman_base::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
+use steersman_base::id::{AgentId, CallId, ClientId, MessageId};
+use steersman_base::steering::{TextKind, Trigger};
 
 /// What every line has beside its event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LineFields {
     /// The session; null where it is not saved.
     pub session: Option<String>,
@@ -20,8 +19,7 @@ pub struct LineFields {
 }
 
 /// What `question` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuestionFields {
     /// The number that an answer names.
     pub number: u64,
@@ -38,8 +36,7 @@ pub struct QuestionFields {
 }
 
 /// What `answer` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerFields {
     /// The number of the question.
     pub number: u64,
@@ -50,8 +47,7 @@ pub struct AnswerFields {
 }
 
 /// What `user_turn` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UserTurnFields {
     /// The message; the same as `injection`.
     pub id: Option<MessageId>,
@@ -60,16 +56,14 @@ pub struct UserTurnFields {
 }
 
 /// What `seen` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeenFields {
     /// The messages; the same as `injections`.
     pub ids: Vec<MessageId>,
 }
 
 /// What `agent_spawned` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AgentSpawnedFields {
     /// The new agent; the same as `child`.
     pub agent: AgentId,
@@ -78,8 +72,7 @@ pub struct AgentSpawnedFields {
 }
 
 /// What `agent_finished` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AgentFinishedFields {
     /// The agent that ended; the same as `child`.
     pub agent: AgentId,
@@ -88,16 +81,14 @@ pub struct AgentFinishedFields {
 }
 
 /// What `compacted` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CompactedFields {
     /// The summary; the same as `summary`.
     pub text: String,
 }
 
 /// What `tool_result` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolResultFields {
     /// The tool.
     pub name: Option<String>,
@@ -108,16 +99,14 @@ pub struct ToolResultFields {
 }
 
 /// Why a call failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CallError {
     /// The kind of the failure.
     pub kind: CallFault,
 }
 
 /// What `turn_ended` has beside the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TurnEndedFields {
     /// The answer; null without one. Never cut.
     pub answer: Option<String>,
@@ -134,8 +123,7 @@ pub struct TurnEndedFields {
 }
 
 /// Tokens and money of several rounds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UsageSum {
     /// Rounds that were counted.
     pub rounds: u64,
@@ -154,8 +142,7 @@ pub struct UsageSum {
 }
 
 /// What one model was used for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ModelUsage {
     /// The model; null where the server did not name it.
     pub model: Option<String>,
@@ -164,8 +151,7 @@ pub struct ModelUsage {
 }
 
 /// A line of its own: files that a call changed; of a command, those that changed while it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FilesChanged {
     /// The call.
     pub id: CallId,
@@ -176,8 +162,7 @@ pub struct FilesChanged {
 }
 
 /// A file that a call changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangedFile {
     /// Its path, as it is shown.
     pub path: String,
@@ -190,8 +175,7 @@ pub struct ChangedFile {
 }
 
 /// A line of its own: what came of a request of `--input json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReplyLine {
     /// The `id` of the request; null where it had none.
     pub id: Value,
@@ -208,8 +192,7 @@ pub struct ReplyLine {
 }
 
 /// A call that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RefusedCall {
     /// The agent; empty for the main agent.
     pub agent: AgentId,
@@ -222,8 +205,7 @@ pub struct RefusedCall {
 }
 
 /// A text that was read and not delivered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UnsentText {
     /// Its id.
     pub id: MessageId,
@@ -243,8 +225,7 @@ pub struct UnsentText {
 }
 
 /// How a run ended: what `session_ended` has beside the event, and the object of `--output result`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunResult {
     /// The session, by which the run can be continued; null for one that is not saved.
     pub session: Option<String>,

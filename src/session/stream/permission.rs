@@ -4,12 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::QuestionFields;
 use super::request::InputAnswer;
-use crate::id::{AgentId, CallId};
-use crate::protocol::{Act, ApprovalRequest, ApprovalSubject};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::protocol::{Act, ApprovalRequest, ApprovalSubject};
 
 /// What the program of `--permission-command` gets on standard input, as one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PermissionQuestion {
     /// The session; null where it is not saved.
     pub session: Option<String>,
@@ -29,8 +28,7 @@ pub struct PermissionQuestion {
 }
 
 /// What the program of `--permission-command` prints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PermissionAnswer {
     /// The answer.
     pub answer: InputAnswer,

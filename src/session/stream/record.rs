@@ -15,15 +15,17 @@ use super::fields::{
     UsageSum, UserTurnFields,
 };
 use super::permission::question_fields;
-use crate::agent::OutputSchema;
-use crate::approval::Approvals;
-use crate::details::Details;
-use crate::event::{CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage, add_known};
-use crate::id::{AgentId, CallId};
-use crate::limits;
-use crate::listener::Listener;
-use crate::protocol::ApprovalRequest;
-use crate::sync::lock;
+use steersman_agent::OutputSchema;
+use steersman_base::details::Details;
+use steersman_base::event::{
+    CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage, add_known,
+};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::limits;
+use steersman_base::listener::Listener;
+use steersman_base::protocol::ApprovalRequest;
+use steersman_base::sync::lock;
+use steersman_tools::approval::Approvals;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]

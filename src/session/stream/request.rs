@@ -8,20 +8,19 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::Delivery;
-use crate::id::{AgentId, CallId, MessageId};
-use crate::image::attach_file;
-use crate::message::Arguments;
-use crate::plan::PlanEdit;
-use crate::price::Money;
-use crate::protocol::{
+use steersman_base::event::Delivery;
+use steersman_base::id::{AgentId, CallId, MessageId};
+use steersman_base::message::Arguments;
+use steersman_base::plan::PlanEdit;
+use steersman_base::price::Money;
+use steersman_base::protocol::{
     Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, TriggerChange, Withdrawn,
 };
-use crate::steering::{Condition, RuleChange, RuleScope, TextKind, Trigger};
+use steersman_base::steering::{Condition, RuleChange, RuleScope, TextKind, Trigger};
+use steersman_images::attach_file;
 
 /// One line of input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InputLine {
     /// Any value; the reply repeats it.
     #[serde(default)]
@@ -32,8 +31,7 @@ pub struct InputLine {
 }
 
 /// What a line asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputRequest {
     /// Put a text into the queue of an agent. The reply names the message.
@@ -167,7 +165,7 @@ pub enum InputRequest {
     Budget {
         /// US dollars.
         #[serde(default)]
-        #[cfg_attr(test, schemars(with = "Option<f64>"))]
+        #[schemars(with = "Option<f64>")]
         max_cost: Option<Money>,
         /// Tokens.
         #[serde(default)]
@@ -178,8 +176,7 @@ pub enum InputRequest {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputAnswer {
     /// This once.
@@ -195,8 +192,7 @@ pub enum InputAnswer {
 }
 
 /// How a paused agent goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputDecision {
     /// As it would have.

@@ -13,13 +13,13 @@ use super::fields::{
 };
 use super::permission::{PermissionAnswer, PermissionQuestion};
 use super::request::InputLine;
-use crate::assets::EXEC_SCHEMA;
-use crate::event::Envelope;
+use steersman_base::assets::EXEC_SCHEMA;
+use steersman_base::event::Envelope;
 
 #[test]
 fn the_schema_that_is_kept_is_made_from_the_types() -> std::io::Result<()> {
     let made = serde_json::to_string_pretty(&schema())? + "\n";
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/schema/exec.json");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/schema/exec.json");
     if std::env::var_os("STEERSMAN_UPDATE_MANUAL").is_some() {
         return std::fs::write(path, &made);
     }

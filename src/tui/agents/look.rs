@@ -3,9 +3,9 @@
 use ratatui::layout::Position;
 
 use super::{AgentsFacts, AgentsPane, Details};
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{LookKey, Travel};
-use crate::tui::state::{BROAD, Divider, MEDIUM, Pane, Region};
+use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::{LookKey, Travel};
+use crate::state::{BROAD, Divider, MEDIUM, Pane, Region};
 
 /// Columns by which a key moves a line; rows are moved by one.
 const COLUMNS: i16 = 4;

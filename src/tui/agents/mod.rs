@@ -29,7 +29,7 @@ pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 use super::facts::Facts;
 use super::focus::Focus;
 use super::state::Regions;
-use crate::session::fold::agents::Agents;
+use steersman_session::fold::agents::Agents;
 
 /// The facts beside its own state that the pane goes by.
 #[derive(Debug, Clone, Copy)]

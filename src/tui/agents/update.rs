@@ -4,13 +4,13 @@
 //! keys, since one rule says what that does everywhere.
 
 use super::{AgentsFacts, AgentsPane, look};
-use crate::id::AgentId;
-use crate::protocol::Request;
-use crate::session::fold::agents::Agents;
-use crate::summary::count;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{Travel, TreeKey};
-use crate::tui::state::{Pane, Presses};
+use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::{Travel, TreeKey};
+use crate::state::{Pane, Presses};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Request;
+use steersman_base::summary::count;
+use steersman_session::fold::agents::Agents;
 
 /// Moves through the list or the details, whichever has the focus; ignored where neither has.
 pub fn travel(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) -> Outcome {

@@ -11,15 +11,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::AgentsPane;
-use crate::session::fold::agents::{AgentNode, Warning};
-use crate::summary::count;
-use crate::tui::facts::Facts;
-use crate::tui::focus::Focus;
-use crate::tui::state::{MEDIUM, Pane, Region, Regions};
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::view::layout::TreeForm;
-use crate::tui::widgets::fit::{below, clock, columns, one_line, put, put_right, row as line_of};
+use crate::facts::Facts;
+use crate::focus::Focus;
+use crate::state::{MEDIUM, Pane, Region, Regions};
+use crate::transcript::fold::Transcript;
+use crate::view::layout::TreeForm;
+use crate::widgets::fit::{below, clock, columns, one_line, put, put_right, row as line_of};
 use row::{Look, Shown};
+use steersman_base::summary::count;
+use steersman_session::fold::agents::{AgentNode, Warning};
 
 pub use words::{agent_name, longest, money, reasons, share, tokens, tools};
 

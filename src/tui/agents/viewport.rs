@@ -3,8 +3,8 @@
 //! A place in the list holds as long as the selection stays, one in the details as long as the agent does; sizes hold
 //! until the program ends. The drawing keeps all of it within bounds.
 
-use crate::id::AgentId;
-use crate::tui::state::Divider;
+use crate::state::Divider;
+use steersman_base::id::AgentId;
 
 /// Where the list and the details are scrolled to, and their room.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

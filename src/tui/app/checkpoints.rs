@@ -7,12 +7,12 @@
 use jiff::Timestamp;
 
 use super::App;
-use crate::session::fold::RunState;
-use crate::tui::approval::Questions;
-use crate::tui::pause::PausePane;
-use crate::tui::pending::PendingPane;
-use crate::tui::status::Status;
-use crate::tui::transcript::TranscriptPane;
+use crate::approval::Questions;
+use crate::pause::PausePane;
+use crate::pending::PendingPane;
+use crate::status::Status;
+use crate::transcript::TranscriptPane;
+use steersman_session::fold::RunState;
 
 /// Most checkpoints of a replay.
 const MOST: usize = 96;

@@ -11,14 +11,14 @@
 use jiff::Timestamp;
 
 use super::App;
-use crate::id::{JobId, MessageId};
-use crate::limits;
-use crate::summary::count;
-use crate::tui::agents::Details;
-use crate::tui::approval::{AnswerChoices, QuestionSubject};
-use crate::tui::message::history::Origin;
-use crate::tui::state::{Cause, MEDIUM, Pane};
-use crate::tui::status::later;
+use crate::agents::Details;
+use crate::approval::{AnswerChoices, QuestionSubject};
+use crate::message::history::Origin;
+use crate::state::{Cause, MEDIUM, Pane};
+use crate::status::later;
+use steersman_base::id::{JobId, MessageId};
+use steersman_base::limits;
+use steersman_base::summary::count;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers/screen.rs`
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
 //! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`,
@@ -20,26 +20,26 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::event::Envelope;
-use crate::id::AgentId;
-use crate::protocol::DraftText;
-use crate::session::fold::agents::AgentNode;
-use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
-use crate::tui::agents::{AgentsPane, PaneRoom};
-use crate::tui::alerts::Alerts;
-use crate::tui::approval::Questions;
-use crate::tui::facts::Facts;
-use crate::tui::focus::Focus;
-use crate::tui::message::{Message, MessageContext};
-use crate::tui::palette::Palette;
-use crate::tui::pause::PausePane;
-use crate::tui::pending::PendingPane;
-use crate::tui::state::{Cause, Medium, PROMPT_COLUMNS, Pane, Pointer, QuestionId, Regions};
-use crate::tui::status::{HostState, Status};
-use crate::tui::theme::Themes;
-use crate::tui::timeline::Timeline;
-use crate::tui::transcript::cell::Level;
-use crate::tui::transcript::{Reader, TranscriptPane};
+use crate::agents::{AgentsPane, PaneRoom};
+use crate::alerts::Alerts;
+use crate::approval::Questions;
+use crate::facts::Facts;
+use crate::focus::Focus;
+use crate::message::{Message, MessageContext};
+use crate::palette::Palette;
+use crate::pause::PausePane;
+use crate::pending::PendingPane;
+use crate::state::{Cause, Medium, PROMPT_COLUMNS, Pane, Pointer, QuestionId, Regions};
+use crate::status::{HostState, Status};
+use crate::theme::Themes;
+use crate::timeline::Timeline;
+use crate::transcript::cell::Level;
+use crate::transcript::{Reader, TranscriptPane};
+use steersman_base::event::Envelope;
+use steersman_base::id::AgentId;
+use steersman_base::protocol::DraftText;
+use steersman_session::fold::agents::AgentNode;
+use steersman_session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
 
 pub use checkpoints::{Checkpoint, Checkpoints};
 

@@ -3,12 +3,12 @@
 //! Always holds: a question about an approval stands for one open request of the run, and goes when that goes.
 
 use super::{AnswerChoices, Question, QuestionSubject, Questions};
-use crate::id::MessageId;
-use crate::protocol::{self, UndoScope, UndoneFile};
-use crate::session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts, approval_title};
-use crate::summary::count;
-use crate::text::visible_line;
-use crate::tui::facts::Facts;
+use crate::facts::Facts;
+use steersman_base::id::MessageId;
+use steersman_base::protocol::{self, UndoScope, UndoneFile};
+use steersman_base::summary::count;
+use steersman_base::text::visible_line;
+use steersman_session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts, approval_title};
 
 /// Asks about every request that is open, and stops asking about those that are not.
 pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {

@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::id::{AgentId, JobId, MessageId};
-use crate::limits;
-use crate::protocol::{ApprovalId, Request, UndoScope};
-use crate::session::fold::DetailPart;
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::keymap::{Answer, Travel};
-use crate::tui::state::QuestionId;
-use crate::tui::switch::Switch;
+use crate::effect::{Effect, PaneEffect};
+use crate::keymap::{Answer, Travel};
+use crate::state::QuestionId;
+use crate::switch::Switch;
+use steersman_base::id::{AgentId, JobId, MessageId};
+use steersman_base::limits;
+use steersman_base::protocol::{ApprovalId, Request, UndoScope};
+use steersman_session::fold::DetailPart;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{self, ApprovalId, FormField, QueueAct, Request, RuleRequest, UndoneFile, read_form};
-use crate::summary::count;
-use crate::target::name_of;
-use crate::text::is_blank;
-use crate::tui::approval::Question;
-use crate::tui::commands::Verb;
-use crate::tui::effect::{Effect, Outcome, PaneEffect, QuestionText};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
-use crate::tui::pending;
-use crate::tui::state::{Cause, Medium, QuestionId};
+use crate::approval::Question;
+use crate::commands::Verb;
+use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
+use crate::facts::Facts;
+use crate::keymap::{Action, Answer, Chord, Context, Edit};
+use crate::pending;
+use crate::state::{Cause, Medium, QuestionId};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{self, ApprovalId, FormField, QueueAct, Request, RuleRequest, UndoneFile, read_form};
+use steersman_base::summary::count;
+use steersman_base::target::name_of;
+use steersman_base::text::is_blank;
 
 /// What the message is used for now, as far as a question goes by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

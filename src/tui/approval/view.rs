@@ -12,16 +12,16 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
 use super::{MessageUse, Question, Questions, ShownQuestion};
-use crate::target::name_of;
-use crate::text::visible;
-use crate::tui::effect::QuestionText;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Answer, Context};
-use crate::tui::state::{QuestionId, Region, Regions};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::exact;
-use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, wrapped};
+use crate::effect::QuestionText;
+use crate::facts::Facts;
+use crate::keymap::{Answer, Context};
+use crate::state::{QuestionId, Region, Regions};
+use crate::theme::Theme;
+use crate::widgets::exact;
+use crate::widgets::fit::{below, columns, one_line, put, put_right, row};
+use crate::widgets::wrap::{Break, Line, wrapped};
+use steersman_base::target::name_of;
+use steersman_base::text::visible;
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]

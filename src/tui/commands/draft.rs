@@ -4,9 +4,9 @@
 //! Pure; the tables of commands stand in `mod.rs` and `lines.rs`. Always holds: a text is a command only by its first word,
 //! and only where that is the name of one.
 
-use crate::text::distance;
-use crate::tui::commands::Takes::{Any, Nothing, Text, Word};
-use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS};
+use crate::commands::Takes::{Any, Nothing, Text, Word};
+use crate::commands::{COMMANDS, Command, LINE_COMMANDS};
+use steersman_base::text::distance;
 
 /// What a draft is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -113,7 +113,7 @@ pub fn only_drawn(verb: Verb) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::commands::COMMANDS;
+    use crate::commands::COMMANDS;
 
     #[test]
     fn no_name_stands_twice_and_none_hides_a_command_of_the_screen() {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::civil::DateTime;
 
 use super::{ExportRequest, extension};
-use crate::limits;
-use crate::named_file::{ExistingFile, write_named};
+use steersman_base::limits;
+use steersman_session::named_file::{ExistingFile, write_named};
 
 /// Returns the name of a file that the user did not name: what it is, and the local date and time.
 pub fn default_name(request: &ExportRequest, now: DateTime) -> String {

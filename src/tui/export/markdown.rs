@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::limits;
+use steersman_base::limits;
 
 /// Stands behind a text to see whether the text ends where it should.
 const PROBE: &str = "\n\n# end\n";

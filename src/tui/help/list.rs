@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 use super::Help;
-use crate::manual::{MANUAL, ManualMatch, ManualPage, has_meaning, manual_page};
-use crate::session::fold::agents::AgentStatus;
-use crate::text::clip;
-use crate::tui::commands::{ALIASES, Alias, COMMANDS, Command, OTHER_NAMES};
-use crate::tui::keymap::{Context, Keymap};
+use crate::commands::{ALIASES, Alias, COMMANDS, Command, OTHER_NAMES};
+use crate::keymap::{Context, Keymap};
+use steersman_base::manual::{MANUAL, ManualMatch, ManualPage, has_meaning, manual_page};
+use steersman_base::text::clip;
+use steersman_session::fold::agents::AgentStatus;
 
 /// Characters of a line of the manual that are shown of it.
 const EXCERPT: usize = 90;

@@ -13,9 +13,9 @@ mod list;
 mod update;
 mod view;
 
-use crate::manual::{ManualMatch, ManualPage, manual_page, search_manual};
-use crate::tui::keymap::WriteKey;
-use crate::tui::overlay::{FilterText, ListPosition};
+use crate::keymap::WriteKey;
+use crate::overlay::{FilterText, ListPosition};
+use steersman_base::manual::{ManualMatch, ManualPage, manual_page, search_manual};
 
 /// Characters below which the pages are not searched: fewer stand in nearly every line.
 const SEARCHED: usize = 2;

@@ -7,11 +7,11 @@ use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
 use super::{Help, Leader, view};
-use crate::tui::effect::Outcome;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context, Travel, WriteKey};
-use crate::tui::overlay::{ListPosition, Overlay, OverlayDrawn, OverlayPosition};
-use crate::tui::state::{Presses, Regions};
+use crate::effect::Outcome;
+use crate::facts::Facts;
+use crate::keymap::{Action, Context, Travel, WriteKey};
+use crate::overlay::{ListPosition, Overlay, OverlayDrawn, OverlayPosition};
+use crate::state::{Presses, Regions};
 
 impl Overlay for Help {
     fn context(&self) -> Context {

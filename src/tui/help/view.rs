@@ -8,15 +8,15 @@ use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
 use super::{Help, Leader, OpenPage};
-use crate::manual::nearest_topic;
-use crate::tui::facts::Facts;
-use crate::tui::overlay::list::draw_empty;
-use crate::tui::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
-use crate::tui::state::{Region, Regions};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{columns, put, row, select};
-use crate::tui::widgets::markdown::{Begin, render};
-use crate::tui::widgets::wrap::{Line as Row, draw_text, width};
+use crate::facts::Facts;
+use crate::overlay::list::draw_empty;
+use crate::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
+use crate::state::{Region, Regions};
+use crate::theme::Theme;
+use crate::widgets::fit::{columns, put, row, select};
+use crate::widgets::markdown::{Begin, render};
+use crate::widgets::wrap::{Line as Row, draw_text, width};
+use steersman_base::manual::nearest_topic;
 
 /// Columns of the names where they stand beside their words.
 const NAMES: u16 = 27;
@@ -184,7 +184,7 @@ fn push(lines: &mut Vec<Line>, width: u16, entry: Entry, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manual::MANUAL;
+    use steersman_base::manual::MANUAL;
 
     #[test]
     fn every_line_of_every_page_is_found_at_every_width_below_the_one_before() {

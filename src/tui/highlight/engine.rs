@@ -11,7 +11,7 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
 use super::classes::Classes;
 use super::{Coloured, Job, Language, Resume, Span};
-use crate::limits;
+use steersman_base::limits;
 
 /// What a grammar knows behind a line.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::highlight::Chain;
+    use crate::highlight::Chain;
 
     const TIME: Duration = Duration::from_mins(1);
 

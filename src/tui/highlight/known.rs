@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::limits;
-use crate::tui::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
+use crate::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
+use steersman_base::limits;
 
 /// The colours of lines lately in view.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl Colours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::highlight::{Chain, Engine};
+    use crate::highlight::{Chain, Engine};
 
     #[test]
     fn what_is_kept_is_bounded_and_the_oldest_goes_first() {

@@ -19,10 +19,10 @@ pub mod worker;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
-use crate::limits;
 pub use engine::{Engine, GrammarState};
 pub use known::Colours;
 pub use language::Language;
+use steersman_base::limits;
 
 /// What a stretch of code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

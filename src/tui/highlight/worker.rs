@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{Coloured, Engine, Job};
-use crate::limits;
-use crate::sync::lock;
+use steersman_base::limits;
+use steersman_base::sync::lock;
 
 /// Takes what was found out.
 type Answer = Arc<dyn Fn(Vec<Coloured>) + Send + Sync>;

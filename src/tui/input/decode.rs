@@ -9,10 +9,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 use memchr::memmem;
 
 use super::{mouse, sequence};
-use crate::limits;
-use crate::tui::msg::Attention;
-use crate::tui::pictures::PictureProtocol;
-use crate::tui::pictures::protocol::{KITTY_ANSWER, has_sixels};
+use crate::msg::Attention;
+use crate::pictures::PictureProtocol;
+use crate::pictures::protocol::{KITTY_ANSWER, has_sixels};
+use steersman_base::limits;
 
 /// Longest control sequence; what is longer is none.
 const SEQUENCE_BYTES: usize = 64;

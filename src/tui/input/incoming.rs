@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::decode::{Awaits, Decoded, Decoder};
-use crate::limits;
-use crate::tui::keymap::{self, Chord};
+use crate::keymap::{self, Chord};
+use steersman_base::limits;
 
 /// Most that is handed on together.
 const BATCH: usize = 4_096;

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Action, Binding, Chord, Context, Keymap};
-use crate::text::{distance, visible_line};
+use steersman_base::text::{distance, visible_line};
 
 const HEAD: &str = "\
 # The keys of Steersman, all of them, as they are without this file. Keep what you change and leave out the rest.

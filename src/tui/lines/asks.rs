@@ -4,17 +4,18 @@
 //! written on demand, and a yes counts only then.
 
 use super::page::Page;
-use crate::message::ToolCall;
-use crate::protocol::PausePlace;
-use crate::session::fold::{DetailPart, WaitingAgent};
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::approval::{Question, ShownQuestion};
-use crate::tui::keymap::Answer;
-use crate::tui::pause::editable;
-use crate::tui::state::{App, QuestionId};
-use crate::tui::widgets::exact;
-use crate::{limits, summary};
+use crate::approval::{Question, ShownQuestion};
+use crate::keymap::Answer;
+use crate::pause::editable;
+use crate::state::{App, QuestionId};
+use crate::widgets::exact;
+use steersman_base::limits;
+use steersman_base::message::ToolCall;
+use steersman_base::protocol::PausePlace;
+use steersman_base::summary;
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
+use steersman_session::fold::{DetailPart, WaitingAgent};
 
 /// The question that was written last, as far as it was written.
 #[derive(Debug)]
@@ -104,7 +105,7 @@ pub fn rows(detail: &[DetailPart], gutter: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for part in detail {
         match part {
-            DetailPart::Text(text) => rows.extend(numbered(&crate::text::visible(text), gutter)),
+            DetailPart::Text(text) => rows.extend(numbered(&steersman_base::text::visible(text), gutter)),
             DetailPart::Note(words) => rows.push(visible_line(words).into_owned()),
             DetailPart::Fact(label, covers) if label.starts_with(|c: char| c.is_ascii_digit()) => {
                 // Here an answer has a command in place of its number.

@@ -7,8 +7,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::limits;
-use crate::text::visible_line;
+use steersman_base::limits;
+use steersman_base::text::visible_line;
 
 /// What the terminal shows of the line.
 #[derive(Debug, Default)]

@@ -4,12 +4,12 @@
 
 use super::page::Page;
 use super::speech::Speech;
-use crate::event::JobOwner;
-use crate::steering::TextKind;
-use crate::summary::{count, took};
-use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
-use crate::tui::transcript::result::Shown;
-use crate::tui::widgets::diff::LineKind;
+use crate::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
+use crate::transcript::result::Shown;
+use crate::widgets::diff::LineKind;
+use steersman_base::event::JobOwner;
+use steersman_base::steering::TextKind;
+use steersman_base::summary::{count, took};
 
 /// Lines of a user's text or a thought that are written at once.
 const TEXT: usize = 8;
@@ -94,7 +94,7 @@ pub fn whole(cell: &Cell, page: &mut Page) {
         }
         Body::Call(call) => {
             page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", asked_for(call), ending(call)));
-            for line in crate::tui::pause::editable(&call.arguments).lines() {
+            for line in crate::pause::editable(&call.arguments).lines() {
                 page.add(&format!("argument: {line}"));
             }
             diff(call, usize::MAX, "", page);

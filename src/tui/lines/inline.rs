@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::text::visible_line;
+use steersman_base::text::visible_line;
 
 /// Shortest sentence that gets a line of its own, bytes: abbreviations are shorter.
 const SENTENCE: usize = 24;

@@ -22,23 +22,23 @@ mod transcript;
 
 use jiff::Timestamp;
 
-use crate::clock::clock;
-use crate::event::{Envelope, Event, Outcome};
-use crate::id::AgentId;
-use crate::protocol::{ModelOption, PausePlace};
-use crate::session::fold::agents::{Activity, AgentNode, AgentStatus};
-use crate::session::fold::{RuleList, WaitingAgent, rule_scope_words};
-use crate::summary::count;
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::agents::view::{longest, tools};
-use crate::tui::approval::ShownQuestion;
-use crate::tui::pause::PauseDrawn;
-use crate::tui::state::{App, Report};
-use crate::tui::status::{HostState, ModelSource};
+use crate::agents::view::{longest, tools};
+use crate::approval::ShownQuestion;
+use crate::pause::PauseDrawn;
+use crate::state::{App, Report};
+use crate::status::{HostState, ModelSource};
 use asks::WrittenQuestion;
 use page::{Page, named};
 use pending::AnnouncedTexts;
+use steersman_base::clock::clock;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{ModelOption, PausePlace};
+use steersman_base::summary::count;
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
+use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus};
+use steersman_session::fold::{RuleList, WaitingAgent, rule_scope_words};
 use transcript::Reading;
 
 pub use asks::rows as question_rows;
@@ -217,7 +217,7 @@ impl Printer {
             return;
         }
         self.host = app.status.host.clone();
-        if self.host == HostState::Ready && app.facts.run.permissions.mode != crate::mode::Mode::default() {
+        if self.host == HostState::Ready && app.facts.run.permissions.mode != steersman_base::mode::Mode::default() {
             self.page.say(
                 "mode",
                 &format!("{}, {}", app.facts.run.permissions.mode.name(), app.facts.run.permissions.mode.help()),

@@ -3,7 +3,7 @@
 //! Always holds: a line that begins at the margin begins with a word of the program; what a model, a tool or a file says
 //! stands behind such a word or is indented. A line is one line, sanitised, and is never changed.
 
-use crate::text::visible_line;
+use steersman_base::text::visible_line;
 
 /// Columns that everything is indented by that is not the program's.
 pub const INDENT: &str = "  ";
@@ -50,7 +50,7 @@ impl Page {
             self.add(line);
         }
         if rest.len() > shown {
-            self.say("more", &format!("{}, {more}", crate::summary::count(rest.len() - shown, "line")));
+            self.say("more", &format!("{}, {more}", steersman_base::summary::count(rest.len() - shown, "line")));
         }
     }
 
@@ -65,5 +65,5 @@ impl Page {
 
 /// Returns a text as one line that only names it.
 pub fn named(text: &str) -> String {
-    crate::text::clip(&visible_line(text), NAMED).into_owned()
+    steersman_base::text::clip(&visible_line(text), NAMED).into_owned()
 }

@@ -3,13 +3,13 @@
 //! A text is named by the number of its id, which stays the same wherever it stands.
 
 use super::page::{Page, named};
-use crate::event::Delivery;
-use crate::id::MessageId;
-use crate::session::fold::{PendingStage, PendingText};
-use crate::steering::TextKind;
-use crate::target::name_of;
-use crate::tui::state::App;
-use crate::tui::view::forecast;
+use crate::state::App;
+use crate::view::forecast;
+use steersman_base::event::Delivery;
+use steersman_base::id::MessageId;
+use steersman_base::steering::TextKind;
+use steersman_base::target::name_of;
+use steersman_session::fold::{PendingStage, PendingText};
 
 /// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
@@ -116,7 +116,7 @@ fn line(app: &App, entry: &PendingText) -> String {
 
 /// Tells whether a text starts a turn by itself: then its delivery is written and nothing before.
 fn enters_at_once(app: &App, entry: &PendingText) -> bool {
-    let is_ready = app.status.host == crate::tui::status::HostState::Ready;
+    let is_ready = app.status.host == crate::status::HostState::Ready;
     entry.agent.is_main()
         && is_ready
         && !app.facts.run.agents.main().running()

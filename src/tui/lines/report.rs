@@ -3,18 +3,18 @@
 use super::page::{Page, named};
 use super::speech::Speech;
 use super::{duration, entries, entry, pending, state_words};
-use crate::id::AgentId;
-use crate::limits;
-use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
-use crate::session::fold::agents::{AgentNode, AgentStatus};
-use crate::session::fold::{budget_sentence, ledger_row};
-use crate::steering::TextKind;
-use crate::summary::count;
-use crate::target::name_of;
-use crate::tui::agents::view::{money, share};
-use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
-use crate::tui::state::{App, Report};
-use crate::tui::status::{HostState, ModelSource};
+use crate::agents::view::{money, share};
+use crate::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
+use crate::state::{App, Report};
+use crate::status::{HostState, ModelSource};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::manual::{MANUAL, manual_page, nearest_topic, search_manual};
+use steersman_base::steering::TextKind;
+use steersman_base::summary::count;
+use steersman_base::target::name_of;
+use steersman_session::fold::agents::{AgentNode, AgentStatus};
+use steersman_session::fold::{budget_sentence, ledger_row};
 
 pub fn write(app: &App, report: &Report, page: &mut Page) {
     match report {

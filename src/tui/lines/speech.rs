@@ -7,8 +7,8 @@
 use std::mem;
 
 use super::inline::{plain, sentence_end};
-use crate::summary::count;
-use crate::text::visible_line;
+use steersman_base::summary::count;
+use steersman_base::text::visible_line;
 
 /// Reads one text.
 #[derive(Debug, Clone, Default)]

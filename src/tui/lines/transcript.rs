@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use super::page::Page;
 use super::speech::Speech;
 use super::{entries, entry, state_words};
-use crate::id::AgentId;
-use crate::limits;
-use crate::session::fold::ReceiptMark;
-use crate::target::name_of;
-use crate::tui::state::App;
-use crate::tui::status::later;
-use crate::tui::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
-use crate::tui::transcript::fold::Transcript;
+use crate::state::App;
+use crate::status::later;
+use crate::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
+use crate::transcript::fold::Transcript;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::target::name_of;
+use steersman_session::fold::ReceiptMark;
 
 /// Entries that are named when another agent is read.
 const BEFORE: usize = 3;

@@ -6,13 +6,13 @@
 
 use super::send::{called, shell_line};
 use super::{Message, MessageContext};
-use crate::id::AgentId;
-use crate::protocol::ShellOutput;
-use crate::session::fold::agents::AgentNode;
-use crate::steering::conditional;
-use crate::target::{self, MAIN, Target};
-use crate::text::{clip, visible_line};
-use crate::tui::commands::{self, Command, Draft, Verb};
+use crate::commands::{self, Command, Draft, Verb};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::ShellOutput;
+use steersman_base::steering::conditional;
+use steersman_base::target::{self, MAIN, Target};
+use steersman_base::text::{clip, visible_line};
+use steersman_session::fold::agents::AgentNode;
 
 /// Columns of a text that are repeated in the border.
 const QUOTED: usize = 16;

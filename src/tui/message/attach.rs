@@ -11,12 +11,13 @@ use std::sync::Arc;
 use super::composer::size;
 use super::paths::Token;
 use super::{Message, MessageContext, send};
-use crate::event::{Delivery, Pending};
-use crate::image::{FittedImage, Image};
-use crate::limits;
-use crate::protocol::{DraftImage, DraftText, ImageSupport, Request};
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::state::Cause;
+use crate::effect::{Effect, PaneEffect};
+use crate::state::Cause;
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::image::Image;
+use steersman_base::limits;
+use steersman_base::protocol::{DraftImage, DraftText, ImageSupport, Request};
+use steersman_images::FittedImage;
 
 /// The names of files that are read as images, by their ends.
 const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];

@@ -8,14 +8,14 @@ use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry};
 use super::{LeaveOutcome, Message, MessageContext};
-use crate::event::{Outcome, Pending};
-use crate::id::{AgentId, ClientId, MessageId};
-use crate::protocol::{QueueAct, Request};
-use crate::session::fold::agents::Activity;
-use crate::target::MAIN;
-use crate::text::is_blank;
-use crate::tui::effect::PaneEffect;
-use crate::tui::state::Pane;
+use crate::effect::PaneEffect;
+use crate::state::Pane;
+use steersman_base::event::{Outcome, Pending};
+use steersman_base::id::{AgentId, ClientId, MessageId};
+use steersman_base::protocol::{QueueAct, Request};
+use steersman_base::target::MAIN;
+use steersman_base::text::is_blank;
+use steersman_session::fold::agents::Activity;
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
 pub fn undo(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {

@@ -19,11 +19,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
-use crate::limits;
-use crate::steering::TextKind;
-use crate::text::is_blank;
-use crate::tui::keymap::Edit;
+use crate::keymap::Edit;
 pub use chips::size;
+use steersman_base::limits;
+use steersman_base::steering::TextKind;
+use steersman_base::text::is_blank;
 
 use chips::Chips;
 use clean::clean;

@@ -8,10 +8,10 @@ use super::Message;
 use super::composer::Composer;
 use super::entry::written;
 use super::purpose::{Editing, Purpose};
-use crate::id::AgentId;
-use crate::protocol::DraftText;
-use crate::steering::TextKind;
-use crate::text::is_blank;
+use steersman_base::id::AgentId;
+use steersman_base::protocol::DraftText;
+use steersman_base::steering::TextKind;
+use steersman_base::text::is_blank;
 
 /// The drafts that are set aside, with whom they are for.
 #[derive(Debug, Default)]

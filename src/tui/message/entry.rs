@@ -5,12 +5,12 @@
 
 use super::purpose::{Editing, Purpose};
 use super::{Message, MessageContext};
-use crate::event::{Delivery, Pending};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
-use crate::steering::{Recurrence, conditional};
-use crate::tui::effect::PaneEffect;
-use crate::tui::state::{Cause, Pane};
+use crate::effect::PaneEffect;
+use crate::state::{Cause, Pane};
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
+use steersman_base::steering::{Recurrence, conditional};
 
 impl Message {
     /// Asks for the hold of an entry that is to be edited; only then its text is loaded.

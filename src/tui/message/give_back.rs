@@ -7,11 +7,11 @@ use super::entry::written;
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry, RemovedTexts};
 use super::{Message, MessageContext};
-use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{QueueAct, QueueOutcome, Withdrawn};
-use crate::text::is_blank;
-use crate::tui::effect::PaneEffect;
+use crate::effect::PaneEffect;
+use steersman_base::event::Pending;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{QueueAct, QueueOutcome, Withdrawn};
+use steersman_base::text::is_blank;
 
 /// Where a text from the external editor went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::limits;
-use crate::text::visible_line;
+use steersman_base::limits;
+use steersman_base::text::visible_line;
 
 /// One text that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::Sent;
 use super::{Message, MessageContext};
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
-use crate::tui::keymap::{Travel, WriteKey};
-use crate::tui::state::Pane;
+use crate::effect::{Effect, PaneEffect};
+use crate::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
+use crate::keymap::{Travel, WriteKey};
+use crate::state::Pane;
 
 /// A history search that is open.
 #[derive(Debug)]

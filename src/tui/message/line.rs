@@ -8,12 +8,12 @@ use super::entry::written;
 use super::purpose::Purpose;
 use super::removed::Removed;
 use super::{Message, MessageContext, bring_back, send};
-use crate::event::{Delivery, Pending};
-use crate::id::AgentId;
-use crate::protocol::Request;
-use crate::text::is_blank;
-use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
-use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::commands::{self, Command, Draft, LineVerb, Verb};
+use crate::effect::{Effect, Outcome, PaneEffect};
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Request;
+use steersman_base::text::is_blank;
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";

@@ -11,7 +11,7 @@
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories:
 //!   `pending_list.rs`, `pause.rs`, `approval_popups/composer.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
-//! - to whom it goes: `address.rs`, `src/target.rs`; stories: `targets.rs`
+//! - to whom it goes: `address.rs`, `src/base/target.rs`; stories: `targets.rs`
 //! - what it reads of the rest of the screen: `mod.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
 //! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `bring_back.rs`; stories:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
@@ -62,14 +62,14 @@ use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 use removed::RemovedTexts;
 
-use crate::id::AgentId;
-use crate::session::fold::RunState;
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::focus::Focus;
-use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery};
-use crate::tui::state::{Medium, Pane};
-use crate::tui::status::HostState;
+use crate::effect::{Effect, PaneEffect};
+use crate::facts::Facts;
+use crate::focus::Focus;
+use crate::fuzzy::{FuzzyMatches, FuzzyQuery};
+use crate::state::{Medium, Pane};
+use crate::status::HostState;
+use steersman_base::id::AgentId;
+use steersman_session::fold::RunState;
 
 /// Every text that the user writes or has written and nobody has taken yet.
 #[derive(Debug, Default)]

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::id::AgentId;
-use crate::limits;
-use crate::target::{ALL, MAIN};
-use crate::tui::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
+use crate::fuzzy::{FuzzyMatches, FuzzyQuery, QueryKind, narrow};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::target::{ALL, MAIN};
 
 /// A list of files and directories, relative to the working directory; directories end with `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,11 +5,11 @@
 use super::composer::Composer;
 use super::entry::written;
 use super::history::Origin;
-use crate::event::Pending;
-use crate::id::AgentId;
-use crate::message::ToolCall;
-use crate::protocol::ApprovalId;
-use crate::tui::effect::{CallText, QuestionText, StepText};
+use crate::effect::{CallText, QuestionText, StepText};
+use steersman_base::event::Pending;
+use steersman_base::id::AgentId;
+use steersman_base::message::ToolCall;
+use steersman_base::protocol::ApprovalId;
 
 /// What a text above the draft is for.
 #[derive(Debug)]

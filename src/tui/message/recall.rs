@@ -8,7 +8,7 @@ use super::composer::Composer;
 use super::history::{Origin, Sent};
 use super::purpose::{Purpose, Recall};
 use super::removed::Removed;
-use crate::text::is_blank;
+use steersman_base::text::is_blank;
 
 /// What became of the text that was there before a command was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
-use crate::limits;
+use steersman_base::event::Pending;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
 
 /// What was removed, newest last.
 #[derive(Debug, Default)]

@@ -6,18 +6,19 @@
 use super::address::Unaddressed;
 use super::purpose::Purpose;
 use super::{Message, MessageContext, line};
-use crate::error::Refused;
-use crate::event::Delivery;
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{PromptTemplate, Request, ShellOutput};
-use crate::steering::{self, RuleScope, TextKind, Trigger};
-use crate::text::is_blank;
-use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
-use crate::tui::effect::{Effect, Outcome, PaneEffect, QuestionText};
-use crate::tui::keymap::Edit;
-use crate::tui::state::Cause;
-use crate::tui::status::HostState;
-use crate::{assets, target};
+use crate::commands::{self, Command, Draft, LineVerb, Verb};
+use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
+use crate::keymap::Edit;
+use crate::state::Cause;
+use crate::status::HostState;
+use steersman_base::assets;
+use steersman_base::error::Refused;
+use steersman_base::event::Delivery;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{PromptTemplate, Request, ShellOutput};
+use steersman_base::steering::{self, RuleScope, TextKind, Trigger};
+use steersman_base::target;
+use steersman_base::text::is_blank;
 
 /// Carries out Enter.
 pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {

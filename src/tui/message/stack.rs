@@ -9,8 +9,8 @@ use super::entry::written;
 use super::history::Origin;
 use super::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose, Recall};
 use super::removed::Removed;
-use crate::id::MessageId;
-use crate::text::is_blank;
+use steersman_base::id::MessageId;
+use steersman_base::text::is_blank;
 
 /// What became of a text that was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

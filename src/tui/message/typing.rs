@@ -5,9 +5,9 @@ use ratatui::layout::{Position, Rect};
 
 use super::Message;
 use super::composer::{Expanded, Pasted};
-use crate::steering::TextKind;
-use crate::target;
-use crate::tui::keymap::Edit;
+use crate::keymap::Edit;
+use steersman_base::steering::TextKind;
+use steersman_base::target;
 
 impl Message {
     /// Returns the text that the keys change, as it is sent.

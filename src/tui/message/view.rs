@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::{Message, MessageContext};
-use crate::text::visible_line;
-use crate::tui::overlay::frame::{LIST_ROWS, clear_bottom};
-use crate::tui::state::{PROMPT_COLUMNS, Pane, Region, Regions};
-use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
+use crate::overlay::frame::{LIST_ROWS, clear_bottom};
+use crate::state::{PROMPT_COLUMNS, Pane, Region, Regions};
+use crate::widgets::fit::{columns, put, put_marked, put_right, row};
+use steersman_base::text::visible_line;
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
 pub fn draw(message: &Message, known: &MessageContext<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {

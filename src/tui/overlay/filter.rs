@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::keymap::WriteKey;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{below, put, row};
+use crate::keymap::WriteKey;
+use crate::theme::Theme;
+use crate::widgets::fit::{below, put, row};
 
 /// Most characters.
 const LONGEST: usize = 200;

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use crate::tui::state::{Region, Regions};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{clear, columns, put};
+use crate::state::{Region, Regions};
+use crate::theme::Theme;
+use crate::widgets::fit::{clear, columns, put};
 
 /// Most rows of a list above the composer that are shown at once.
 pub const LIST_ROWS: usize = 8;

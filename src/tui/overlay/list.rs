@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::OverlayDrawn;
-use crate::tui::state::{Region, Regions};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row, select};
+use crate::state::{Region, Regions};
+use crate::theme::Theme;
+use crate::widgets::fit::{below, columns, one_line, put, put_right, row, select};
 
 /// Columns of the mark of the selected row.
 const MARK: u16 = 2;

@@ -20,10 +20,10 @@ use std::fmt::Debug;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use crate::tui::effect::Outcome;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Chord, Context, Travel};
-use crate::tui::state::{Presses, Regions};
+use crate::effect::Outcome;
+use crate::facts::Facts;
+use crate::keymap::{Action, Chord, Context, Travel};
+use crate::state::{Presses, Regions};
 
 pub use filter::FilterText;
 

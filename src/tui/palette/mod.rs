@@ -13,11 +13,11 @@ mod offers;
 pub mod view;
 
 use self::offers::is_naming_model;
-use crate::protocol::{ModelOption, Request};
-use crate::tui::commands::{self, Command, Draft, Verb};
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{Action, Edit};
-use crate::tui::message::{Message, MessageContext};
+use crate::commands::{self, Command, Draft, Verb};
+use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::{Action, Edit};
+use crate::message::{Message, MessageContext};
+use steersman_base::protocol::{ModelOption, Request};
 
 /// What is offered now.
 #[derive(Debug, Default)]

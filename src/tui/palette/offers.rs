@@ -2,17 +2,17 @@
 //! behind `@`. Made from the message and from what is known of agents, themes and models.
 
 use super::{Offer, OfferState, Palette};
-use crate::id::AgentId;
-use crate::manual::MANUAL;
-use crate::mode::Mode;
-use crate::protocol::{PromptTemplate, TemplateKind};
-use crate::session::fold::agents::AgentNode;
-use crate::steering::CONDITION_FORMS;
-use crate::target::{ALL, SUBTREE, TREE};
-use crate::tui::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
-use crate::tui::message::paths::written;
-use crate::tui::message::{Message, MessageContext};
-use crate::tui::theme::AUTO;
+use crate::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
+use crate::message::paths::written;
+use crate::message::{Message, MessageContext};
+use crate::theme::AUTO;
+use steersman_base::id::AgentId;
+use steersman_base::manual::MANUAL;
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{PromptTemplate, TemplateKind};
+use steersman_base::steering::CONDITION_FORMS;
+use steersman_base::target::{ALL, SUBTREE, TREE};
+use steersman_session::fold::agents::AgentNode;
 
 /// Most resources that are offered at a time.
 const RESOURCES: usize = 20;

@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Palette;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::overlay::frame::{LIST_ROWS, clear_bottom};
-use crate::tui::state::{Region, Regions};
-use crate::tui::widgets::fit::{columns, one_line, put, put_marked, put_right, row};
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::overlay::frame::{LIST_ROWS, clear_bottom};
+use crate::state::{Region, Regions};
+use crate::widgets::fit::{columns, one_line, put, put_marked, put_right, row};
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
 pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {

@@ -12,10 +12,10 @@ pub use update::{Panel, act, all, begin, decide, enter, focus, panel, paused, tr
 
 use jiff::Timestamp;
 
-use crate::event::Event;
-use crate::limits;
-use crate::message::Arguments;
-use crate::session::fold::WaitingAgent;
+use steersman_base::event::Event;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
+use steersman_session::fold::WaitingAgent;
 
 /// Writes arguments as the user edits them: JSON with line breaks, or the text that is none.
 pub fn editable(arguments: &Arguments) -> String {

@@ -3,16 +3,16 @@
 //! Always holds: what is decided is about what a frame has shown; what is written about a call names that call.
 
 use super::{PausePane, editable, read_arguments};
-use crate::id::AgentId;
-use crate::message::ToolCall;
-use crate::protocol::{Accepted, Decision, PausePlace, PauseState, Request};
-use crate::session::fold::{Pauses, RunState, WaitingAgent};
-use crate::target::name_of;
-use crate::text::is_blank;
-use crate::tui::effect::{CallText, Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{PauseKey, Travel};
-use crate::tui::state::{Cause, Pane};
+use crate::effect::{CallText, Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{PauseKey, Travel};
+use crate::state::{Cause, Pane};
+use steersman_base::id::AgentId;
+use steersman_base::message::ToolCall;
+use steersman_base::protocol::{Accepted, Decision, PausePlace, PauseState, Request};
+use steersman_base::target::name_of;
+use steersman_base::text::is_blank;
+use steersman_session::fold::{Pauses, RunState, WaitingAgent};
 
 /// Whether the panel of the shown agent is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

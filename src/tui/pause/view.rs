@@ -4,16 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{PauseDrawn, PausePane};
-use crate::id::AgentId;
-use crate::message::ToolCall;
-use crate::protocol::PausePlace;
-use crate::target::name_of;
-use crate::tui::effect::CallText;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::view::arguments::rows as arguments_rows;
-use crate::tui::widgets::fit::{clear, columns, one_line, put, row};
-use crate::tui::widgets::wrap::{Line, draw_text};
+use crate::effect::CallText;
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::view::arguments::rows as arguments_rows;
+use crate::widgets::fit::{clear, columns, one_line, put, row};
+use crate::widgets::wrap::{Line, draw_text};
+use steersman_base::id::AgentId;
+use steersman_base::message::ToolCall;
+use steersman_base::protocol::PausePlace;
+use steersman_base::target::name_of;
 
 /// Columns left of the arguments.
 const INDENT: u16 = 2;

@@ -10,8 +10,8 @@ pub mod view;
 
 pub use update::{act, answered, delete, deliver_now, focus, take_back, travel};
 
-use crate::id::MessageId;
-use crate::session::fold::{PendingText, PendingTexts};
+use steersman_base::id::MessageId;
+use steersman_session::fold::{PendingText, PendingTexts};
 
 /// The list of pending texts.
 #[derive(Debug, Clone, Default)]
@@ -91,8 +91,8 @@ impl PendingPane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Pending;
-    use crate::id::AgentId;
+    use steersman_base::event::Pending;
+    use steersman_base::id::AgentId;
 
     fn texts(ids: &[&str]) -> PendingTexts {
         let at = jiff::Timestamp::UNIX_EPOCH;

@@ -4,15 +4,15 @@
 //! wholly before the delivery or wholly after it, and the reply says which.
 
 use super::PendingPane;
-use crate::event::Delivery;
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
-use crate::session::fold::{PendingStage, PendingText, PendingTexts};
-use crate::target::name_of;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{PendingKey, Travel};
-use crate::tui::state::{Cause, Pane};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::keymap::{PendingKey, Travel};
+use crate::state::{Cause, Pane};
+use steersman_base::event::Delivery;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
+use steersman_base::target::name_of;
+use steersman_session::fold::{PendingStage, PendingText, PendingTexts};
 
 /// Gives the list the focus, with the newest text selected when none is.
 pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {

@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::PendingPane;
-use crate::event::Delivery;
-use crate::id::AgentId;
-use crate::session::fold::{PendingStage, PendingText};
-use crate::steering::TextKind;
-use crate::target::name_of;
-use crate::tui::facts::Facts;
-use crate::tui::state::{Pane, Region, Regions};
-use crate::tui::view::layout::{MEDIUM, PaneUse};
-use crate::tui::widgets::fit::{below, columns, one_line, put, put_right, row, select};
+use crate::facts::Facts;
+use crate::state::{Pane, Region, Regions};
+use crate::view::layout::{MEDIUM, PaneUse};
+use crate::widgets::fit::{below, columns, one_line, put, put_right, row, select};
+use steersman_base::event::Delivery;
+use steersman_base::id::AgentId;
+use steersman_base::steering::TextKind;
+use steersman_base::target::name_of;
+use steersman_session::fold::{PendingStage, PendingText};
 
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;

@@ -9,8 +9,8 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color, Style};
 
 use super::state::{PictureSlot, Placement};
-use crate::limits;
-use crate::tui::widgets::wrap::Line;
+use crate::widgets::wrap::Line;
+use steersman_base::limits;
 
 /// Stands for a cell of a picture.
 pub const PLACEHOLDER: char = '\u{10EEEE}';

@@ -11,8 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::placeholder::number;
 use super::state::PictureSlot;
-use crate::image::{Preview, PreviewCut};
-use crate::limits;
+use steersman_base::limits;
+use steersman_images::{Preview, PreviewCut};
 
 /// Asks whether pictures can be shown, with one of a pixel that is not kept; answered at once by whoever knows the question.
 pub const ASK_KITTY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::PictureProtocol;
-use crate::image::{CellArea, Image, ImageDigest, Preview, PreviewCut};
-use crate::limits;
+use steersman_base::image::{Image, ImageDigest};
+use steersman_base::limits;
+use steersman_images::{CellArea, Preview, PreviewCut};
 
 /// The place of a picture among those that the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

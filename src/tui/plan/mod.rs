@@ -17,18 +17,18 @@ use ratatui::layout::Rect;
 
 use super::overlay::list::draw_empty;
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::id::{AgentId, StepId};
-use crate::plan::{PlanEdit, PlanStep, StepState, summary};
-use crate::protocol::{Request, Shift};
-use crate::target::name_of;
-use crate::text::visible_line;
-use crate::tui::effect::{Outcome, PaneEffect, StepText};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{Action, Context, PlanKey};
-use crate::tui::state::{Region, Regions};
-use crate::tui::widgets::fit::{put, row, select};
-use crate::tui::widgets::steps::step_lines;
-use crate::tui::widgets::wrap::Line;
+use crate::effect::{Outcome, PaneEffect, StepText};
+use crate::facts::Facts;
+use crate::keymap::{Action, Context, PlanKey};
+use crate::state::{Region, Regions};
+use crate::widgets::fit::{put, row, select};
+use crate::widgets::steps::step_lines;
+use crate::widgets::wrap::Line;
+use steersman_base::id::{AgentId, StepId};
+use steersman_base::plan::{PlanEdit, PlanStep, StepState, summary};
+use steersman_base::protocol::{Request, Shift};
+use steersman_base::target::name_of;
+use steersman_base::text::visible_line;
 
 pub use words::{PlanCommand, read};
 

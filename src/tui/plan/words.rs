@@ -2,10 +2,10 @@
 //!
 //! Pure. A step is named by its id (`s3`) or its number in the list.
 
-use crate::id::StepId;
-use crate::plan::{Plan, PlanEdit, StepState};
-use crate::protocol::Shift;
-use crate::tui::effect::StepText;
+use crate::effect::StepText;
+use steersman_base::id::StepId;
+use steersman_base::plan::{Plan, PlanEdit, StepState};
+use steersman_base::protocol::Shift;
 
 /// What `/plan` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use serde_json::json;
 
 use super::{ReplayScreen, Replayed};
-use crate::protocol::Post;
-use crate::text::escaped_json;
+use steersman_base::protocol::Post;
+use steersman_base::text::escaped_json;
 
 /// Changes within this time are one picture.
 const FRAME: SignedDuration = SignedDuration::from_millis(100);

@@ -17,17 +17,17 @@ use ratatui::backend::{Backend, TestBackend};
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::id::AgentId;
-use crate::protocol::{Notice, Post};
-use crate::tui::export::ledger_csv;
-use crate::tui::msg::Msg;
-use crate::tui::state::App;
-use crate::tui::status::{ModelSource, Status};
-use crate::tui::theme::Themes;
-use crate::tui::timeline::RecordedFacts;
-use crate::tui::transcript::transcript_markdown;
-use crate::tui::update::{record, update};
-use crate::tui::view::{self, ViewCache};
+use crate::export::ledger_csv;
+use crate::msg::Msg;
+use crate::state::App;
+use crate::status::{ModelSource, Status};
+use crate::theme::Themes;
+use crate::timeline::RecordedFacts;
+use crate::transcript::transcript_markdown;
+use crate::update::{record, update};
+use crate::view::{self, ViewCache};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{Notice, Post};
 
 pub use cast::cast;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::session::{Client, WakeReason};
+use steersman_session::{Client, WakeReason};
 
 /// Rung from other threads; however often, one wake-up answers all.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::regular_file::read_head;
+use steersman_base::regular_file::read_head;
 
 /// Most bytes of a branch's name that are read.
 const HEAD: u64 = 1_024;

@@ -6,8 +6,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::limits;
-use crate::tui::terminal::alert::{Relay, through};
+use crate::terminal::alert::{Relay, through};
+use steersman_base::limits;
 
 /// Returns what makes a terminal take the text; `None` when it is longer than many terminals take.
 pub(super) fn sequence(text: &str, relay: Relay) -> Option<Vec<u8>> {

@@ -4,9 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::event::Event;
-use crate::protocol::{DraftText, Notice, Post, Reply, Request};
-use crate::tui::msg::Msg;
+use crate::msg::Msg;
+use steersman_base::event::Event;
+use steersman_base::protocol::{DraftText, Notice, Post, Reply, Request};
 
 /// Longest time that a text is typed without being kept.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::screen::Screen;
 use super::surface::Surface as _;
-use crate::limits;
-use crate::regular_file::read_own;
-use crate::text::visible_line;
-use crate::tui::msg::{EditorSubject, Msg};
+use crate::msg::{EditorSubject, Msg};
+use steersman_base::limits;
+use steersman_base::regular_file::read_own;
+use steersman_base::text::visible_line;
 
 /// What an editor that still has the terminal gets in this order, each with the time that it has then; at last it is killed.
 const EDITOR_END: [(Signal, Duration); 2] =

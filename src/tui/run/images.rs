@@ -6,11 +6,11 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::image::FittedImage;
-use crate::limits;
-use crate::regular_file::{Links, open, read_whole};
-use crate::text::visible_line;
-use crate::tui::outside::Outside;
+use crate::outside::Outside;
+use steersman_base::limits;
+use steersman_base::regular_file::{Links, open, read_whole};
+use steersman_base::text::visible_line;
+use steersman_images::FittedImage;
 
 /// Reads an image; a relative path is taken from `cwd`, `~/` from `home`.
 ///

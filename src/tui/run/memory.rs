@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 
-use crate::sync::lock;
-use crate::tui::files::Files;
-use crate::tui::fuzzy::{FuzzyQuery, find};
-use crate::tui::history_file::{HistoryFile, Record};
-use crate::tui::message::history::Sent;
-use crate::tui::msg::Msg;
-use crate::tui::run::branch::branch;
-use crate::tui::run::path_walk::walk;
-use crate::tui::run::{ScreenOptions, images, sessions};
-use crate::tui::switch::{SessionPlace, SessionsFor};
+use crate::files::Files;
+use crate::fuzzy::{FuzzyQuery, find};
+use crate::history_file::{HistoryFile, Record};
+use crate::message::history::Sent;
+use crate::msg::Msg;
+use crate::run::branch::branch;
+use crate::run::path_walk::walk;
+use crate::run::{ScreenOptions, images, sessions};
+use crate::switch::{SessionPlace, SessionsFor};
+use steersman_base::sync::lock;
 
 /// The places, and what is still to be written.
 #[derive(Debug)]

@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::event::Envelope;
-use crate::id::ClientId;
-use crate::price::Prices;
-use crate::tui::alerts::AlertWhen;
-use crate::tui::input::TerminalLink;
-use crate::tui::keymap::Keymap;
-use crate::tui::outside::Outside;
-use crate::tui::pictures::PictureProtocol;
-use crate::tui::status::ModelSource;
-use crate::tui::switch::Switch;
-use crate::tui::terminal::alert::{AlertMethod, Relay, Titled};
-use crate::tui::terminal::{MouseMode, TerminalKind};
-use crate::tui::theme::Themes;
-use crate::tui::timeline::Recorded;
-use crate::tui::tour::TourStart;
+use crate::alerts::AlertWhen;
+use crate::input::TerminalLink;
+use crate::keymap::Keymap;
+use crate::outside::Outside;
+use crate::pictures::PictureProtocol;
+use crate::status::ModelSource;
+use crate::switch::Switch;
+use crate::terminal::alert::{AlertMethod, Relay, Titled};
+use crate::terminal::{MouseMode, TerminalKind};
+use crate::theme::Themes;
+use crate::timeline::Recorded;
+use crate::tour::TourStart;
+use steersman_base::event::Envelope;
+use steersman_base::id::ClientId;
+use steersman_base::price::Prices;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]

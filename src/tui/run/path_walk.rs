@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::limits;
-use crate::session::{Bounds, EntryKind, Walk};
-use crate::text::is_invisible;
-use crate::tui::message::paths::PathList;
+use crate::message::paths::PathList;
+use steersman_base::limits;
+use steersman_base::text::is_invisible;
+use steersman_session::{Bounds, EntryKind, Walk};
 
 /// Lists what lies below a directory.
 pub fn walk(cwd: &Path) -> PathList {

@@ -7,14 +7,14 @@ use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
-use crate::session::compare::compare;
-use crate::session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
-use crate::session::replay::{Moment, moments};
-use crate::session::search::{self, Hit, SearchQuery};
-use crate::summary::{ComparedTable, count, tokens};
-use crate::target::MAIN;
-use crate::tui::switch::{EventPlace, ListChoice, SessionPlace};
-use crate::tui::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
+use crate::switch::{EventPlace, ListChoice, SessionPlace};
+use crate::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
+use steersman_base::summary::{ComparedTable, count, tokens};
+use steersman_base::target::MAIN;
+use steersman_session::compare::compare;
+use steersman_session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
+use steersman_session::replay::{Moment, moments};
+use steersman_session::search::{self, Hit, SearchQuery};
 
 /// Most sessions that are listed, the newest.
 const MOST: usize = 500;

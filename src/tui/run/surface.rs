@@ -13,22 +13,22 @@ use super::drafts::KeptDrafts;
 use super::memory::Memory;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy, images};
-use crate::event::{Envelope, Event};
-use crate::image::Preview;
-use crate::limits;
-use crate::protocol::Post;
-use crate::session::Client;
-use crate::tui::files::Files;
-use crate::tui::frame_clock::FrameClock;
-use crate::tui::highlight::Job;
-use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
-use crate::tui::outside::Outside;
-use crate::tui::pictures::{NewPicture, PictureJob};
-use crate::tui::state::{App, Report};
-use crate::tui::terminal::alert::Relay;
-use crate::tui::terminal::signals::SignalAction;
-use crate::tui::terminal::writer::Written;
-use crate::tui::update::update;
+use crate::files::Files;
+use crate::frame_clock::FrameClock;
+use crate::highlight::Job;
+use crate::msg::{EditorSubject, Effect, MouseMode, Msg};
+use crate::outside::Outside;
+use crate::pictures::{NewPicture, PictureJob};
+use crate::state::{App, Report};
+use crate::terminal::alert::Relay;
+use crate::terminal::signals::SignalAction;
+use crate::terminal::writer::Written;
+use crate::update::update;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::limits;
+use steersman_base::protocol::Post;
+use steersman_images::Preview;
+use steersman_session::Client;
 
 /// What every surface has.
 pub(super) struct Core<'a> {

@@ -11,8 +11,8 @@ use nix::unistd::{Pid, getpgid, getppid, getsid};
 use rustix::process::{Signal, kill_current_process_group};
 use tokio::time::timeout;
 
-use crate::sync::with_spawn_lock;
-use crate::tui::terminal::signals::Signals;
+use crate::terminal::signals::Signals;
+use steersman_base::sync::with_spawn_lock;
 
 /// Time in which the stop comes.
 const STOP: Duration = Duration::from_millis(300);

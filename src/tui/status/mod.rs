@@ -14,10 +14,10 @@ use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::limits;
-use crate::protocol::LocalServer;
-use crate::session::fold::agents::AgentNode;
-use crate::tui::state::Cause;
+use crate::state::Cause;
+use steersman_base::limits;
+use steersman_base::protocol::LocalServer;
+use steersman_session::fold::agents::AgentNode;
 
 /// The sentence after the first of two Ctrl+C.
 const QUITS: &str = "Ctrl+C again quits";

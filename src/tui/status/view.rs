@@ -11,17 +11,17 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{HostState, Status};
-use crate::clock::seconds_between;
-use crate::event::Outcome;
-use crate::session::fold::agents::{Activity, AgentNode, Warning};
-use crate::session::fold::money_left;
-use crate::summary::{count as counted, tokens as count};
-use crate::tui::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::state::MEDIUM;
-use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
+use crate::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::state::MEDIUM;
+use crate::widgets::fit::{clock, columns, one_line, put, put_right, row};
 use badge::{BadgeWidth, badge};
+use steersman_base::clock::seconds_between;
+use steersman_base::event::Outcome;
+use steersman_base::summary::{count as counted, tokens as count};
+use steersman_session::fold::agents::{Activity, AgentNode, Warning};
+use steersman_session::fold::money_left;
 
 /// The tool that spawns sub-agents.
 const AGENT: &str = "agent";

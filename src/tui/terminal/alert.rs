@@ -2,8 +2,8 @@
 //!
 //! The words are made safe here once more, whoever made them: nothing in them ends the sequence or begins another.
 
-use crate::limits;
-use crate::text::{clip, visible_line};
+use steersman_base::limits;
+use steersman_base::text::{clip, visible_line};
 
 /// How the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

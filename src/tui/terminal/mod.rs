@@ -30,13 +30,13 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-use crate::limits;
-use crate::sync::{Mutex, lock};
-use crate::tui::pictures::protocol::forget_kitty;
-use crate::tui::pictures::{NewPicture, PictureProtocol};
+use crate::pictures::protocol::forget_kitty;
+use crate::pictures::{NewPicture, PictureProtocol};
 use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
 pub use modes::{MouseMode, TerminalKind};
 use paint::Painter;
+use steersman_base::limits;
+pub use steersman_base::sync::{Mutex, lock};
 use writer::{Writer, Written};
 
 /// Pastes come as if they were typed.

@@ -4,7 +4,7 @@
 //! always: up to version 4.x it ends a sequence at a `<` or `>` and prints the rest (`do_con_trol` in the kernel's `vt.c`).
 
 use super::alert::Relay;
-pub use crate::tui::msg::MouseMode;
+pub use crate::msg::MouseMode;
 
 /// What shows the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

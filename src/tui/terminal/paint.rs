@@ -15,7 +15,7 @@ use ratatui::layout::{Position, Rect, Size};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::pictures::PictureStore;
-use crate::tui::pictures::NewPicture;
+use crate::pictures::NewPicture;
 
 /// Rows that a frame may have moved by for scrolling to be worth looking for.
 const MOST_SHIFT: u16 = 12;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use ratatui::buffer::Buffer;
 
-use crate::tui::pictures::placeholder::{self, PictureCell};
-use crate::tui::pictures::protocol::{iterm2, kitty, sixel};
-use crate::tui::pictures::{NewPicture, PictureProtocol, PictureSlot};
+use crate::pictures::placeholder::{self, PictureCell};
+use crate::pictures::protocol::{iterm2, kitty, sixel};
+use crate::pictures::{NewPicture, PictureProtocol, PictureSlot};
 
 /// The pictures by their places.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The signals of the program, taken by a thread of their own: no runtime has to turn for them.
 //!
 //! Whoever runs the program awaits them here. A signal that should end the program and is not even taken within
-//! [`crate::limits::EXIT_GRACE`] ends it all the same, with the terminal restored. Left as they are: the faults of the program
+//! [`steersman_base::limits::EXIT_GRACE`] ends it all the same, with the terminal restored. Left as they are: the faults of the program
 //! itself (SIGSEGV and the like), which end it where they happen, what only the kernel decides, and a SIGHUP that is ignored.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use signal_hook::low_level::siginfo::Cause;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::watchdog;
-use crate::tui::handover::Handover;
+use crate::handover::Handover;
 
 /// The exit code after SIGINT.
 pub const INTERRUPTED: u8 = 130;

@@ -11,7 +11,7 @@ use std::{io, process, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::signals::INTERRUPTED;
-use crate::limits;
+use steersman_base::limits;
 
 /// The exit code of a program whose terminal is gone: 128 + SIGHUP.
 pub const HANG_UP: u8 = 129;

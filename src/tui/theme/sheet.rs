@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::words::ThemeStyle;
 use super::{Syntax, Theme};
-use crate::text::distance;
+use steersman_base::text::distance;
 
 /// The key that names the theme beneath.
 const BASE: &str = "base";

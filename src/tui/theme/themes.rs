@@ -7,7 +7,7 @@ use super::Theme;
 use super::depth::{Depth, Ground};
 use super::sheet::Sheet;
 use super::words::ThemeStyle;
-use crate::assets;
+use steersman_base::assets;
 
 /// The name that stands for the theme that fits the terminal's background.
 pub const AUTO: &str = "auto";

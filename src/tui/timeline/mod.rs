@@ -16,8 +16,8 @@ pub use view::{draw, hints};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::id::AgentId;
-use crate::protocol::Post;
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Post;
 
 /// The fastest that a replay plays.
 const FASTEST: u32 = 64;

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::event::{Event, Outcome};
-use crate::packed::Packed;
-use crate::protocol::Post;
-use crate::tui::switch::EventPlace;
+use crate::switch::EventPlace;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::protocol::Post;
+use steersman_session::packed::Packed;
 
 /// Steps that are packed together.
 const PAGE: usize = 256;

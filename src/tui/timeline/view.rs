@@ -5,9 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Timeline;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::widgets::fit::{clock, columns, put, put_right, row};
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::widgets::fit::{clock, columns, put, put_right, row};
 
 /// Columns below which there is no room for the line with the marks.
 const LINE: u16 = 8;

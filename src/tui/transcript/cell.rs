@@ -6,16 +6,16 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{JobOwner, Outcome};
-use crate::id::{AgentId, CallId};
-use crate::image::ImageDigest;
-use crate::message::Arguments;
-use crate::session::fold::ReceiptWords;
-use crate::steering::TextKind;
-use crate::text::{Coloured, CommandOutput, CommandOutputReader};
-pub use crate::tui::state::CellId;
-use crate::tui::transcript::cells::{CellGroup, CellOutline};
-use crate::tui::transcript::result::Shown;
+pub use crate::state::CellId;
+use crate::transcript::cells::{CellGroup, CellOutline};
+use crate::transcript::result::Shown;
+use steersman_base::event::{JobOwner, Outcome};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::image::ImageDigest;
+use steersman_base::message::Arguments;
+use steersman_base::steering::TextKind;
+use steersman_base::text::{Coloured, CommandOutput, CommandOutputReader};
+use steersman_session::fold::ReceiptWords;
 
 /// Whether a cell that can fold shows its head only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::packed::Packed;
-use crate::tui::transcript::cell::{Cell, Fold};
+use crate::transcript::cell::{Cell, Fold};
+use steersman_session::packed::Packed;
 
 const PAGE: usize = 128;
 /// The newest cells, which are never packed: what is still expected for one comes soon, if at all.

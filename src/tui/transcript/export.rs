@@ -2,16 +2,16 @@
 
 use jiff::tz::TimeZone;
 
-use crate::event::JobOwner;
-use crate::summary::{seconds, took};
-use crate::target::name_of;
-use crate::text;
-use crate::tui::export::markdown::{fenced, plain, tamed};
-use crate::tui::pause::editable;
-use crate::tui::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::result::Shown;
-use crate::tui::widgets::diff::DiffLine;
+use crate::export::markdown::{fenced, plain, tamed};
+use crate::pause::editable;
+use crate::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
+use crate::transcript::fold::Transcript;
+use crate::transcript::result::Shown;
+use crate::widgets::diff::DiffLine;
+use steersman_base::event::JobOwner;
+use steersman_base::summary::{seconds, took};
+use steersman_base::target::name_of;
+use steersman_base::text;
 
 /// Writes all cells of a transcript, folded or not, with their times in a zone.
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {

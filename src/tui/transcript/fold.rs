@@ -13,15 +13,17 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::event::{Envelope, Event, JobOwner, Outcome};
-use crate::id::{AgentId, CallId, JobId, MessageId};
-use crate::plan::PlanAuthor;
-use crate::session::fold::ReceiptWords;
-use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
-use crate::tui::transcript::cells::Cells;
-use crate::tui::transcript::fold::pieces::Live;
-use crate::tui::transcript::result;
-use crate::{limits, summary, text};
+use crate::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
+use crate::transcript::cells::Cells;
+use crate::transcript::fold::pieces::Live;
+use crate::transcript::result;
+use steersman_base::event::{Envelope, Event, JobOwner, Outcome};
+use steersman_base::id::{AgentId, CallId, JobId, MessageId};
+use steersman_base::limits;
+use steersman_base::plan::PlanAuthor;
+use steersman_base::summary;
+use steersman_base::text;
+use steersman_session::fold::ReceiptWords;
 
 /// A request that is being tried again.
 #[derive(Debug, Clone)]

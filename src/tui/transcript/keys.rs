@@ -8,12 +8,12 @@ use super::pane::{Copying, Looked, Reader, TranscriptPane};
 use super::scroll::{Point, Position, ScrollRequest};
 use super::search_keys as search;
 use super::selection::{Selection, SelectionRequest, Shape};
-use crate::id::AgentId;
-use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
-use crate::tui::export::{ExportFormat, ExportRequest, ExportSubject};
-use crate::tui::facts::Facts;
-use crate::tui::keymap::{ReadKey, Travel};
-use crate::tui::state::{Pane, Part, Region, Regions};
+use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
+use crate::export::{ExportFormat, ExportRequest, ExportSubject};
+use crate::facts::Facts;
+use crate::keymap::{ReadKey, Travel};
+use crate::state::{Pane, Part, Region, Regions};
+use steersman_base::id::AgentId;
 
 /// What the keys of a transcript go by besides what it keeps.
 #[derive(Debug, Clone, Copy)]

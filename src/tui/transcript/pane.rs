@@ -12,13 +12,13 @@ use super::fold::Transcript;
 use super::scroll::{Point, Position, Scroll, ScrollRequest};
 use super::search::{Search, SearchProgress};
 use super::selection::{Selection, SelectionRequest};
-use crate::event::{Envelope, Event};
-use crate::id::{AgentId, MessageId};
-use crate::image::ImageDigest;
-use crate::limits;
-use crate::session::fold::ReceiptWords;
-use crate::tui::highlight::{Colours, Job};
-use crate::tui::pictures::{PictureRoom, Pictures};
+use crate::highlight::{Colours, Job};
+use crate::pictures::{PictureRoom, Pictures};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::image::ImageDigest;
+use steersman_base::limits;
+use steersman_session::fold::ReceiptWords;
 
 /// The transcripts of all agents.
 #[derive(Debug)]

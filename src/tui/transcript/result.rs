@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::details::Details;
-use crate::image::{ImageDigest, ImageFacts};
-use crate::summary;
-use crate::text::visible_line;
-use crate::tui::widgets::diff::Diff;
+use crate::widgets::diff::Diff;
+use steersman_base::details::Details;
+use steersman_base::image::{ImageDigest, ImageFacts};
+use steersman_base::summary;
+use steersman_base::text::visible_line;
 
 /// What there is to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

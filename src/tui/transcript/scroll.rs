@@ -4,7 +4,7 @@
 //! and returns the new place, which the caller hands back with [`Scroll::settle`]. An anchor names a place in the text of a
 //! cell: it stays put when content grows below, when something folds above, and at every width.
 
-use crate::tui::transcript::cell::CellId;
+use crate::transcript::cell::CellId;
 
 /// The place of the first visible line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,12 +5,12 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::limits;
-use crate::text::is_invisible;
-use crate::tui::keymap::SearchKey;
-use crate::tui::state::Pane;
-use crate::tui::transcript::cell::CellId;
-use crate::tui::transcript::scroll::{Point, Position};
+use crate::keymap::SearchKey;
+use crate::state::Pane;
+use crate::transcript::cell::CellId;
+use crate::transcript::scroll::{Point, Position};
+use steersman_base::limits;
+use steersman_base::text::is_invisible;
 
 /// One search.
 #[derive(Debug, Clone, Default, PartialEq)]

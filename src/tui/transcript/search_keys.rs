@@ -8,10 +8,10 @@ use super::keys::TranscriptFacts;
 use super::pane::{Reader, TranscriptPane};
 use super::scroll::{Point, ScrollRequest};
 use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest};
-use crate::id::AgentId;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::SearchKey;
-use crate::tui::state::Pane;
+use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::SearchKey;
+use crate::state::Pane;
+use steersman_base::id::AgentId;
 
 fn focus(pane: Pane) -> Outcome {
     Outcome::one(PaneEffect::Focus(pane))

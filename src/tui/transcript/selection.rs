@@ -3,9 +3,9 @@
 //! Its ends are places in the text: they hold while the transcript grows and at every width. Only the layout knows lines,
 //! so `update` asks and `view::look` answers before the next frame.
 
-use crate::tui::state;
-use crate::tui::transcript::cell::CellId;
-use crate::tui::transcript::scroll::Point;
+use crate::state;
+use crate::transcript::cell::CellId;
+use crate::transcript::scroll::Point;
 
 /// A stretch of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

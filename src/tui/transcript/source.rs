@@ -1,10 +1,10 @@
 //! The texts behind a block of a transcript: what a copy takes of it, and all of it for an editor.
 
-use crate::event::JobOwner;
-use crate::text;
-use crate::tui::pause::editable;
-use crate::tui::transcript::cell::{Body, CallCell, Cell, ChildState};
-use crate::tui::transcript::result::Shown;
+use crate::pause::editable;
+use crate::transcript::cell::{Body, CallCell, Cell, ChildState};
+use crate::transcript::result::Shown;
+use steersman_base::event::JobOwner;
+use steersman_base::text;
 
 impl Cell {
     /// Returns the text as it came: the Markdown of an answer, a message as it was typed, the full output of a call.

@@ -2,15 +2,15 @@
 //!
 //! Always holds: the draft that was there before a no was written comes back.
 
-use crate::mode::Mode;
-use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile, form_text};
-use crate::tui::approval::{self, Questions};
-use crate::tui::effect::{Outcome, PaneEffect, QuestionText};
-use crate::tui::facts::Facts;
-use crate::tui::message::purpose::{AboutQuestion, Purpose};
-use crate::tui::message::removed::Removed;
-use crate::tui::message::{Message, bring_back};
-use crate::tui::state::{Cause, Pane};
+use crate::approval::{self, Questions};
+use crate::effect::{Outcome, PaneEffect, QuestionText};
+use crate::facts::Facts;
+use crate::message::purpose::{AboutQuestion, Purpose};
+use crate::message::removed::Removed;
+use crate::message::{Message, bring_back};
+use crate::state::{Cause, Pane};
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile, form_text};
 
 /// Follows the requests that are open.
 pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {

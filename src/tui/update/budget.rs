@@ -1,10 +1,10 @@
 //! `/budget` and `/compact`: what the session may spend, and room in the conversation.
 
-use crate::protocol::{BudgetLimits, Request};
-use crate::session::fold::budget_sentence;
-use crate::tui::effect::PaneEffect;
-use crate::tui::facts::Facts;
-use crate::tui::state::Cause;
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::state::Cause;
+use steersman_base::protocol::{BudgetLimits, Request};
+use steersman_session::fold::budget_sentence;
 
 /// Behind a number, says that it is one of tokens.
 const TOKENS: &str = "tokens";

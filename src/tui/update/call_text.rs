@@ -3,18 +3,18 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use crate::event::Envelope;
-use crate::id::AgentId;
-use crate::protocol::PausePlace;
-use crate::protocol::{Accepted, Decision};
-use crate::target::name_of;
-use crate::tui::effect::{CallText, Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::focus::Focus;
-use crate::tui::message::purpose::{AboutCall, Purpose};
-use crate::tui::message::{Message, bring_back};
-use crate::tui::pause::{self, PausePane};
-use crate::tui::state::{Medium, Pane};
+use crate::effect::{CallText, Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::focus::Focus;
+use crate::message::purpose::{AboutCall, Purpose};
+use crate::message::{Message, bring_back};
+use crate::pause::{self, PausePane};
+use crate::state::{Medium, Pane};
+use steersman_base::event::Envelope;
+use steersman_base::id::AgentId;
+use steersman_base::protocol::PausePlace;
+use steersman_base::protocol::{Accepted, Decision};
+use steersman_base::target::name_of;
 
 /// Folds one envelope in; the run has it already.
 pub fn apply(pane: &mut PausePane, message: &mut Message, facts: &Facts, envelope: &Envelope) -> Vec<PaneEffect> {

@@ -1,30 +1,30 @@
 //! What the commands do; their keys come here too.
 
-use crate::id::AgentId;
-use crate::protocol::{ContextAct, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
-use crate::session::fold::ChangedFile;
-use crate::target::ALL;
-use crate::text::visible_line;
-use crate::tui::agents::focus_details;
-use crate::tui::approval::{self, QuestionSubject};
-use crate::tui::changes::ChangesPane;
-use crate::tui::commands::{self, Verb};
-use crate::tui::context::ContextPane;
-use crate::tui::effect::PaneEffect;
-use crate::tui::facts::Facts;
-use crate::tui::help::Help;
-use crate::tui::keymap::PauseKey;
-use crate::tui::ledger::LedgerPane;
-use crate::tui::message::Before;
-use crate::tui::msg::Effect;
-use crate::tui::state::{App, Cause, Medium, MouseMode, Pane, Report};
-use crate::tui::switch::{EventPlace, SessionPlace};
-use crate::tui::transcript::cell::Level;
-use crate::tui::update::{
+use crate::agents::focus_details;
+use crate::approval::{self, QuestionSubject};
+use crate::changes::ChangesPane;
+use crate::commands::{self, Verb};
+use crate::context::ContextPane;
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::help::Help;
+use crate::keymap::PauseKey;
+use crate::ledger::LedgerPane;
+use crate::message::Before;
+use crate::msg::Effect;
+use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
+use crate::switch::{EventPlace, SessionPlace};
+use crate::transcript::cell::Level;
+use crate::update::{
     approval as approvals, budget, carry_out, export, hooks, jobs, line, plan, rules, servers, sessions, transcript,
     with_agents, with_pause,
 };
-use crate::tui::{pause, pending};
+use crate::{pause, pending};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{ContextAct, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
+use steersman_base::target::ALL;
+use steersman_base::text::visible_line;
+use steersman_session::fold::ChangedFile;
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {

@@ -1,14 +1,14 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
 use super::{carry_out, leave_message, plan, sessions, transcript, with_agents};
-use crate::id::AgentId;
-use crate::protocol::Request;
-use crate::tui::agents::{Details, clear_filter};
-use crate::tui::app::escape::{Escape, next_escape};
-use crate::tui::approval;
-use crate::tui::keymap::Answer;
-use crate::tui::msg::Effect;
-use crate::tui::state::{App, Cause, Medium, Pane};
+use crate::agents::{Details, clear_filter};
+use crate::app::escape::{Escape, next_escape};
+use crate::approval;
+use crate::keymap::Answer;
+use crate::msg::Effect;
+use crate::state::{App, Cause, Medium, Pane};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Request;
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {

@@ -1,11 +1,11 @@
 //! The command that exports: makes the document; writing it is left to the effect.
 
-use crate::id::AgentId;
-use crate::tui::app::App;
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::export::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::transcript_markdown;
+use crate::app::App;
+use crate::effect::{Effect, PaneEffect};
+use crate::export::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
+use crate::transcript::fold::Transcript;
+use crate::transcript::transcript_markdown;
+use steersman_base::id::AgentId;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use crate::id::AgentId;
-use crate::protocol::HookStatus;
-use crate::session::fold::LastHookRun;
-use crate::summary::{count, seconds};
-use crate::text::visible_line;
-use crate::tui::effect::PaneEffect;
-use crate::tui::facts::Facts;
-use crate::tui::overlay::Overlays;
-use crate::tui::sessions::Choices;
-use crate::tui::state::Medium;
-use crate::tui::switch::{ChoiceSubject, ListChoice};
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::overlay::Overlays;
+use crate::sessions::Choices;
+use crate::state::Medium;
+use crate::switch::{ChoiceSubject, ListChoice};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::HookStatus;
+use steersman_base::summary::{count, seconds};
+use steersman_base::text::visible_line;
+use steersman_session::fold::LastHookRun;
 
 /// Shows the hooks; the line output lists them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {

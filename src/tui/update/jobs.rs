@@ -1,16 +1,16 @@
 //! Commands on the screen: `/jobs`, the key that sends a running one to the background, and the user's shell lines.
 
-use crate::id::{AgentId, CallId, JobId};
-use crate::protocol::{Accepted, Request};
-use crate::session::fold::JobState;
-use crate::summary::seconds;
-use crate::text::visible_line;
-use crate::tui::approval::{self, Questions};
-use crate::tui::effect::PaneEffect;
-use crate::tui::facts::Facts;
-use crate::tui::jobs::JobsPane;
-use crate::tui::overlay::Overlays;
-use crate::tui::state::Medium;
+use crate::approval::{self, Questions};
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::jobs::JobsPane;
+use crate::overlay::Overlays;
+use crate::state::Medium;
+use steersman_base::id::{AgentId, CallId, JobId};
+use steersman_base::protocol::{Accepted, Request};
+use steersman_base::summary::seconds;
+use steersman_base::text::visible_line;
+use steersman_session::fold::JobState;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
 pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &str, facts: &Facts) -> Vec<PaneEffect> {

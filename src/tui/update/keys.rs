@@ -7,20 +7,20 @@ use super::{
     carry_out, command, escape, leave_message, line, question, sessions, take_back, transcript, with_agents,
     with_message, with_pause, with_pending,
 };
-use crate::protocol::{ModeChoice, Request};
-use crate::steering::TextKind;
-use crate::tui::agents::{self, type_filter};
-use crate::tui::approval::QuestionSubject;
-use crate::tui::commands::Verb;
-use crate::tui::effect::Outcome;
-use crate::tui::help::Help;
-use crate::tui::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey};
-use crate::tui::ledger::LedgerPane;
-use crate::tui::message::{Expanded, Message, bring_back, history_search, send};
-use crate::tui::msg::{EditorSubject, Effect};
-use crate::tui::state::{App, Medium, Pane};
-use crate::tui::transcript::{self as transcripts, scroll};
-use crate::tui::{approval, palette, pause, pending};
+use crate::agents::{self, type_filter};
+use crate::approval::QuestionSubject;
+use crate::commands::Verb;
+use crate::effect::Outcome;
+use crate::help::Help;
+use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey};
+use crate::ledger::LedgerPane;
+use crate::message::{Expanded, Message, bring_back, history_search, send};
+use crate::msg::{EditorSubject, Effect};
+use crate::state::{App, Medium, Pane};
+use crate::transcript::{self as transcripts, scroll};
+use crate::{approval, palette, pause, pending};
+use steersman_base::protocol::{ModeChoice, Request};
+use steersman_base::steering::TextKind;
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;

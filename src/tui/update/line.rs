@@ -6,18 +6,18 @@
 //! command alone.
 
 use super::{carry_out, command, leave_message, take_back, with_agents, with_message, with_pause, with_pending};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{PauseState, QueueAct, Request, TriggerChange};
-use crate::steering::TextKind;
-use crate::tui::agents::cancel_all;
-use crate::tui::approval::{self, AnswerChoices, QuestionSubject};
-use crate::tui::commands::{LineVerb, Verb};
-use crate::tui::effect::{Outcome, PaneEffect, QuestionText};
-use crate::tui::keymap::{Answer, PauseKey, PendingKey};
-use crate::tui::message::{bring_back, entry, line as typed};
-use crate::tui::msg::Effect;
-use crate::tui::state::{App, Medium, QuestionId, Report};
-use crate::tui::transcript::cell::Body;
+use crate::agents::cancel_all;
+use crate::approval::{self, AnswerChoices, QuestionSubject};
+use crate::commands::{LineVerb, Verb};
+use crate::effect::{Outcome, PaneEffect, QuestionText};
+use crate::keymap::{Answer, PauseKey, PendingKey};
+use crate::message::{bring_back, entry, line as typed};
+use crate::msg::Effect;
+use crate::state::{App, Medium, QuestionId, Report};
+use crate::transcript::cell::Body;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{PauseState, QueueAct, Request, TriggerChange};
+use steersman_base::steering::TextKind;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
@@ -278,7 +278,7 @@ fn about_call(app: &mut App, key: PauseKey, text: &str) -> Vec<Effect> {
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
     let known = |id: &AgentId| app.facts.run.agents.get(id).is_some();
     let exact = AgentId::new(name);
-    if name.is_empty() || name == crate::target::MAIN {
+    if name.is_empty() || name == steersman_base::target::MAIN {
         return Ok(AgentId::main());
     }
     if known(&exact) {

@@ -34,25 +34,25 @@ mod servers;
 mod sessions;
 mod transcript;
 
-use crate::id::{AgentId, MessageId};
-use crate::protocol::Request;
-use crate::session::fold::receipt_words;
-use crate::summary::count;
-use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
-use crate::tui::alerts;
-use crate::tui::app::App;
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::keymap::{PauseKey, PendingKey};
-use crate::tui::message::{Message, MessageContext, Pasted, bring_back, history_search, send};
-use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::state::{CellId, Pane};
-use crate::tui::transcript::TranscriptDrawn;
-use crate::tui::transcript::cell::Level;
-use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::{palette, pause, pending};
+use crate::agents::{AgentsFacts, AgentsPane, type_filter};
+use crate::alerts;
+use crate::app::App;
+use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::{PauseKey, PendingKey};
+use crate::message::{Message, MessageContext, Pasted, bring_back, history_search, send};
+use crate::msg::{EditorSubject, Effect, Msg};
+use crate::state::{CellId, Pane};
+use crate::transcript::TranscriptDrawn;
+use crate::transcript::cell::Level;
+use crate::transcript::scroll::ScrollRequest;
+use crate::{palette, pause, pending};
 use jiff::Timestamp;
 use post::PostOutcome;
 pub use replay::record;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::Request;
+use steersman_base::summary::count;
+use steersman_session::fold::receipt_words;
 
 /// Folds one message in; returns what is to be done outside, in order.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {

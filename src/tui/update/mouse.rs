@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use ratatui::layout::Position;
 
 use super::{carry_out, transcript, with_agents, with_message};
-use crate::id::AgentId;
-use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
-use crate::tui::keymap::ReadKey;
-use crate::tui::message::history_search;
-use crate::tui::state::{App, Grip, Pane, Part, Point, Presses, Region, ShownLine};
-use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::transcript::selection::SelectionRequest;
-use crate::tui::{palette, pause, pending};
+use crate::agents::{drag_divider, focus_details, press_past, press_row};
+use crate::keymap::ReadKey;
+use crate::message::history_search;
+use crate::state::{App, Grip, Pane, Part, Point, Presses, Region, ShownLine};
+use crate::transcript::scroll::ScrollRequest;
+use crate::transcript::selection::SelectionRequest;
+use crate::{palette, pause, pending};
+use steersman_base::id::AgentId;
 
 /// Lines for each step of the wheel.
 const STEP: isize = 3;
@@ -174,7 +174,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     };
     if app.regions.any(is_head) {
         let reader = app.reader_mut(agent);
-        if reader.transcript.get(point.cell).is_some_and(crate::tui::transcript::cell::Cell::can_fold) {
+        if reader.transcript.get(point.cell).is_some_and(crate::transcript::cell::Cell::can_fold) {
             reader.transcript.toggle(point.cell);
         }
     }

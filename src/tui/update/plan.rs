@@ -2,17 +2,17 @@
 //!
 //! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
 
-use crate::id::AgentId;
-use crate::plan::{PlanEdit, PlanRefused};
-use crate::protocol::Request;
-use crate::text::visible_line;
-use crate::tui::effect::{PaneEffect, StepText};
-use crate::tui::facts::Facts;
-use crate::tui::message::purpose::{AboutStep, Purpose};
-use crate::tui::message::{Message, bring_back};
-use crate::tui::overlay::Overlays;
-use crate::tui::plan::{PlanCommand, PlanPane, read};
-use crate::tui::state::{Medium, Pane};
+use crate::effect::{PaneEffect, StepText};
+use crate::facts::Facts;
+use crate::message::purpose::{AboutStep, Purpose};
+use crate::message::{Message, bring_back};
+use crate::overlay::Overlays;
+use crate::plan::{PlanCommand, PlanPane, read};
+use crate::state::{Medium, Pane};
+use steersman_base::id::AgentId;
+use steersman_base::plan::{PlanEdit, PlanRefused};
+use steersman_base::protocol::Request;
+use steersman_base::text::visible_line;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
 pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument: &str) -> Vec<PaneEffect> {

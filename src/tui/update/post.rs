@@ -3,21 +3,21 @@
 use super::{
     approval, call_text, carry_out, command, hooks, jobs, plan, question, rules, servers, sessions, with_message,
 };
-use crate::error::Refused;
-use crate::event::{Envelope, Event, Pending, Usage};
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{Notice, Post, Reply, Request};
-use crate::session::fold::agents::Agents;
-use crate::session::fold::{budget_sentence, receipt_words};
-use crate::tui::app::App;
-use crate::tui::changes::ChangesPane;
-use crate::tui::context::{ContextPane, in_words};
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::message::{Message, bring_back, send};
-use crate::tui::state::Medium;
-use crate::tui::status::HostState;
-use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::{alerts, approval as approvals, pause, pending};
+use crate::app::App;
+use crate::changes::ChangesPane;
+use crate::context::{ContextPane, in_words};
+use crate::effect::{Effect, PaneEffect};
+use crate::message::{Message, bring_back, send};
+use crate::state::Medium;
+use crate::status::HostState;
+use crate::transcript::scroll::ScrollRequest;
+use crate::{alerts, approval as approvals, pause, pending};
+use steersman_base::error::Refused;
+use steersman_base::event::{Envelope, Event, Pending, Usage};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{Notice, Post, Reply, Request};
+use steersman_session::fold::agents::Agents;
+use steersman_session::fold::{budget_sentence, receipt_words};
 
 /// What a post has changed.
 pub enum PostOutcome {

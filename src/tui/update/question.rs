@@ -1,15 +1,15 @@
 //! Brings the questions together with the message, whose keys answer them.
 
-use crate::id::AgentId;
-use crate::protocol::Unfinished;
-use crate::tui::approval::{self, MessageUse, QuestionSubject, Questions};
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::focus::Focus;
-use crate::tui::keymap::{Answer, Chord};
-use crate::tui::message::Message;
-use crate::tui::message::removed::Removed;
-use crate::tui::state::{Medium, Pane};
+use crate::approval::{self, MessageUse, QuestionSubject, Questions};
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use crate::focus::Focus;
+use crate::keymap::{Answer, Chord};
+use crate::message::Message;
+use crate::message::removed::Removed;
+use crate::state::{Medium, Pane};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Unfinished;
 
 /// Stops asking whether to quit as soon as nothing runs: nothing would be lost any more.
 pub fn settle_quit(questions: &mut Questions, facts: &Facts) {

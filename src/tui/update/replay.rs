@@ -7,17 +7,17 @@ use jiff::Timestamp;
 
 use super::post::{self, PostOutcome};
 use super::{carry_out, fold};
-use crate::protocol::Post;
-use crate::tui::alerts::AlertWhen;
-use crate::tui::app::{App, Checkpoint, Checkpoints, Replay};
-use crate::tui::effect::PaneEffect;
-use crate::tui::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
-use crate::tui::msg::{EditorSubject, Effect, Msg};
-use crate::tui::state::Pane;
-use crate::tui::status::{HostState, ModelSource, Status};
-use crate::tui::switch::EventPlace;
-use crate::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
-use crate::tui::transcript;
+use crate::alerts::AlertWhen;
+use crate::app::{App, Checkpoint, Checkpoints, Replay};
+use crate::effect::PaneEffect;
+use crate::keymap::{Action, Chord, Context, ReadKey, ReplayKey};
+use crate::msg::{EditorSubject, Effect, Msg};
+use crate::state::Pane;
+use crate::status::{HostState, ModelSource, Status};
+use crate::switch::EventPlace;
+use crate::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
+use crate::transcript;
+use steersman_base::protocol::Post;
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;

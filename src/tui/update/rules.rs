@@ -1,12 +1,12 @@
 //! The rules of the user on the screen: the list, a change in words, and what became of it.
 
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{Accepted, Request, RuleRequest};
-use crate::session::fold::rule_scope_words;
-use crate::steering::{RuleChange, RuleScope};
-use crate::text::{visible, visible_line};
-use crate::tui::effect::{Outcome, PaneEffect};
-use crate::tui::facts::Facts;
+use crate::effect::{Outcome, PaneEffect};
+use crate::facts::Facts;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{Accepted, Request, RuleRequest};
+use steersman_base::steering::{RuleChange, RuleScope};
+use steersman_base::text::{visible, visible_line};
+use steersman_session::fold::rule_scope_words;
 
 /// How a change of a rule is written.
 const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use crate::id::AgentId;
-use crate::protocol::{Request, ServerRequest, ServerState, ServerStatus};
-use crate::summary::count;
-use crate::text::visible_line;
-use crate::tui::effect::PaneEffect;
-use crate::tui::facts::Facts;
-use crate::tui::message::Message;
-use crate::tui::overlay::Overlays;
-use crate::tui::sessions::Choices;
-use crate::tui::state::Medium;
-use crate::tui::switch::{ChoiceSubject, ListChoice};
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::message::Message;
+use crate::overlay::Overlays;
+use crate::sessions::Choices;
+use crate::state::Medium;
+use crate::switch::{ChoiceSubject, ListChoice};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{Request, ServerRequest, ServerState, ServerStatus};
+use steersman_base::summary::count;
+use steersman_base::text::visible_line;
 
 /// Shows how the servers stand, and asks for it anew; the line output lists them.
 pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {

@@ -2,21 +2,21 @@
 //!
 //! Always holds: the screen closes for something else only when no turn runs and nothing waits, or when the user said so.
 
-use crate::id::{AgentId, MessageId};
-use crate::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
-use crate::session::fold::DetailPart;
-use crate::summary::{ComparedRow, ComparedTable};
-use crate::text::visible_line;
-use crate::tui::approval::{Question, QuestionSubject, Questions, Rewind, undo_parts};
-use crate::tui::compared::ComparedPane;
-use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::facts::Facts;
-use crate::tui::overlay::Overlays;
-use crate::tui::sessions::Choices;
-use crate::tui::state::{Cause, Medium};
-use crate::tui::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
-use crate::tui::transcript::cell::{Body, Cell, CellId};
-use crate::tui::transcript::{Reader, TranscriptPane};
+use crate::approval::{Question, QuestionSubject, Questions, Rewind, undo_parts};
+use crate::compared::ComparedPane;
+use crate::effect::{Effect, PaneEffect};
+use crate::facts::Facts;
+use crate::overlay::Overlays;
+use crate::sessions::Choices;
+use crate::state::{Cause, Medium};
+use crate::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
+use crate::transcript::cell::{Body, Cell, CellId};
+use crate::transcript::{Reader, TranscriptPane};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
+use steersman_base::summary::{ComparedRow, ComparedTable};
+use steersman_base::text::visible_line;
+use steersman_session::fold::DetailPart;
 
 /// Most sessions that the line output lists.
 const LISTED_SESSIONS: usize = 10;

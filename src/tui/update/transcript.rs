@@ -1,10 +1,10 @@
 //! What the root does for the transcripts: hands them their keys with the facts, and carries out what comes of it.
 
 use super::carry_out;
-use crate::tui::keymap::ReadKey;
-use crate::tui::msg::Effect;
-use crate::tui::state::App;
-use crate::tui::transcript::{self, Looked, Reader, TranscriptFacts};
+use crate::keymap::ReadKey;
+use crate::msg::Effect;
+use crate::state::App;
+use crate::transcript::{self, Looked, Reader, TranscriptFacts};
 
 /// Carries out a key in the transcript that is shown.
 pub fn key(app: &mut App, key: ReadKey) -> Vec<Effect> {

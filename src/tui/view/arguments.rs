@@ -2,10 +2,10 @@
 //!
 //! They are untrusted and stand in the state as the model wrote them: here they pass the sanitiser.
 
-use crate::message::Arguments;
-use crate::text;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::theme::Theme;
+use crate::widgets::wrap::{Break, Line, Wrap};
+use steersman_base::message::Arguments;
+use steersman_base::text;
 
 /// Writes arguments into rows of so many columns, each name with its value.
 pub fn rows(arguments: &Arguments, room: usize, theme: &Theme, rows: &mut Vec<Line>) {

@@ -4,18 +4,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::forecast::of_enter;
-use crate::event::Outcome;
-use crate::session::fold::WaitingAgent;
-use crate::session::fold::agents::Activity;
-use crate::tui::app::App;
-use crate::tui::app::escape::{Escape, next_escape};
-use crate::tui::effect::CallText;
-use crate::tui::state::Pane;
-use crate::tui::status::HostState;
-use crate::tui::timeline;
-use crate::tui::transcript::view::Metrics;
-use crate::tui::transcript::view::search_line::progress;
-use crate::tui::widgets::fit::{columns, fill, put, put_right, row};
+use crate::app::App;
+use crate::app::escape::{Escape, next_escape};
+use crate::effect::CallText;
+use crate::state::Pane;
+use crate::status::HostState;
+use crate::timeline;
+use crate::transcript::view::Metrics;
+use crate::transcript::view::search_line::progress;
+use crate::widgets::fit::{columns, fill, put, put_right, row};
+use steersman_base::event::Outcome;
+use steersman_session::fold::WaitingAgent;
+use steersman_session::fold::agents::Activity;
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.

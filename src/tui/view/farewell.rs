@@ -1,13 +1,13 @@
 //! What stands in the terminal after the screen is gone: the beginning of the last answer, what becomes of the rest, and
 //! what was being written where nothing keeps it.
 
-use crate::id::AgentId;
-use crate::summary::{count, tokens};
-use crate::text::{visible, visible_line};
-use crate::tui::agents::view::money;
-use crate::tui::state::App;
-use crate::tui::transcript::cell::Body;
-use crate::tui::widgets::fit::clip;
+use crate::agents::view::money;
+use crate::state::App;
+use crate::transcript::cell::Body;
+use crate::widgets::fit::clip;
+use steersman_base::id::AgentId;
+use steersman_base::summary::{count, tokens};
+use steersman_base::text::{visible, visible_line};
 
 /// Most lines of the answer.
 const LINES: usize = 5;

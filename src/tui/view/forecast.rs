@@ -3,21 +3,21 @@
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
 //! follow it; the words name both.
 
-use crate::clock::seconds_between;
-use crate::event::{Delivery, Outcome};
-use crate::id::{AgentId, MessageId};
-use crate::limits;
-use crate::session::fold::agents::{Activity, AgentNode};
-use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
-use crate::steering::TextKind;
-use crate::text::{clip, visible_line};
-use crate::tui::agents::view::agent_name;
-use crate::tui::effect::{CallText, QuestionText, StepText};
-use crate::tui::keymap::Context;
-use crate::tui::palette::OfferState;
-use crate::tui::state::App;
-use crate::tui::status::HostState;
-use crate::tui::widgets::fit::{clock, one_line};
+use crate::agents::view::agent_name;
+use crate::effect::{CallText, QuestionText, StepText};
+use crate::keymap::Context;
+use crate::palette::OfferState;
+use crate::state::App;
+use crate::status::HostState;
+use crate::widgets::fit::{clock, one_line};
+use steersman_base::clock::seconds_between;
+use steersman_base::event::{Delivery, Outcome};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::limits;
+use steersman_base::steering::TextKind;
+use steersman_base::text::{clip, visible_line};
+use steersman_session::fold::agents::{Activity, AgentNode};
+use steersman_session::fold::{PendingStage, PendingText, WaitingAgent};
 
 /// Columns of a condition in a narrow list.
 const SHORT: usize = 18;

@@ -5,9 +5,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::tui::agents::Sizes;
-use crate::tui::state::Pane;
-pub use crate::tui::state::{BROAD, MEDIUM};
+use crate::agents::Sizes;
+use crate::state::Pane;
+pub use crate::state::{BROAD, MEDIUM};
 
 /// What the panes ask for.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use ratatui::style::Style;
 
-use crate::session::fold::{ReceiptMark, ReceiptWords};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap, width};
+use crate::theme::Theme;
+use crate::widgets::wrap::{Break, Line, Wrap, width};
+use steersman_session::fold::{ReceiptMark, ReceiptWords};
 
 /// Writes a receipt into rows of so many columns. What says how it came there is left out where it does not fit; what
 /// says where it is goes on in the next row.

@@ -3,10 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::summary::count;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::widgets::fit::{columns, one_line, put, put_right, row};
+use steersman_base::summary::count;
 
 /// Fewest rows of a screen that has one for the rules.
 pub const LEAST: u16 = 12;

@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::agents_view;
-use crate::tui::agents::view::{agent_name, at_work, marked};
-use crate::tui::pending::view::plan_rows;
-use crate::tui::state::{App, Pane, Region, Regions};
-use crate::tui::widgets::fit::{columns, one_line, put, row};
+use crate::agents::view::{agent_name, at_work, marked};
+use crate::pending::view::plan_rows;
+use crate::state::{App, Pane, Region, Regions};
+use crate::widgets::fit::{columns, one_line, put, row};
 
 /// A tab: its pane, and its words from the longest to the shortest.
 struct Tab {

@@ -3,12 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::id::AgentId;
-use crate::tui::facts::Facts;
-use crate::tui::keymap::Context;
-use crate::tui::tour::TourStep;
-use crate::tui::widgets::fit::{columns, put_right, row};
-use crate::tui::widgets::wrap::{Break, Line, wrapped};
+use crate::facts::Facts;
+use crate::keymap::Context;
+use crate::tour::TourStep;
+use crate::widgets::fit::{columns, put_right, row};
+use crate::widgets::wrap::{Break, Line, wrapped};
+use steersman_base::id::AgentId;
 
 /// Fewest rows of a screen that has some for the tour.
 const LEAST: u16 = 16;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::limits::LAYOUT_BYTES;
+use steersman_base::limits::LAYOUT_BYTES;
 
 /// Most marks of quotes and lists before a line of a long text whose link definitions are looked for, bytes.
 const MARK_BYTES: usize = 500;

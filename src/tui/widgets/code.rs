@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use ratatui::style::Style;
 
-use crate::limits;
-use crate::tui::highlight::{Class, Colours, Job, Language, LineKey, Resume, Span};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::Line;
+use crate::highlight::{Class, Colours, Job, Language, LineKey, Resume, Span};
+use crate::theme::Theme;
+use crate::widgets::wrap::Line;
+use steersman_base::limits;
 
 /// Which line of code a row shows.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use ratatui::style::Style;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::details::FileDiff;
-use crate::limits;
-use crate::tui::highlight::{Chain, Language};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::code::{Code, Ground};
-use crate::tui::widgets::exact::marked;
-use crate::tui::widgets::wrap::Line;
+use crate::highlight::{Chain, Language};
+use crate::theme::Theme;
+use crate::widgets::code::{Code, Ground};
+use crate::widgets::exact::marked;
+use crate::widgets::wrap::Line;
+use steersman_base::details::FileDiff;
+use steersman_base::limits;
 
 /// Added lines that are looked at for the next removed one.
 const NEAR: usize = 3;
@@ -260,7 +260,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
     let sort = |symbol: &str| match symbol.chars().next() {
         Some(c) if c.is_whitespace() => Sort::Blank,
         // Scripts without blanks between words have their words at every letter.
-        Some(c) if c == '_' || c.is_alphanumeric() && crate::tui::widgets::wrap::width(symbol) == 1 => Sort::Word,
+        Some(c) if c == '_' || c.is_alphanumeric() && crate::widgets::wrap::width(symbol) == 1 => Sort::Word,
         _ => Sort::Single,
     };
     let mut words: Vec<(Range<usize>, Sort)> = Vec::new();

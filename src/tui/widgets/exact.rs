@@ -6,10 +6,10 @@
 
 use ratatui::style::Style;
 
-use crate::session::fold::DetailPart;
-use crate::text::visible_line;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::theme::Theme;
+use crate::widgets::wrap::{Break, Line, Wrap};
+use steersman_base::text::visible_line;
+use steersman_session::fold::DetailPart;
 
 /// Blanks in a row that are marked one by one, also within a line.
 const RUN: usize = 4;
@@ -23,7 +23,7 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
     for part in parts {
         match part {
             DetailPart::Text(text) => {
-                for line in crate::text::visible(text).lines() {
+                for line in steersman_base::text::visible(text).lines() {
                     wrap(&Line::new(line, theme.output), room, Break::Anywhere, [&gutter, &gutter], &mut rows);
                 }
             }

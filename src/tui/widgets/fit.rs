@@ -9,8 +9,8 @@ use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use crate::clock::clock;
-use crate::text;
+pub use steersman_base::clock::clock;
+use steersman_base::text;
 
 /// Bytes of a text that are looked at for one row.
 const ROW_BYTES: usize = 16 * 1024;

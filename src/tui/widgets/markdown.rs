@@ -9,13 +9,13 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::Style;
 
-use crate::text::{visible, visible_line};
-use crate::tui::highlight::{Chain, Language};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::blocks::parser;
-use crate::tui::widgets::code::{Code, Ground};
-use crate::tui::widgets::table::Table;
-use crate::tui::widgets::wrap::{Break, Line, Wrap, wrapped};
+use crate::highlight::{Chain, Language};
+use crate::theme::Theme;
+use crate::widgets::blocks::parser;
+use crate::widgets::code::{Code, Ground};
+use crate::widgets::table::Table;
+use crate::widgets::wrap::{Break, Line, Wrap, wrapped};
+use steersman_base::text::{visible, visible_line};
 
 /// Containers (quotes, lists) whose marks are shown; deeper ones are drawn as if they were at this depth.
 const DEPTH: usize = 12;
@@ -405,7 +405,7 @@ impl Renderer<'_, '_> {
                     if row == Row::First && !shown {
                         prefix.push_own(marker, self.theme.dim);
                     } else {
-                        prefix.push_own(&" ".repeat(crate::tui::widgets::wrap::width(marker)), self.theme.text);
+                        prefix.push_own(&" ".repeat(crate::widgets::wrap::width(marker)), self.theme.text);
                     }
                 }
             }

@@ -4,10 +4,10 @@
 
 use ratatui::style::{Modifier, Style};
 
-use crate::plan::{PlanStep, StepState};
-use crate::text::visible_line;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use crate::theme::Theme;
+use crate::widgets::wrap::{Break, Line, Wrap};
+use steersman_base::plan::{PlanStep, StepState};
+use steersman_base::text::visible_line;
 
 /// Appends the lines of a step, behind a lead in its first line.
 pub fn step_lines(step: &PlanStep, lead: &str, width: u16, theme: &Theme, lines: &mut Vec<Line>) {

@@ -5,13 +5,13 @@
 //! than [`LAYOUT_BYTES`] at a time: a longer one is cut at places that depend on the text before them alone. So the rows
 //! of a whole text are the same however it arrived, at once or letter by letter.
 
-use crate::limits::LAYOUT_BYTES;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::blocks::{Block, BlockKind, blocks, definitions};
-use crate::tui::widgets::markdown::{self, Begin, Carry};
-use crate::tui::widgets::unfinished;
-use crate::tui::widgets::wrap::{Break, Line, wrapped};
+use crate::theme::Theme;
+use crate::widgets::blocks::{Block, BlockKind, blocks, definitions};
+use crate::widgets::markdown::{self, Begin, Carry};
+use crate::widgets::unfinished;
+use crate::widgets::wrap::{Break, Line, wrapped};
 use ratatui::style::Style;
+use steersman_base::limits::LAYOUT_BYTES;
 
 /// Longest first line of a block that is waited for before the block above counts as finished, bytes.
 const TELLING_LINE: usize = 64;

@@ -5,8 +5,8 @@
 
 use pulldown_cmark::Alignment;
 
-use crate::tui::theme::Theme;
-use crate::tui::widgets::wrap::{Break, Line, Wrap, wrapped};
+use crate::theme::Theme;
+use crate::widgets::wrap::{Break, Line, Wrap, wrapped};
 
 /// What stands between two columns, and its width.
 const SEPARATOR: &str = " │ ";

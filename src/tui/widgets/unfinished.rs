@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::Event;
 
-use crate::tui::widgets::blocks::{is_block, parser};
+use crate::widgets::blocks::{is_block, parser};
 
 /// Longest line of nothing but marks that is held back, bytes.
 const MARKS: usize = 200;

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::widgets::code::Code;
+use crate::widgets::code::Code;
 
 /// Columns between tab stops.
 const TAB: usize = 4;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steersman::dialect::Dialect;
+use steersman_base::dialect::Dialect;
 
 fuzz_target!(|text: &str| {
     for dialect in Dialect::ALL {

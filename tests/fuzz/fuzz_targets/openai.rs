@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steersman::dialect::Dialect;
+use steersman_base::dialect::Dialect;
 
 fuzz_target!(|data: &[u8]| steersman_fuzz::stream(Dialect::OpenAi, data));

@@ -3,9 +3,9 @@
 
 #![allow(dead_code)] // The stories call a part of the queue's methods.
 
-#[path = "../../../src/control/interloper.rs"]
+#[path = "../../../src/base/control/interloper.rs"]
 mod interloper;
-#[path = "../../../src/control/queue.rs"]
+#[path = "../../../src/base/control/queue.rs"]
 mod queue;
 
 use std::sync::Arc;

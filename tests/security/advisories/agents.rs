@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use serde_json::json;
-use steersman::workspace::foreground;
+use steersman_tools::workspace::foreground;
 
 use super::{PATIENCE, SECRET, bash, home, put, read, run, sandboxes, trap, write};
 use crate::support::program::{Program, exit_code, stderr};

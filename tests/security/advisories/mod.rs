@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::sandbox::SandboxChoice;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

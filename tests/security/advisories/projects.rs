@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use steersman::cli::project::{ProjectOffer, TrustRecord};
+use steersman::program::cli::project::{ProjectOffer, TrustRecord};
 
 use super::{PATIENCE, SECRET, home, put, run, sandboxes};
 use crate::support::program::{Program, exit_code, stderr, stdout};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use steersman::web::{AllowedHosts, Client, Target, WebOptions};
+use steersman_tools::web::{AllowedHosts, Client, Target, WebOptions};
 
 use super::{Names, OWN_NETWORK, PUBLIC_ADDRESS, SPELLINGS, again_on_a_network_of_its_own, fetch, get};
 use crate::support::site::{Canary, Site, redirect, typed};

@@ -1,7 +1,7 @@
 //! Which addresses pass before anything is sent: the edges of each network, allowed hosts, ports, and the one way in which
 //! an address is written.
 
-use steersman::web::{AllowedHosts, Target, special};
+use steersman_tools::web::{AllowedHosts, Target, special};
 
 /// Addresses of the world, which are asked.
 const PUBLIC: &[&str] = &[

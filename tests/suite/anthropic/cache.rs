@@ -1,8 +1,8 @@
 //! The marks of the server's cache: where they stand, and that what stands before them never changes.
 
 use serde_json::json;
-use steersman::message::Message;
-use steersman::provider::{Answering, ToolSchema};
+use steersman_base::message::Message;
+use steersman_provider::{Answering, ToolSchema};
 
 use super::{body, bytes, call, says};
 

@@ -9,10 +9,10 @@ mod signed;
 use std::sync::Arc;
 
 use serde_json::Value;
-use steersman::dialect::Dialect;
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::sse::Frame;
-use steersman::provider::{
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_provider::sse::Frame;
+use steersman_provider::{
     Answering, Card, ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Registry, Reply, Streaming,
     ToolSchema,
 };
@@ -57,7 +57,7 @@ fn says(content: &str, tool_calls: Vec<ToolCall>) -> Message {
 
 /// Puts a reply into a history, as the agent does.
 fn kept(reply: Reply, server: &str, model: &str) -> Message {
-    let original = reply.original.map(|original| steersman::message::Original {
+    let original = reply.original.map(|original| steersman_base::message::Original {
         server: server.to_owned(),
         model: model.to_owned(),
         ..original

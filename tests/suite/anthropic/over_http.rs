@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use steersman::agent::Agent;
-use steersman::control::Interloper;
-use steersman::message::Message;
-use steersman::provider::{
+use steersman_agent::Agent;
+use steersman_base::control::Interloper;
+use steersman_base::message::Message;
+use steersman_provider::{
     Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, Http, HttpConnector, HttpProvider,
     ProviderError, Streaming, list_models,
 };
-use steersman::tool::{FnTool, Parameters};
+use steersman_tools::{FnTool, Parameters};
 
 use super::transport;
 use crate::support::messages::{call, delta, end, event, start, text, thinking};

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::message::Arguments;
-use steersman::provider::sse::Frame;
-use steersman::provider::{Finish, HttpProvider, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::Arguments;
+use steersman_provider::sse::Frame;
+use steersman_provider::{Finish, HttpProvider, ProviderError, Reply};
 
 use super::{events, feed, shown};
 use crate::support::messages::{block, call, delta, end, start, stop, text, thinking};
@@ -322,8 +322,8 @@ proptest! {
         let (thinking, text): (String, String) = pieces.into_iter().unzip();
         prop_assert_eq!((&reply.thinking, &reply.content), (&thinking, &text));
         let history = [
-            vec![steersman::message::Message::user("Go")],
-            reply.tool_calls.iter().map(|call| steersman::message::Message::tool(call, "x")).collect(),
+            vec![steersman_base::message::Message::user("Go")],
+            reply.tool_calls.iter().map(|call| steersman_base::message::Message::tool(call, "x")).collect(),
         ];
         let kept = super::kept(reply, super::SERVER, "m");
         super::body(&[history[0].clone(), vec![kept], history[1].clone()].concat());

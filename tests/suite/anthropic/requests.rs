@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman::message::Message;
-use steersman::provider::{Answering, Card, Effort, Thinking, ToolSchema};
+use steersman_base::message::Message;
+use steersman_provider::{Answering, Card, Effort, Thinking, ToolSchema};
 
 use super::{body, body_with, call, says};
 

@@ -1,9 +1,9 @@
 //! Signed thinking and other parts that only the server understands: kept, and sent back as they came.
 
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::message::{AssistantMessage, Message, Original, Part};
-use steersman::provider::{Answering, Finish, HttpProvider, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{AssistantMessage, Message, Original, Part};
+use steersman_provider::{Answering, Finish, HttpProvider, Reply};
 
 use super::{SERVER, body, bytes, events, kept};
 use crate::support::messages::{block, call, delta, end, start, stop, text, thinking};

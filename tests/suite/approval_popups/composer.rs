@@ -226,7 +226,7 @@ fn esc_right_behind_a_letter_neither_declines_nor_stops() {
     arm(&mut stage);
     stage.keys("x<esc>");
     assert!(call.poll().is_none());
-    assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Request(steersman::protocol::Request::Stop)));
+    assert!(!stage.effects.contains(&steersman_tui::msg::Effect::Request(steersman_base::protocol::Request::Stop)));
     assert!(stage.screen().contains("Esc: wait"), "{}", stage.screen());
     stage.wait(QUIET);
     assert!(stage.screen().contains("Esc: no"));

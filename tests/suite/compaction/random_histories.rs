@@ -1,9 +1,9 @@
 //! Random histories, compacted: each can still be sent, and keeps its last rounds and every text of the user.
 
 use proptest::prelude::*;
-use steersman::agent::{History, Keep, NotRunReason, Pins, SUMMARY_HEAD, TextFate, UserTexts};
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::plan::Plan;
+use steersman_agent::{History, Keep, NotRunReason, Pins, SUMMARY_HEAD, TextFate, UserTexts};
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_base::plan::Plan;
 
 use crate::support::doubles::fault;
 
@@ -58,7 +58,7 @@ proptest! {
             (0..messages.len()).filter(|at| matches!(messages[*at], Message::Assistant(_))).collect();
         let last = replies.len().checked_sub(2).map(|at| &messages[replies[at]..]);
         let older = history.older().len();
-        let agent = steersman::id::AgentId::main();
+        let agent = steersman_base::id::AgentId::main();
         let keep = Keep { agent: &agent, rules: &[], plan: &Plan::default(), room: usize::MAX };
         match history.compacted("Sum.", &keep, &Pins::default()) {
             None => prop_assert_eq!(older, 0),

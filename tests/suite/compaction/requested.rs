@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use steersman::agent::CompactionRequest;
-use steersman::error::RunError;
-use steersman::event::Event;
-use steersman::provider::Played;
+use steersman_agent::CompactionRequest;
+use steersman_base::error::RunError;
+use steersman_base::event::Event;
+use steersman_provider::Played;
 
 use super::{SUMMARY, compactions, notices, rounds, script, starts, wordy};
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, lines, run};
 
-fn asked(rig: &Rig, wish: &Arc<CompactionRequest>) -> steersman::agent::AgentBuilder {
+fn asked(rig: &Rig, wish: &Arc<CompactionRequest>) -> steersman_agent::AgentBuilder {
     rig.builder().compaction_request(Arc::clone(wish))
 }
 

@@ -1,8 +1,8 @@
 //! When a conversation is compacted, and when it is not: the share of the window, requests that are too long for the model,
 //! whether the server says so or its count of tokens does, and absurd counts.
 
-use steersman::event::Event;
-use steersman::provider::{Played, ProviderError};
+use steersman_base::event::Event;
+use steersman_provider::{Played, ProviderError};
 
 use super::{SUMMARY, WINDOW, agent, compactions, filled, notices, overflow, rounds, script, summary, task, wordy};
 use crate::support::doubles::{run, tool};

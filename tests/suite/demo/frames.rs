@@ -1,12 +1,12 @@
 //! What the embedded model makes of frames around texts, and of what a compaction kept.
 
 use serde_json::Value;
-use steersman::agent::frame::{FramedText, SentWhen, frame, plan_news, wrapped};
-use steersman::agent::{KEPT_HEAD, SUMMARY_HEAD};
-use steersman::demo::PlannedReply;
-use steersman::id::MessageId;
-use steersman::plan::PlanNews;
-use steersman::steering::{RuleScope, TextKind};
+use steersman::program::demo::PlannedReply;
+use steersman_agent::frame::{FramedText, SentWhen, frame, plan_news, wrapped};
+use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman_base::id::MessageId;
+use steersman_base::plan::PlanNews;
+use steersman_base::steering::{RuleScope, TextKind};
 
 use super::project::{MAIN, Run};
 use super::{names, tour};

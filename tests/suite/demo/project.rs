@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use steersman::demo::{ChatBody, PlannedCall, PlannedReply, plan};
+use steersman::program::demo::{ChatBody, PlannedCall, PlannedReply, plan};
 
 pub const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"kettle\"\nversion = \"0.1.0\"\n"),

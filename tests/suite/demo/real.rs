@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use steersman::agent::Agent;
-use steersman::assets;
-use steersman::control::{Cancellable, Interloper, StepLimit};
-use steersman::demo::{DemoServer, MODEL, Pace, start};
-use steersman::event::{Envelope, Event};
-use steersman::id::AgentId;
-use steersman::listener::{InMemoryEventList, Listener, ListenerList};
-use steersman::message::Message;
-use steersman::provider::{ChatTransport, HttpConnector, Streaming};
-use steersman::subagent::{Persona, SubAgents};
-use steersman::tool::file_tools;
-use steersman::workspace::Workspace;
+use steersman::program::demo::{DemoServer, MODEL, Pace, start};
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Persona, SubAgents};
+use steersman_base::assets;
+use steersman_base::control::{Cancellable, Interloper, StepLimit};
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{InMemoryEventList, Listener, ListenerList};
+use steersman_base::message::Message;
+use steersman_provider::{ChatTransport, HttpConnector, Streaming};
+use steersman_tools::file_tools;
+use steersman_tools::workspace::Workspace;
 
 use super::project::FILES;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::demo::{DemoServer, MODEL, Pace, start};
-use steersman::provider::Http;
+use steersman::program::demo::{DemoServer, MODEL, Pace, start};
+use steersman_provider::Http;
 
 fn client() -> reqwest::Client {
     Http::default().client(&"http://localhost".parse().unwrap()).unwrap().clone()
@@ -153,7 +153,7 @@ async fn hostile_bodies_are_refused_with_a_sentence() {
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused() {
     let server = start(Pace::Instant).await.unwrap();
-    let huge = vec![b' '; steersman::limits::DEMO_BODY_BYTES + 1];
+    let huge = vec![b' '; steersman_base::limits::DEMO_BODY_BYTES + 1];
     // The server may close before it has read everything: then there is no answer, but the next request works.
     if let Ok(answer) = post(&server, huge).send().await {
         assert_eq!(answer.status(), 400);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use steersman::dialect::Dialect;
+use steersman_base::dialect::Dialect;
 
 use super::streams::Stream;
 

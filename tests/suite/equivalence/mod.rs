@@ -6,10 +6,10 @@
 mod encodings;
 mod streams;
 
-use steersman::dialect::Dialect;
-use steersman::message::{AssistantMessage, Message, Original};
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{AssistantMessage, Message, Original};
+use steersman_provider::sse::{Decoder, Frame};
+use steersman_provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
 
 use encodings::ENCODINGS;
 use streams::Stream;

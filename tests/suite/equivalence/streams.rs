@@ -1,7 +1,7 @@
 //! Twelve streams as real servers write them, over the four dialects.
 
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
+use steersman_base::dialect::Dialect;
 
 use super::encodings::{Spelling, spell};
 use crate::support::messages::{block, call, end, start, stop, text, thinking};

@@ -1,15 +1,15 @@
 //! The table of the wire form: every event with the exact line that is written for it.
 
 use serde_json::json;
-use steersman::details::{Details, FileDiff, Undo, UndoneFile};
-use steersman::event::{
+use steersman_base::details::{Details, FileDiff, Undo, UndoneFile};
+use steersman_base::event::{
     Decided, Delivery, Event, HookEvent, HookOutcome, HookRun, JobEnd, JobEnding, JobOwner, JobStart, Outcome, Pending,
     SCHEMA, Usage,
 };
-use steersman::id::{AgentId, MessageId};
-use steersman::message::{Arguments, AssistantMessage, Message};
-use steersman::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanNotified, PlanStep, StepState};
-use steersman::steering::{Rule, RuleNews, RuleScope, TextKind};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::message::{Arguments, AssistantMessage, Message};
+use steersman_base::plan::{Plan, PlanAuthor, PlanChanged, PlanNews, PlanNotified, PlanStep, StepState};
+use steersman_base::steering::{Rule, RuleNews, RuleScope, TextKind};
 
 use super::{at, call, read_call};
 

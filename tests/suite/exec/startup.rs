@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use steersman::event::Event;
+use steersman_base::event::Event;
 
 use super::{envelopes, exec};
 use crate::support::program::{Program, exit_code, stderr, stdout};

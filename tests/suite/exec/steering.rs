@@ -3,11 +3,11 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use steersman::approval::Answer;
-use steersman::cli::steer_stdin::{Line, Splitter};
-use steersman::event::{Delivery, Envelope, Event, Outcome};
-use steersman::limits;
-use steersman::steering::TextKind;
+use steersman::program::cli::steer_stdin::{Line, Splitter};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome};
+use steersman_base::limits;
+use steersman_base::steering::TextKind;
+use steersman_tools::approval::Answer;
 
 use super::{GLOB_AND_SUM, envelopes, exec, is_pending, steer};
 use crate::support::program::Running;

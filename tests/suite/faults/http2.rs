@@ -6,7 +6,7 @@ use super::{done, text, thinking};
 use crate::support::family::{Family, Move};
 use crate::support::http2::{Act, Http2Server};
 use crate::support::tls::{Authority, Valid};
-use steersman::provider::Http;
+use steersman_provider::Http;
 
 /// A range of waits.
 type Waits = &'static [(u64, u64)];

@@ -18,8 +18,8 @@ pub use refusals::too_long;
 
 use std::time::Duration;
 
-use steersman::event::Event;
-use steersman::provider::Streaming;
+use steersman_base::event::Event;
+use steersman_provider::Streaming;
 
 use crate::support::family::{End, Family, Move};
 use crate::support::server::{Reply, Step};

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use steersman::agent::Agent;
-use steersman::control::Cancellable;
-use steersman::error::RunError;
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::listener::{InMemoryEventList, Listener};
-use steersman::provider::{
+use steersman_agent::Agent;
+use steersman_base::control::Cancellable;
+use steersman_base::error::RunError;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::listener::{InMemoryEventList, Listener};
+use steersman_provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, HttpProvider, ProviderError, Streaming,
 };
 

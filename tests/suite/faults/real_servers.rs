@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 
 use serde_json::{Value, json};
-use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::{ChatRequest, ChatTransport, Http, HttpProvider, Streaming};
+use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman_provider::{ChatRequest, ChatTransport, Http, HttpProvider, Streaming};
 
 use super::play::{Visit, families};
 use crate::support::family::Family;
@@ -182,7 +182,7 @@ async fn the_explanation_of_a_refusal_is_told() {
 async fn a_refusal_in_one_body_has_its_explanation_too() {
     let whole = |details: Value| {
         let body = json!({"type": "message", "content": [], "stop_reason": "refusal", "stop_details": details});
-        HttpProvider::whole(steersman::dialect::Dialect::Anthropic, &body.to_string()).unwrap().explanation
+        HttpProvider::whole(steersman_base::dialect::Dialect::Anthropic, &body.to_string()).unwrap().explanation
     };
     assert_eq!(whole(json!({"explanation": WHY, "category": "cyber"})).as_deref(), Some(WHY));
     assert_eq!(whole(json!({"explanation": null, "category": "cyber"})).as_deref(), Some("cyber"));

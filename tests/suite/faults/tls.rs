@@ -6,8 +6,8 @@ use std::path::Path;
 use super::play::{Visit, beside, families, like};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Authority, Front, Valid, self_signed, self_signed_authority};
-use steersman::provider::Http;
-use steersman::web::{Client, WebOptions};
+use steersman_provider::Http;
+use steersman_tools::web::{Client, WebOptions};
 
 const UNTRUSTED: &str = "cannot reach localhost:*: TLS: the certificate of the server cannot be trusted: ";
 

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use super::play::{Visit, beside, families, like};
 use crate::support::server::{Reply, Server};
 use crate::support::tls::{Answer, Front};
-use steersman::provider::Http;
+use steersman_provider::Http;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_port_and_a_name_that_is_not_known_are_told_apart() {

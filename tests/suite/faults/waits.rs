@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::event::Event;
+use steersman_base::event::Event;
 
 use super::{
     FIRST, Fault, Move, Reply, answered, cut, done, failed, fault, look, moves, pause, raw, refuses, says, text,

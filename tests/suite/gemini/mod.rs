@@ -6,10 +6,10 @@ mod schemas;
 mod wire;
 
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::message::{Arguments, AssistantMessage, Message, Original, ToolCall};
-use steersman::provider::sse::Frame;
-use steersman::provider::{
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{Arguments, AssistantMessage, Message, Original, ToolCall};
+use steersman_provider::sse::Frame;
+use steersman_provider::{
     Answering, Card, ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Registry, Reply, Streaming,
     Thinking, ToolSchema,
 };

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::limits;
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{Finish, HttpProvider, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::limits;
+use steersman_provider::sse::{Decoder, Frame};
+use steersman_provider::{Finish, HttpProvider, ProviderError, Reply};
 
 use super::{end, parts, play, reply, shown, stop, text};
 
@@ -290,13 +290,13 @@ proptest! {
     #[test]
     fn any_reply_goes_back_as_a_legal_request(chunks in prop::collection::vec(any_chunk(), 0..8)) {
         let reply = reply(&[&chunks[..], &[stop()]].concat());
-        let results: Vec<_> = reply.tool_calls.iter().map(|call| steersman::message::Message::tool(call, "x")).collect();
+        let results: Vec<_> = reply.tool_calls.iter().map(|call| steersman_base::message::Message::tool(call, "x")).collect();
         let ids: std::collections::HashSet<_> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
         prop_assert_eq!(ids.len(), reply.tool_calls.len());
         for model in ["m", "gemini-3-pro"] {
-            let turn = [steersman::message::Message::user("hi"), super::kept(reply.clone(), "m")];
+            let turn = [steersman_base::message::Message::user("hi"), super::kept(reply.clone(), "m")];
             let history: Vec<_> = turn.into_iter().chain(results.clone()).collect();
-            let _ = super::body_with(model, None, &history, &[], steersman::provider::Answering::default());
+            let _ = super::body_with(model, None, &history, &[], steersman_provider::Answering::default());
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Schemas of tools: what Gemini refuses is left out, what it cannot say goes as JSON Schema.
 
 use serde_json::{Value, json};
-use steersman::message::Message;
-use steersman::provider::{Answering, ToolSchema};
-use steersman::tool::Parameters;
+use steersman_base::message::Message;
+use steersman_provider::{Answering, ToolSchema};
+use steersman_tools::Parameters;
 
 use super::body_with;
 

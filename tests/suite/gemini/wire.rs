@@ -1,8 +1,8 @@
 //! Gemini over HTTP: the whole way there and back.
 
 use serde_json::{Value, json};
-use steersman::message::{AssistantMessage, Message};
-use steersman::provider::{
+use steersman_base::message::{AssistantMessage, Message};
+use steersman_provider::{
     ApiKey, ChatProvider, ChatRequest, ChatTransport, Http, HttpProvider, ProviderError, Streaming, list_models,
 };
 

@@ -1,7 +1,7 @@
 //! `--attach` with images: sent where the model takes them, refused before the run where not, kept by the session.
 
 use serde_json::json;
-use steersman::image::Image;
+use steersman_base::image::Image;
 use tempfile::TempDir;
 
 use super::{exec, lines, of};

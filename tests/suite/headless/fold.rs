@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use serde_json::{Map, Value, json};
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::protocol::Post;
-use steersman::session::export::{Item, SessionParts};
-use steersman::session::fold::agents::{Activity, AgentNode};
-use steersman::session::fold::{Receipt, ReceiptState, RunState, UnseenReason};
-use steersman::session::journal::{Reading, Record};
-use steersman::session::replay::moments;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::protocol::Post;
+use steersman_session::export::{Item, SessionParts};
+use steersman_session::fold::agents::{Activity, AgentNode};
+use steersman_session::fold::{Receipt, ReceiptState, RunState, UnseenReason};
+use steersman_session::journal::{Reading, Record};
+use steersman_session::replay::moments;
 use tempfile::TempDir;
 
 use super::schema::blocks;
@@ -308,7 +308,7 @@ fn receipt(receipt: &Receipt) -> Value {
     let mut told = json!({"agent": receipt.agent, "text": receipt.text});
     if let Some(arrival) = receipt.arrival() {
         let after = match &arrival.boundary {
-            steersman::session::fold::Boundary::After(tool) => Some(tool),
+            steersman_session::fold::Boundary::After(tool) => Some(tool),
             _ => None,
         };
         (told["turn"], told["step"], told["after"]) = (arrival.turn.into(), arrival.step.into(), json!(after));

@@ -1,11 +1,11 @@
 //! One thing has one name in all lines, and the older names of the same stay.
 
 use serde_json::{Value, json};
-use steersman::clock;
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::id::{AgentId, MessageId};
-use steersman::listener::Listener as _;
-use steersman::session::stream::{InputLine, RunRecord};
+use steersman_base::clock;
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::listener::Listener as _;
+use steersman_session::stream::{InputLine, RunRecord};
 
 /// An event with the names of its members, each with the older name of the same.
 type Case<'a> = (Event, &'a [(&'a str, &'a str)]);
@@ -34,7 +34,7 @@ fn each_event_has_the_common_names_beside_its_older_ones() {
                 step: 0,
                 after: None,
                 sender: None,
-                kind: steersman::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 met: None,
                 images: Vec::new(),
             },

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use steersman::text::is_invisible;
+use steersman_base::text::is_invisible;
 
 use super::{exec, lines, of};
 use crate::support::program::{Program, exit_code, stderr, stdout};

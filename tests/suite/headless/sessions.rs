@@ -1,8 +1,8 @@
 //! Sessions of scripts: a name given by the script, a new session with all of an old one.
 
-use steersman::details::{Undo, UndoneFile};
-use steersman::event::{Event, Outcome};
-use steersman::session::journal::{SessionFile, SessionFiles};
+use steersman_base::details::{Undo, UndoneFile};
+use steersman_base::event::{Event, Outcome};
+use steersman_session::journal::{SessionFile, SessionFiles};
 use tempfile::TempDir;
 
 use super::{exec, lines};

@@ -1,8 +1,8 @@
 //! Stories of what hooks answer: exit codes, JSON, JSON with wrong types, and several hooks at one point.
 
 use serde_json::{Value, json};
-use steersman::event::{HookEvent, HookOutcome};
-use steersman::hooks::{HookReply, read_output};
+use steersman_base::event::{HookEvent, HookOutcome};
+use steersman_extensions::hooks::{HookReply, read_output};
 
 fn said(event: HookEvent, output: &Value) -> HookReply {
     read_output(event, 0, &output.to_string(), "")

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::agent::{EndedHook, HookAnswer, HookPoint, LoopHooks as _};
-use steersman::event::HookOutcome;
-use steersman::hooks::{HookPin, HookPlaces, HookWaiting, read_json};
-use steersman::id::AgentId;
-use steersman::limits;
+use steersman_agent::{EndedHook, HookAnswer, HookPoint, LoopHooks as _};
+use steersman_base::event::HookOutcome;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_extensions::hooks::{HookPin, HookPlaces, HookWaiting, read_json};
 
 use super::runs::{Yard, call};
 use crate::support::processes::{alive, unique, wait_until};

@@ -3,12 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 
-use steersman::agent::HookPoint;
-use steersman::approval::Answer;
-use steersman::cli::hooks::{BrokenHooks, HookSearch, broken_guards};
-use steersman::cli::project::{FrontEnd, ProjectOffer};
-use steersman::hooks::{BrokenGuard, GuardedHooks, read_json};
-use steersman::id::AgentId;
+use steersman::program::cli::hooks::{BrokenHooks, HookSearch, broken_guards};
+use steersman::program::cli::project::{FrontEnd, ProjectOffer};
+use steersman_agent::HookPoint;
+use steersman_base::id::AgentId;
+use steersman_extensions::hooks::{BrokenGuard, GuardedHooks, read_json};
+use steersman_tools::approval::Answer;
 
 use super::runs::call;
 use super::trust::{Home, settings};

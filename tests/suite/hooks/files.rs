@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::event::HookEvent;
-use steersman::hooks::{HookFile, Matcher, read_json};
+use steersman_base::event::HookEvent;
+use steersman_extensions::hooks::{HookFile, Matcher, read_json};
 
 fn read(text: &str) -> HookFile {
     read_json("hooks.json", text)

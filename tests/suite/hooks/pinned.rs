@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use steersman::agent::{HookPoint, LoopHooks as _};
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::cli::project::ProjectOffer;
-use steersman::event::{Event, HookOutcome, HookRun};
-use steersman::hooks::{Hook, HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json};
-use steersman::id::AgentId;
-use steersman::workspace::sandbox::SandboxChoice;
-use steersman::workspace::{Placement, Sandbox, Spawner};
+use steersman::program::cli::project::ProjectOffer;
+use steersman_agent::{HookPoint, LoopHooks as _};
+use steersman_base::event::{Event, HookOutcome, HookRun};
+use steersman_base::id::AgentId;
+use steersman_extensions::hooks::{
+    Hook, HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json,
+};
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::{Placement, Sandbox, Spawner};
 
 use super::runs::call;
 use crate::sandbox::KINDS;

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use steersman::agent::{Agent, AgentBuilder, CompactionCause, CompactionRequest, HookAnswer, HookPoint, LoopHooks};
-use steersman::approval::{
+use steersman_agent::{Agent, AgentBuilder, CompactionCause, CompactionRequest, HookAnswer, HookPoint, LoopHooks};
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_provider::Played;
+use steersman_tools::approval::{
     Act, Answerer, Approvals, Asker, CallPermission, CommandAct, Mode, Policy, Rules, Sandboxed, WriteAct,
 };
-use steersman::event::Event;
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::provider::Played;
-use steersman::tool::{FnTool, Parameters, Tool};
+use steersman_tools::{FnTool, Parameters, Tool};
 
 use crate::support::doubles::{Gate, Rig, calls, echo, lines, run, run_queue, tool};
 

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::agent::{HookAnswer, HookPoint, LoopHooks as _, SessionStart};
-use steersman::approval::{Answerer, Approvals, CallPermission, Mode, Policy};
-use steersman::event::{Event, HookOutcome, HookRun};
-use steersman::hooks::{HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json};
-use steersman::id::AgentId;
-use steersman::message::{Arguments, ToolCall};
+use steersman_agent::{HookAnswer, HookPoint, LoopHooks as _, SessionStart};
+use steersman_base::event::{Event, HookOutcome, HookRun};
+use steersman_base::id::AgentId;
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_extensions::hooks::{
+    HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json,
+};
+use steersman_tools::approval::{Answerer, Approvals, CallPermission, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, spawner, unique, wait_until};

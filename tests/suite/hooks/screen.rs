@@ -1,8 +1,8 @@
 //! The hooks on the screen: where each is from, when it runs, whether it is trusted, what it did last.
 
-use steersman::event::{Event, HookEvent, HookOutcome, HookRun};
-use steersman::protocol::{HookState, HookStatus, Notice};
-use steersman::tui::msg::Msg;
+use steersman_base::event::{Event, HookEvent, HookOutcome, HookRun};
+use steersman_base::protocol::{HookState, HookStatus, Notice};
+use steersman_tui::msg::Msg;
 
 use crate::support::stage::Stage;
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use steersman::agent::HookPoint;
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::cli::hooks::{HookRecord, HookSearch, trusted_of_user};
-use steersman::cli::places::UserDirectories;
-use steersman::cli::project::{FrontEnd, ProjectOffer};
-use steersman::event::HookOutcome;
+use steersman::program::cli::hooks::{HookRecord, HookSearch, trusted_of_user};
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::{FrontEnd, ProjectOffer};
+use steersman_agent::HookPoint;
+use steersman_base::event::HookOutcome;
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use super::runs::{Yard, call};

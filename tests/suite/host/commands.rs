@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
-use steersman::id::AgentId;
-use steersman::listener::Listener;
-use steersman::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener;
+use steersman_provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
+use steersman_session::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
 use tempfile::TempDir;
 
 use super::{Ship, launch, setup};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::approval::{Answer, Mode};
-use steersman::limits;
-use steersman::provider::Played;
+use steersman_base::limits;
+use steersman_provider::Played;
+use steersman_tools::approval::{Answer, Mode};
 
 use super::{PATIENCE, Site, agent_with, gone, played, within_patience};
 use crate::support::doubles::{Rig, run};

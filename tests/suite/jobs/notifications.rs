@@ -1,10 +1,10 @@
 //! What is told of jobs: their output to who watches, and an end to the agent, at a boundary and where it asked for that.
 
 use serde_json::json;
-use steersman::event::Event;
-use steersman::limits;
-use steersman::message::Message;
-use steersman::provider::Played;
+use steersman_base::event::Event;
+use steersman_base::limits;
+use steersman_base::message::Message;
+use steersman_provider::Played;
 
 use super::{PATIENCE, Site, agent_with, played, within_patience};
 use crate::support::doubles::{Rig, run};

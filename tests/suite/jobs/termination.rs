@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use steersman::event::{Event, JobEnding, JobOwner};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::tool::AgentJobs;
+use steersman_base::event::{Event, JobEnding, JobOwner};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_tools::AgentJobs;
 
 use super::{PATIENCE, Site, gone};
 use crate::support::processes::{alive, unique};

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
-use steersman::config::{Environment, parse};
-use steersman::mcp::catalog::Hints;
-use steersman::mcp::definition::{Reached, ServerDefinition};
-use steersman::tool::Traits;
+use steersman::program::config::{Environment, parse};
+use steersman_extensions::mcp::catalog::Hints;
+use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
+use steersman_tools::Traits;
 
 fn environment() -> Environment {
     [("HOME", "/home/ann"), ("TOKEN", "token-of-ann"), ("SECRET", "secret-of-ann"), ("EMPTY", "")].into_iter().collect()

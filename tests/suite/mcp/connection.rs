@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::limits;
-use steersman::mcp::Progress;
-use steersman::mcp::connection::{Connection, ListKind, OnDrop, Patience, RequestError};
-use steersman::mcp::message::RpcError;
-use steersman::mcp::session::Session;
-use steersman::mcp::transport::{Arrival, SendError};
+use steersman_base::limits;
+use steersman_extensions::mcp::Progress;
+use steersman_extensions::mcp::connection::{Connection, ListKind, OnDrop, Patience, RequestError};
+use steersman_extensions::mcp::message::RpcError;
+use steersman_extensions::mcp::session::Session;
+use steersman_extensions::mcp::transport::{Arrival, SendError};
 
 use crate::support::mcp::{Heard, PlayedServer, played};
 

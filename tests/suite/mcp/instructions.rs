@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::approval::{Answer, ApprovalRequest, ApprovalSubject, Mode};
-use steersman::control::ContextBook;
-use steersman::limits;
-use steersman::mcp::ServerTools;
-use steersman::mcp::definition::ServerDefinition;
-use steersman::protocol::ContextKind;
-use steersman::provider::Played;
-use steersman::subagent::SubAgents;
-use steersman::tool::{ToolScope, ToolSource};
+use steersman_agent::subagent::SubAgents;
+use steersman_base::control::ContextBook;
+use steersman_base::limits;
+use steersman_base::protocol::ContextKind;
+use steersman_extensions::mcp::ServerTools;
+use steersman_extensions::mcp::definition::ServerDefinition;
+use steersman_provider::Played;
+use steersman_tools::approval::{Answer, ApprovalRequest, ApprovalSubject, Mode};
+use steersman_tools::{ToolScope, ToolSource};
 
 use crate::mcp::tools::{agent, known};
 use crate::subagent::{child, persona, spawns};

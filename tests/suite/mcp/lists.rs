@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use steersman::approval::{Answer, ApprovalSubject, Mode};
-use steersman::event::Event;
-use steersman::provider::{Played, Step};
+use steersman_base::event::Event;
+use steersman_provider::{Played, Step};
+use steersman_tools::approval::{Answer, ApprovalSubject, Mode};
 
 use crate::mcp::tools::{agent, known};
 use crate::support::doubles::{Rig, run};
@@ -25,7 +25,7 @@ fn write(yard: &Yard, tools: &[Value]) {
 }
 
 fn descriptions(request: &crate::support::doubles::Request) -> Vec<String> {
-    let server = |tool: &&steersman::provider::ToolSchema| tool.name.starts_with("mcp__");
+    let server = |tool: &&steersman_provider::ToolSchema| tool.name.starts_with("mcp__");
     request.tools.iter().filter(server).map(|tool| format!("{}: {}", tool.name, tool.description)).collect()
 }
 

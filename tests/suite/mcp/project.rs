@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode as FileMode, mkfifoat};
 use serde_json::json;
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
-use steersman::cli::places::UserDirectories;
-use steersman::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
-use steersman::limits;
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
+use steersman_base::limits;
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use serde_json::{Value, json};
-use steersman::approval::{Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolAct};
-use steersman::event::Event;
-use steersman::protocol::{FieldKind, Notice, Post, Reply, Request, ServerRequest, ServerState, ServerStatus};
-use steersman::tui::msg::{Effect, Msg};
+use steersman_base::event::Event;
+use steersman_base::protocol::{FieldKind, Notice, Post, Reply, Request, ServerRequest, ServerState, ServerStatus};
+use steersman_tools::approval::{Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolAct};
+use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use steersman::mcp::Servers;
-use steersman::mcp::catalog::Hints;
-use steersman::mcp::definition::ServerDefinition;
-use steersman::mcp::instance::{Instance, ServerRequest};
-use steersman::protocol::{ServerState, ServerStatus};
+use steersman_base::protocol::{ServerState, ServerStatus};
+use steersman_extensions::mcp::Servers;
+use steersman_extensions::mcp::catalog::Hints;
+use steersman_extensions::mcp::definition::ServerDefinition;
+use steersman_extensions::mcp::instance::{Instance, ServerRequest};
 
 use crate::support::mcp::Yard;
 use crate::support::processes::{alive, wait_until};
@@ -186,14 +186,14 @@ async fn a_server_that_does_not_answer_the_handshake_fails_after_its_time_and_re
 async fn a_program_that_is_not_there_or_ends_at_once_is_told_with_its_last_words() {
     let Some(yard) = Yard::new("a program that is not there") else { return };
     let mut missing = yard.server("one", &[]);
-    if let steersman::mcp::definition::Reached::Process(process) = &mut missing.reached {
+    if let steersman_extensions::mcp::definition::Reached::Process(process) = &mut missing.reached {
         process.command = "no-such-program-here".to_owned();
     }
     let servers = yard.servers(vec![missing]);
     let why = call(&instance(&servers), "echo", json!({"text": "x"})).await.unwrap_err();
     assert!(why.contains("no-such-program-here is not installed"), "{why}");
     let mut ends = yard.server("two", &[]);
-    if let steersman::mcp::definition::Reached::Process(process) = &mut ends.reached {
+    if let steersman_extensions::mcp::definition::Reached::Process(process) = &mut ends.reached {
         process.command = "bash".to_owned();
         process.args = vec!["-c".to_owned(), "echo 'TOKEN is missing' >&2; exit 3".to_owned()];
     }
@@ -263,7 +263,7 @@ async fn a_call_that_is_dropped_is_cancelled_and_the_server_goes_on() {
         let wanted = ServerRequest::Call { tool: "slow", arguments: &none, hints: Hints::default() };
         let (seen, progress) = tokio::sync::oneshot::channel();
         let seen = std::sync::Mutex::new(Some(seen));
-        let tell = |_: &steersman::mcp::Progress| {
+        let tell = |_: &steersman_extensions::mcp::Progress| {
             if let Some(seen) = seen.lock().unwrap().take() {
                 seen.send(()).unwrap();
             }

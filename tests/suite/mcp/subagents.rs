@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use steersman::event::Event;
-use steersman::mcp::ServerTools;
-use steersman::provider::Played;
-use steersman::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman::tool::{ToolScope, ToolSource};
+use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman_base::event::Event;
+use steersman_extensions::mcp::ServerTools;
+use steersman_provider::Played;
+use steersman_tools::{ToolScope, ToolSource};
 
 use crate::mcp::tools::known;
 use crate::subagent::{child, persona, spawns};

@@ -8,13 +8,13 @@ mod told;
 
 use std::sync::Arc;
 
-use steersman::agent::Agent;
-use steersman::control::Plans;
-use steersman::id::AgentId;
-use steersman::plan::{PlanEdit, StepState};
-use steersman::provider::Played;
-use steersman::steering::Framing;
-use steersman::tool::{PlanTool, Tool};
+use steersman_agent::Agent;
+use steersman_base::control::Plans;
+use steersman_base::id::AgentId;
+use steersman_base::plan::{PlanEdit, StepState};
+use steersman_base::steering::Framing;
+use steersman_provider::Played;
+use steersman_tools::{PlanTool, Tool};
 
 use crate::support::doubles::Rig;
 

@@ -3,13 +3,13 @@
 use std::fs;
 use std::time::Duration;
 
-use steersman::approval::{Answer, Answerer, ApprovalSubject, Mode, Policy};
-use steersman::event::{Delivery, Event};
-use steersman::host::{self, Host, LastRun};
-use steersman::id::AgentId;
-use steersman::plan::PlanNews;
-use steersman::provider::Played;
-use steersman::steering::Framing;
+use steersman_base::event::{Delivery, Event};
+use steersman_base::id::AgentId;
+use steersman_base::plan::PlanNews;
+use steersman_base::steering::Framing;
+use steersman_provider::Played;
+use steersman_session::host::{self, Host, LastRun};
+use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Mode, Policy};
 use tempfile::TempDir;
 
 use super::writes;

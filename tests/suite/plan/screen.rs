@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman::event::Event;
-use steersman::id::AgentId;
-use steersman::plan::{PlanChanged, PlanEdit, PlanNews, PlanNotified, StepState, WrittenStep};
-use steersman::protocol::{Request, Shift};
-use steersman::tui::msg::Effect;
-use steersman::tui::plan::PlanPane;
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::plan::{PlanChanged, PlanEdit, PlanNews, PlanNotified, StepState, WrittenStep};
+use steersman_base::protocol::{Request, Shift};
+use steersman_tui::msg::Effect;
+use steersman_tui::plan::PlanPane;
 
 use super::{add, mark};
 use crate::support::stage::Stage;

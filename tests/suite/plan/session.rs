@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::event::{Delivery, Event};
-use steersman::host::{self, LastRun, Setup};
-use steersman::id::AgentId;
-use steersman::listener::Listener;
-use steersman::plan::{PlanRefused, StepState};
-use steersman::protocol::{ClientId, Numbered, Reply, Request};
-use steersman::provider::Played;
-use steersman::session::Requests;
-use steersman::session::fold::RunState;
-use steersman::session::journal::{read, restore};
-use steersman::steering::Framing;
+use steersman_base::event::{Delivery, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener;
+use steersman_base::plan::{PlanRefused, StepState};
+use steersman_base::protocol::{ClientId, Numbered, Reply, Request};
+use steersman_base::steering::Framing;
+use steersman_provider::Played;
+use steersman_session::Requests;
+use steersman_session::fold::RunState;
+use steersman_session::host::{self, LastRun, Setup};
+use steersman_session::journal::{read, restore};
 use tempfile::TempDir;
 
 use super::{add, mark, writes};

@@ -1,9 +1,9 @@
 //! Stories of a plan as data: ids, edits, the list that a model writes, what differs between two plans.
 
-use steersman::control::{Plans, Shift};
-use steersman::id::AgentId;
-use steersman::limits;
-use steersman::plan::{
+use steersman_base::control::{Plans, Shift};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::plan::{
     Plan, PlanChange, PlanEdit, PlanRefused, StepState, WrittenStep, changes_between, reapply, summary,
 };
 

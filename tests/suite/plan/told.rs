@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use steersman::agent::{CompactionRequest, KEPT_HEAD};
-use steersman::control::{Controls, Crew, Plans, Shift};
-use steersman::event::Event;
-use steersman::id::AgentId;
-use steersman::message::Message;
-use steersman::plan::{PlanAuthor, PlanEdit, PlanNews, StepState};
-use steersman::provider::Played;
-use steersman::steering::Framing;
-use steersman::subagent::SubAgents;
-use steersman::tool::{PlanTool, Tool};
+use steersman_agent::subagent::SubAgents;
+use steersman_agent::{CompactionRequest, KEPT_HEAD};
+use steersman_base::control::{Controls, Crew, Plans, Shift};
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::message::Message;
+use steersman_base::plan::{PlanAuthor, PlanEdit, PlanNews, StepState};
+use steersman_base::steering::Framing;
+use steersman_provider::Played;
+use steersman_tools::{PlanTool, Tool};
 
 use super::{add, edit, mark, planning, writes};
 use crate::steering::user_texts;

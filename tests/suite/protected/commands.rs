@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use steersman::protected::{Decision, DirectoryRole, MovedKind, NameChange, ProtectedPlaces};
+use steersman_base::protected::{Decision, DirectoryRole, MovedKind, NameChange, ProtectedPlaces};
 
 use super::{OPEN, PROTECTED, ROOT, SLY};
 

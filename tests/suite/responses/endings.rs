@@ -1,9 +1,9 @@
 //! How a reply ends: the reasons that a server gives, refusals, streams that are cut off, and errors within a stream.
 
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::provider::sse::Frame;
-use steersman::provider::{Finish, HttpProvider, ProviderError};
+use steersman_base::dialect::Dialect;
+use steersman_provider::sse::Frame;
+use steersman_provider::{Finish, HttpProvider, ProviderError};
 
 use super::{completed, done, end, function_call, play, reply, text, text_delta};
 

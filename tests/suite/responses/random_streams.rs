@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::message::Message;
-use steersman::provider::sse::{Decoder, Frame};
-use steersman::provider::{HttpProvider, ProviderError, Reply};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::Message;
+use steersman_provider::sse::{Decoder, Frame};
+use steersman_provider::{HttpProvider, ProviderError, Reply};
 
 use super::{
     arguments_delta, body, done, end, function_call, kept, message, play, reasoning, shown, text_delta, thought_delta,

@@ -1,11 +1,11 @@
 //! What a Responses server answers: every oddity gives the right reply, or an error, never half a call.
 
 use serde_json::{Value, json};
-use steersman::dialect::Dialect;
-use steersman::limits;
-use steersman::message::Message;
-use steersman::provider::sse::Frame;
-use steersman::provider::{Finish, HttpProvider, ProviderError};
+use steersman_base::dialect::Dialect;
+use steersman_base::limits;
+use steersman_base::message::Message;
+use steersman_provider::sse::Frame;
+use steersman_provider::{Finish, HttpProvider, ProviderError};
 
 use super::{
     added, arguments_delta, body, completed, done, end, function_call, kept, message, play, reasoning, reply, shown,

@@ -1,9 +1,9 @@
 //! What a Responses server is asked.
 
 use serde_json::json;
-use steersman::dialect::Dialect;
-use steersman::message::{AssistantMessage, Message, Original, Part};
-use steersman::provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
+use steersman_base::dialect::Dialect;
+use steersman_base::message::{AssistantMessage, Message, Original, Part};
+use steersman_provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
 
 use super::{
     added, body, body_with, done, end, function_call, kept, made, message, provider, provider_at, reasoning, reply,
@@ -98,10 +98,10 @@ fn thoughts_go_back_byte_for_byte_and_in_their_order() {
     let second = reasoning("rs_2", "then");
     let call = function_call("fc_1", "call_a", "read", r#"{"path": "ü"}"#);
     let item = format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{raw}}}"#);
-    let mut assembler = steersman::provider::HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
+    let mut assembler = steersman_provider::HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
     let later = [done(1, &message("msg_1", "I look.")), done(2, &second), done(3, &call), end()];
     for data in std::iter::once(item).chain(later.iter().map(ToString::to_string)) {
-        assembler.take(steersman::provider::sse::Frame::Event { name: "", id: "", data: &data }).unwrap();
+        assembler.take(steersman_provider::sse::Frame::Event { name: "", id: "", data: &data }).unwrap();
     }
     let first = assembler.finish().unwrap();
     let result = Message::tool(&first.tool_calls[0], "text");

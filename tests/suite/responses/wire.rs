@@ -1,8 +1,8 @@
 //! Responses over HTTP: the whole way there and back.
 
 use serde_json::{Value, json};
-use steersman::message::Message;
-use steersman::provider::{Answering, ChatProvider, ChatRequest, Effort, Http, HttpProvider, Streaming};
+use steersman_base::message::Message;
+use steersman_provider::{Answering, ChatProvider, ChatRequest, Effort, Http, HttpProvider, Streaming};
 
 use super::{done, end, function_call, message, reasoning, text_delta, transport};
 use crate::support::items;
@@ -39,7 +39,7 @@ async fn a_thought_comes_back_with_the_results_of_its_calls() {
     let original = reply.original.clone().unwrap();
     assert_eq!((original.server, original.model.as_str()), (server.url(), "m"));
     let result = Message::tool(&reply.tool_calls[0], "text");
-    let asked = steersman::message::AssistantMessage {
+    let asked = steersman_base::message::AssistantMessage {
         tool_calls: reply.tool_calls.clone(),
         original: reply.original,
         ..Default::default()

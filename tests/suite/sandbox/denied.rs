@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde_json::json;
-use steersman::approval::Rules;
-use steersman::workspace::Job;
+use steersman_tools::approval::Rules;
+use steersman_tools::workspace::Job;
 use tempfile::TempDir;
 
 use super::KINDS;
@@ -64,8 +64,10 @@ async fn no_sandbox_starts_or_reads_a_program_that_is_denied() {
             ran += usize::from(output.contains(SAYS));
             let job = grounds.shell(&format!("rm -f copy link; {way} 2>&1"));
             let real = fs::canonicalize("/usr/bin/shuf").unwrap();
-            let job =
-                Job { confinement: steersman::workspace::Confinement { denied: vec![real], ..job.confinement }, ..job };
+            let job = Job {
+                confinement: steersman_tools::workspace::Confinement { denied: vec![real], ..job.confinement },
+                ..job
+            };
             let (_, output) = grounds.run(&sandbox, &job).await;
             assert!(!output.contains(SAYS), "{kind:?}: {way}: {output}");
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::json;
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::sandbox::SandboxChoice;
 use tempfile::TempDir;
 
 use super::KINDS;

@@ -9,9 +9,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use steersman::protected::ProtectedPlaces;
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Sandbox, Spawner};
+use steersman_base::protected::ProtectedPlaces;
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::{ChildEnvironment, Confinement, Ended, Job, Sandbox, Spawner};
 use tempfile::TempDir;
 
 use crate::support::skip::{Need, skip};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext, Traits, job_tools};
-use steersman::workspace::{Confinement, Workspace};
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::{Confinement, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext, Traits, job_tools};
 
 use super::KINDS;
 use super::grounds::{CANARY, Grounds};

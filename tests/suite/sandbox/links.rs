@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 
 use super::KINDS;
 use super::grounds::{CANARY, Grounds, PATH};
-use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::Sandbox;
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 
 #[tokio::test]
 async fn a_link_in_a_protected_place_is_not_followed_and_stops_no_command() {

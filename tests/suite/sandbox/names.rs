@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steersman::protected::{DirectoryRole, ProtectedPlaces};
-use steersman::workspace::Sandbox;
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_tools::workspace::Sandbox;
 
 use super::KINDS;
 use super::grounds::{Grounds, PATH};

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use steersman::workspace::sandbox::{SUBCOMMAND, SandboxChoice};
+use steersman_tools::workspace::sandbox::{SUBCOMMAND, SandboxChoice};
 
 use super::grounds::{Grounds, program};
 use crate::support::processes::{alive, unique, wait_until};

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steersman::approval::{Act, Answerer, Circumstances, CommandAct, Mode, Network, Policy, Sandboxed, Taint, Verdict};
-use steersman::protected::{DirectoryRole, ProtectedPlaces};
-use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::Surroundings;
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_tools::approval::{
+    Act, Answerer, Circumstances, CommandAct, Mode, Network, Policy, Sandboxed, Taint, Verdict,
+};
+use steersman_tools::workspace::Sandbox;
+use steersman_tools::workspace::sandbox::Surroundings;
 
 use super::KINDS;
 use super::grounds::Grounds;

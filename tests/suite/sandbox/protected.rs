@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Sandboxed};
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext};
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{Confinement, Sandbox, Workspace};
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answer, Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::{Confinement, Sandbox, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext};
 
 use super::KINDS;
 use super::grounds::Grounds;
@@ -160,9 +160,9 @@ async fn a_home_and_our_own_files_in_the_workspace_stay_as_they_are_and_the_latt
         let (work, own) = (&grounds.home, grounds.home.join("settings/steersman"));
         fs::create_dir_all(&own).unwrap();
         fs::write(own.join("hooks.toml"), "").unwrap();
-        let protected = steersman::protected::ProtectedPlaces::default()
-            .with(steersman::protected::DirectoryRole::Own, &own)
-            .with(steersman::protected::DirectoryRole::Settings, &grounds.home.join("settings"));
+        let protected = steersman_base::protected::ProtectedPlaces::default()
+            .with(steersman_base::protected::DirectoryRole::Own, &own)
+            .with(steersman_base::protected::DirectoryRole::Settings, &grounds.home.join("settings"));
         let around = Surroundings { writable: vec![work.clone()], protected, ..grounds.surroundings() };
         let Ok(sandbox) = Sandbox::detect(kind, &around).await else { continue };
         let mut job = grounds.shell(

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use steersman::workspace::Sandbox;
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::Sandbox;
+use steersman_tools::workspace::sandbox::SandboxChoice;
 
 use super::KINDS;
 use super::grounds::Grounds;

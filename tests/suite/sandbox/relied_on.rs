@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use steersman::workspace::sandbox::{SandboxChoice, Surroundings};
-use steersman::workspace::{ChildEnvironment, Sandbox, Spawner};
+use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
+use steersman_tools::workspace::{ChildEnvironment, Sandbox, Spawner};
 
 use super::KINDS;
 use super::grounds::{Grounds, PATH, program};

@@ -4,10 +4,10 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::approval::{Answerer, Approvals, Mode, Policy};
-use steersman::message::Arguments;
-use steersman::tool::{BashTool, Outputs, Tool, ToolContext};
-use steersman::workspace::{Confinement, Workspace};
+use steersman_base::message::Arguments;
+use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_tools::workspace::{Confinement, Workspace};
+use steersman_tools::{BashTool, Outputs, Tool, ToolContext};
 
 use super::KINDS;
 use super::grounds::{CANARY, Grounds};

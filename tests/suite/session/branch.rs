@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use steersman::error::ProviderError;
-use steersman::event::{Event, Pending};
-use steersman::host::{self, Keeper as _, LastRun};
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener as _};
-use steersman::message::{Arguments, Message};
-use steersman::protocol::{Notice, Request, Undo, UndoneFile};
-use steersman::provider::Played;
-use steersman::session::journal::{Journal, Parent, before, read, restore_left};
-use steersman::session::{Client as _, LocalClient};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::switch::{BranchFiles, Switch};
+use steersman_base::error::ProviderError;
+use steersman_base::event::{Event, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener as _};
+use steersman_base::message::{Arguments, Message};
+use steersman_base::protocol::{Notice, Request, Undo, UndoneFile};
+use steersman_provider::Played;
+use steersman_session::host::{self, Keeper as _, LastRun};
+use steersman_session::journal::{Journal, Parent, before, read, restore_left};
+use steersman_session::{Client as _, LocalClient};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::switch::{BranchFiles, Switch};
 use tempfile::TempDir;
 
 use super::journal::{Disk, ended, entry, event, header, journal};
@@ -32,7 +32,7 @@ fn user(id: &str, text: &str, mid_loop: bool) -> Event {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     }
@@ -44,7 +44,7 @@ fn recorded() -> Disk {
     let journal = journal(&disk);
     let main = AgentId::main();
     let say = |message: Message| journal.on_history(&main, HistoryChange::Appended(&message));
-    let call = steersman::message::ToolCall {
+    let call = steersman_base::message::ToolCall {
         id: "c1".into(),
         name: "echo".to_owned(),
         arguments: Arguments::parse(r#"{"text": "x"}"#),
@@ -61,7 +61,7 @@ fn recorded() -> Disk {
         5,
         Event::ToolCall { id: "c1".into(), name: "echo".to_owned(), arguments: call.arguments.clone() },
     ));
-    let reply = steersman::message::AssistantMessage { tool_calls: vec![call.clone()], ..Default::default() };
+    let reply = steersman_base::message::AssistantMessage { tool_calls: vec![call.clone()], ..Default::default() };
     say(Message::Assistant(reply));
     say(Message::tool(&call, "x"));
     let result = Event::ToolResult { id: "c1".into(), content: "x".to_owned(), is_error: false, elapsed_ms: 1 };
@@ -110,13 +110,13 @@ fn the_journal_of_a_branch_names_its_parent_and_stands_for_itself() {
     let records = before(&parent.records, &"m3".into()).unwrap();
     let disk = Disk::default();
     let from = Parent { session: parent.header().unwrap().session.clone(), before: Some("m3".into()) };
-    let header = steersman::session::journal::Header { parent: Some(from.clone()), ..header() };
+    let header = steersman_session::journal::Header { parent: Some(from.clone()), ..header() };
     let journal = Journal::branch(header, 0, &records, disk.opening());
     journal.accepted(&AgentId::main(), entry("m5", "another way"));
     journal.close();
     let reading = read(disk.bytes().as_slice()).unwrap();
     assert_eq!(reading.header().unwrap().parent, Some(from));
-    let restored = steersman::session::journal::restore(reading.records);
+    let restored = steersman_session::journal::restore(reading.records);
     assert_eq!(restored.messages, restore_left(records).messages);
     assert_eq!((restored.unfinished.pending[0].text.as_str(), restored.numbers.texts), ("another way", 5));
 }
@@ -129,7 +129,7 @@ fn answered() -> Stage {
         stage.keys(text).keys("<enter>");
         let taken: Vec<Pending> = stage.take_turn();
         stage.turn("").deliver(&taken, false).says("", "Done.");
-        stage.turn_ended("", steersman::event::Outcome::Completed, None);
+        stage.turn_ended("", steersman_base::event::Outcome::Completed, None);
     }
     stage.effects.clear();
     stage
@@ -155,8 +155,8 @@ fn a_branch_offers_the_files_that_tools_changed_since_and_names_what_stays() {
         UndoneFile { path: "src/parse.rs".to_owned(), undo: Undo::Restored { bytes: 120 } },
         UndoneFile { path: "notes.md".to_owned(), undo: Undo::ChangedSince },
     ];
-    let preview = steersman::protocol::Reply::RewindPreview { to: "m3".into(), files };
-    stage.tell(Msg::Post(steersman::protocol::Post::Reply(preview))).screen();
+    let preview = steersman_base::protocol::Reply::RewindPreview { to: "m3".into(), files };
+    stage.tell(Msg::Post(steersman_base::protocol::Post::Reply(preview))).screen();
     stage.wait(QUIET);
     insta::assert_snapshot!("branch_with_files", stage.picture());
     stage.keys("<a-s>");
@@ -200,7 +200,7 @@ fn nothing_branches_from_a_session_that_is_not_saved_or_from_an_answer() {
 fn after_a_failure_the_line_above_the_message_names_the_key_that_sends_the_request_again() {
     let mut stage = answered();
     assert!(!stage.screen().contains("Alt+T"));
-    stage.turn("").turn_ended("", steersman::event::Outcome::Failed, Some("no answer came"));
+    stage.turn("").turn_ended("", steersman_base::event::Outcome::Failed, Some("no answer came"));
     assert!(stage.screen().contains("Alt+T sends"), "{}", stage.screen());
     stage.keys("<a-t>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Retry)));
@@ -232,7 +232,7 @@ async fn a_request_that_failed_is_sent_again_as_it_was() {
     client.send(Request::Retry);
     let refused = async {
         loop {
-            let told = |post: &steersman::protocol::Post| matches!(post, steersman::protocol::Post::Notice(Notice::Info(words)) if words.starts_with("nothing to send again"));
+            let told = |post: &steersman_base::protocol::Post| matches!(post, steersman_base::protocol::Post::Notice(Notice::Info(words)) if words.starts_with("nothing to send again"));
             if client.events().iter().any(told) {
                 return;
             }

@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use steersman::event::Event;
-use steersman::session::export::{SessionParts, html};
+use steersman_base::event::Event;
+use steersman_session::export::{SessionParts, html};
 use tempfile::TempDir;
 
 use super::saved::{self, Saved};

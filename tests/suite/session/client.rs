@@ -4,16 +4,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
-use steersman::event::Delivery;
-use steersman::host::{Handle, Mailbox};
-use steersman::id::AgentId;
-use steersman::image::Image;
-use steersman::protocol::{
+use steersman_base::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_base::event::Delivery;
+use steersman_base::id::AgentId;
+use steersman_base::image::Image;
+use steersman_base::protocol::{
     Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
     PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
 };
-use steersman::session::{Client as _, LocalClient, Requests, WakeReason};
+use steersman_session::host::{Handle, Mailbox};
+use steersman_session::{Client as _, LocalClient, Requests, WakeReason};
 
 use crate::support::json_client::through_json;
 
@@ -194,7 +194,7 @@ fn every_request_is_the_same_behind_json() {
             drafts: vec![DraftText {
                 to: "a 0".into(),
                 text: "half".to_owned(),
-                kind: steersman::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 images: Vec::new(),
                 sender: None,
             }],

@@ -1,13 +1,13 @@
 //! Stories of `steersman diff`: where two sessions part, and what each did from there.
 
 use serde_json::Value;
-use steersman::details::{Details, FileDiff};
-use steersman::event::{Event, Outcome};
-use steersman::session::compare::{Comparison, compare};
-use steersman::session::journal::SessionFile;
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::{Event, Outcome};
+use steersman_session::compare::{Comparison, compare};
+use steersman_session::journal::SessionFile;
 
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::sessions::compared as screen_table;
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::run::sessions::compared as screen_table;
 
 use super::saved::{Play, Saved};
 use crate::support::program::{Program, exit_code, stderr, stdout};

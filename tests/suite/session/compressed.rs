@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use steersman::session::import::{Imported, find, read};
+use steersman_session::import::{Imported, find, read};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

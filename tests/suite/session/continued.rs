@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman::agent::Agent;
-use steersman::error::Refused;
-use steersman::event::{Event, Outcome};
-use steersman::host::{self, LastRun, Post, Resumed, Setup, WorkerState};
-use steersman::id::AgentId;
-use steersman::limits;
-use steersman::listener::{HistoryChange, Listener as _};
-use steersman::message::Message;
-use steersman::protocol::Notice;
-use steersman::provider::Played;
-use steersman::session::journal::{Journal, before, read, restore, restore_left};
-use steersman::subagent::{Persona, TempWorkspace};
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Persona, TempWorkspace};
+use steersman_base::error::Refused;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::listener::{HistoryChange, Listener as _};
+use steersman_base::message::Message;
+use steersman_base::protocol::Notice;
+use steersman_provider::Played;
+use steersman_session::host::{self, LastRun, Post, Resumed, Setup, WorkerState};
+use steersman_session::journal::{Journal, before, read, restore, restore_left};
 use tempfile::TempDir;
 
 use super::journal::{Disk, event, journal};
@@ -255,7 +255,7 @@ async fn a_reset_waits_until_a_continued_agent_has_ended_and_nothing_of_it_reach
     let messages =
         vec![Message::system("You are the miner child."), Message::user("Dig."), Message::assistant("Gold.")];
     let (id, persona) = (AgentId::new("file_miner 0"), "file_miner".to_owned());
-    resumed.agents.keep(steersman::subagent::FinishedAgent::recorded(id.clone(), persona, messages, 1));
+    resumed.agents.keep(steersman_agent::subagent::FinishedAgent::recorded(id.clone(), persona, messages, 1));
     let setup = Setup { resumed: Some(Box::new(resumed)), ..crate::host::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));

@@ -7,8 +7,8 @@ use std::num::NonZeroU16;
 use dom_query::Document;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use steersman::event::{Event, Outcome};
-use steersman::session::export::{SessionParts, atif, chat, html, otlp};
+use steersman_base::event::{Event, Outcome};
+use steersman_session::export::{SessionParts, atif, chat, html, otlp};
 use tempfile::TempDir;
 
 use super::saved::{self, HOSTILE, Saved};

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use steersman::event::{Event, Usage};
-use steersman::message::Message;
-use steersman::session::import::{Imported, read};
-use steersman::session::journal::{Record, restore};
+use steersman_base::event::{Event, Usage};
+use steersman_base::message::Message;
+use steersman_session::import::{Imported, read};
+use steersman_session::journal::{Record, restore};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

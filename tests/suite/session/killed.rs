@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use steersman::message::Message;
-use steersman::session::journal::{SessionFile, SessionFiles, restore};
+use steersman_base::message::Message;
+use steersman_session::journal::{SessionFile, SessionFiles, restore};
 use tempfile::TempDir;
 
 use crate::support::processes::wait_until;

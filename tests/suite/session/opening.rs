@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use steersman::event::{Envelope, Event};
-use steersman::host::{self, Closing, Earlier, Post, Resumed, Setup};
-use steersman::id::AgentId;
-use steersman::limits;
-use steersman::message::Message;
-use steersman::protocol::{Notice, Unfinished};
-use steersman::session::journal::{EarlierRun, Record, SessionFile, restore};
-use steersman::tui::msg::Msg;
-use steersman::tui::status::HostState;
-use steersman::tui::view::title;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::message::Message;
+use steersman_base::protocol::{Notice, Unfinished};
+use steersman_session::host::{self, Closing, Earlier, Post, Resumed, Setup};
+use steersman_session::journal::{EarlierRun, Record, SessionFile, restore};
+use steersman_tui::msg::Msg;
+use steersman_tui::status::HostState;
+use steersman_tui::view::title;
 use tempfile::TempDir;
 
 use super::saved::Saved;

@@ -1,12 +1,12 @@
 //! Stories of a session that another program writes: it is shown, nothing can be sent, and the text stays.
 
-use steersman::event::{Delivery, Event};
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::listener::Listener as _;
-use steersman::protocol::{Notice, Post, Reply, Request};
-use steersman::session::journal::{read, restore};
-use steersman::session::{Client as _, RecordedClient};
+use steersman_base::event::{Delivery, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener as _;
+use steersman_base::protocol::{Notice, Post, Reply, Request};
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{read, restore};
+use steersman_session::{Client as _, RecordedClient};
 
 use super::journal::{Disk, entry, event, journal};
 

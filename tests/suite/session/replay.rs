@@ -2,15 +2,15 @@
 
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
-use steersman::event::{Event, TakenBack};
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::listener::Listener as _;
-use steersman::protocol::Post;
-use steersman::session::journal::{read, restore};
-use steersman::session::replay::moments;
-use steersman::tui::replay::{ReplayScreen, Replayed};
-use steersman::tui::timeline::RecordedFacts;
+use steersman_base::event::{Event, TakenBack};
+use steersman_base::id::AgentId;
+use steersman_base::listener::Listener as _;
+use steersman_base::protocol::Post;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{read, restore};
+use steersman_session::replay::moments;
+use steersman_tui::replay::{ReplayScreen, Replayed};
+use steersman_tui::timeline::RecordedFacts;
 
 use super::journal::{Disk, entry, event, journal};
 use super::saved::Saved;
@@ -58,7 +58,7 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     };

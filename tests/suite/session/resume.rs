@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use steersman::agent::Agent;
-use steersman::event::{Event, Outcome, Pending, Usage};
-use steersman::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener};
-use steersman::message::Message;
-use steersman::protocol::DraftText;
-use steersman::provider::Played;
-use steersman::session::journal::{Journal, Record, read, restore};
+use steersman_agent::Agent;
+use steersman_base::event::{Event, Outcome, Pending, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener};
+use steersman_base::message::Message;
+use steersman_base::protocol::DraftText;
+use steersman_provider::Played;
+use steersman_session::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
+use steersman_session::journal::{Journal, Record, read, restore};
 use tempfile::TempDir;
 
 use super::journal::{Disk, ended, entry, event, journal};
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn agent(rig: &Rig, journal: &Journal) -> Agent {
     let listener: Arc<dyn Listener> = Arc::new(journal.clone());
-    let block = |c: &mut steersman::agent::Configurator| {
+    let block = |c: &mut steersman_agent::Configurator| {
         c.add_listener(listener);
         c.add_tool(echo())
     };
@@ -123,7 +123,7 @@ fn user(id: &str, text: &str) -> Event {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     }
@@ -196,7 +196,7 @@ fn what_was_being_written_comes_back_unless_it_was_sent_since() {
     let draft = |to: &str, text: &str| DraftText {
         to: to.into(),
         text: text.to_owned(),
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         images: Vec::new(),
         sender: None,
     };
@@ -228,7 +228,7 @@ fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
     let draft = |sender: Option<&str>, to: &str, text: &str| DraftText {
         to: to.into(),
         text: text.to_owned(),
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         images: Vec::new(),
         sender: sender.map(Into::into),
     };
@@ -311,8 +311,11 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     let disk = Disk::default();
     let written = journal(&disk);
     written.on_event(&event(40, Event::TurnStarted { turn: 4 }));
-    written.on_history(&AgentId::main(), steersman::listener::HistoryChange::Appended(&Message::system("As it was.")));
-    written.on_history(&AgentId::main(), steersman::listener::HistoryChange::Appended(&Message::user("before")));
+    written.on_history(
+        &AgentId::main(),
+        steersman_base::listener::HistoryChange::Appended(&Message::system("As it was.")),
+    );
+    written.on_history(&AgentId::main(), steersman_base::listener::HistoryChange::Appended(&Message::user("before")));
     let spent = Usage { input: Some(90), output: Some(10), cost_nanos: Some(7), ..Usage::default() };
     written.on_event(&event(41, Event::Tokens(spent)));
     written.on_event(&event(42, ended(4)));
@@ -364,7 +367,7 @@ fn a_later_start_goes_on_with_the_session_and_one_that_was_killed_too() {
     assert_eq!(server.chats()[1].texts("user"), ["first", "second"]);
     assert_eq!(server.chats()[1].texts("assistant"), ["One."]);
 
-    let files = steersman::session::journal::SessionFiles::within(&home.path().join(".local/state/steersman"));
+    let files = steersman_session::journal::SessionFiles::within(&home.path().join(".local/state/steersman"));
     let id = files.list().unwrap()[0].session.clone();
     let run = exec(home, &["--resume", id.as_str(), "third"]).run();
     gate.wait_reached();
@@ -388,9 +391,9 @@ fn a_later_start_goes_on_with_the_session_and_one_that_was_killed_too() {
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
 }
 
-fn files_of(home: &TempDir) -> Vec<steersman::session::journal::SessionFile> {
+fn files_of(home: &TempDir) -> Vec<steersman_session::journal::SessionFile> {
     let state = home.path().join(".local/state/steersman");
-    steersman::session::journal::SessionFiles::within(&state).list().unwrap()
+    steersman_session::journal::SessionFiles::within(&state).list().unwrap()
 }
 
 #[test]
@@ -416,7 +419,7 @@ fn what_cannot_be_gone_on_with_is_refused_in_a_sentence() {
     let home =
         refused(home, &["--cwd", &elsewhere, "--resume", id.as_str(), "x"], "go on with it there, or with --cwd");
     let state = home.path().join(".local/state/steersman");
-    let file = steersman::session::journal::SessionFiles::within(&state).list().unwrap().remove(0);
+    let file = steersman_session::journal::SessionFiles::within(&state).list().unwrap().remove(0);
     let open = file.open().unwrap();
     let home = refused(home, &["--resume", id.as_str(), "x"], "runs in another program");
     drop(open);

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use steersman::details::{Details, FileDiff};
-use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener as _};
-use steersman::message::{Arguments, Message};
-use steersman::session::journal::{Header, Journal, SessionFile, SessionFiles};
+use steersman_base::details::{Details, FileDiff};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener as _};
+use steersman_base::message::{Arguments, Message};
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Header, Journal, SessionFile, SessionFiles};
 use tempfile::TempDir;
 
 use super::journal::header;
@@ -84,8 +84,8 @@ impl Play {
             stale: false,
             at: self.at,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
-            scope: steersman::steering::RuleScope::Tree,
+            kind: steersman_base::steering::TextKind::Add,
+            scope: steersman_base::steering::RuleScope::Tree,
             during: None,
             trigger: None,
             waits_since: None,
@@ -109,7 +109,7 @@ impl Play {
             step: if after.is_some() { 2 } else { 0 },
             after: after.map(str::to_owned),
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         };
@@ -150,7 +150,7 @@ pub fn usual(play: &mut Play) {
     play.event(
         "",
         Event::SessionStarted {
-            schema: steersman::event::SCHEMA,
+            schema: steersman_base::event::SCHEMA,
             program: "steersman 0.1.0".to_owned(),
             cwd: "/work/project".to_owned(),
             provider: "openai".to_owned(),
@@ -210,7 +210,7 @@ fn child(play: &mut Play, tools: Vec<String>) {
             step: 0,
             after: None,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },

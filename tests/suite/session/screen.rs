@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use steersman::event::{Event, Outcome, Pending};
-use steersman::id::AgentId;
-use steersman::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::drafts::KeptDrafts;
-use steersman::tui::run::sessions::{recorded, search};
-use steersman::tui::switch::Switch;
-use steersman::tui::switch::{ListChoice, SessionsFor};
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::run::drafts::KeptDrafts;
+use steersman_tui::run::sessions::{recorded, search};
+use steersman_tui::switch::Switch;
+use steersman_tui::switch::{ListChoice, SessionsFor};
 
 use super::journal::entry;
 use super::saved::{Saved, usual};
@@ -22,7 +22,7 @@ fn draft(to: &str, text: &str) -> DraftText {
     DraftText {
         to: to.into(),
         text: text.to_owned(),
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         images: Vec::new(),
         sender: None,
     }

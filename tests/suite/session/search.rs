@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use steersman::session::journal::SessionId;
-use steersman::session::search::{Hit, SearchQuery, search};
+use steersman_session::journal::SessionId;
+use steersman_session::search::{Hit, SearchQuery, search};
 use tempfile::TempDir;
 
 use super::journal::header;
@@ -61,7 +61,7 @@ fn a_long_text_that_the_file_repeats_by_number_is_found_where_it_stands_and_the_
         header.session = SessionId::new(header.started).unwrap();
         sessions.push(header.session.clone());
         saved.session_of(&header, |play| {
-            play.accepted("m1", &long).event("", steersman::event::Event::TurnStarted { turn: 1 });
+            play.accepted("m1", &long).event("", steersman_base::event::Event::TurnStarted { turn: 1 });
             play.user("m1", &long, None).answer("", &long);
         });
     }
@@ -83,7 +83,7 @@ fn a_search_ends_when_enough_is_found_and_says_that_there_is_more() {
         header.session = SessionId::new(header.started).unwrap();
         newest = Some(header.session.clone());
         saved.session_of(&header, |play| {
-            play.event("", steersman::event::Event::TurnStarted { turn: 1 });
+            play.event("", steersman_base::event::Event::TurnStarted { turn: 1 });
             for number in 0..50 {
                 play.answer("", &format!("needle {number} of {day}"));
             }

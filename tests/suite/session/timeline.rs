@@ -1,13 +1,13 @@
 //! A recorded session again on the screen, with a timeline.
 
 use jiff::{SignedDuration, Timestamp};
-use steersman::event::{Envelope, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::message::Arguments;
-use steersman::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
-use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::switch::{EventPlace, SessionPlace};
-use steersman::tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::message::Arguments;
+use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_tui::msg::{Effect, Msg};
+use steersman_tui::switch::{EventPlace, SessionPlace};
+use steersman_tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
 
 use crate::support::stage::Stage;
 
@@ -22,7 +22,7 @@ fn session() -> Vec<Step> {
         step: 0,
         after: None,
         sender: None,
-        kind: steersman::steering::TextKind::Add,
+        kind: steersman_base::steering::TextKind::Add,
         met: None,
         images: Vec::new(),
     };

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::session::journal::{Header, Journal, SessionFiles, SessionId};
+use steersman_base::id::AgentId;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Header, Journal, SessionFiles, SessionId};
 use tempfile::TempDir;
 
 use super::journal::{entry, header};

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use steersman::control::{Cancellable, Injection, Interloper};
-use steersman::details::{CommandEnd, Details, FileDiff, TouchedFiles};
-use steersman::event::{Delivery, Event, Pending, Usage};
-use steersman::host::Keeper as _;
-use steersman::id::{AgentId, MessageId};
-use steersman::listener::Listener as _;
-use steersman::provider::Played;
-use steersman::session::journal::{read, restore};
-use steersman::steering::{TextKind, Trigger};
-use steersman::tool::ToolError;
+use steersman_base::control::{Cancellable, Injection, Interloper};
+use steersman_base::details::{CommandEnd, Details, FileDiff, TouchedFiles};
+use steersman_base::event::{Delivery, Event, Pending, Usage};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::listener::Listener as _;
+use steersman_base::steering::{TextKind, Trigger};
+use steersman_provider::Played;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{read, restore};
+use steersman_tools::ToolError;
 
 use super::{framed, user_texts};
 use crate::session::journal::{Disk, event, journal};
@@ -38,11 +38,11 @@ fn call(id: &str, tool: &str, arguments: &str) -> Played {
 }
 
 /// Makes a tool that takes any arguments and fails with some.
-fn shell() -> Arc<dyn steersman::tool::Tool> {
-    let parameters = steersman::tool::Parameters::build(|p| {
+fn shell() -> Arc<dyn steersman_tools::Tool> {
+    let parameters = steersman_tools::Parameters::build(|p| {
         p.required_string("command", "The command.");
     });
-    Arc::new(steersman::tool::FnTool::new("bash", "Runs.", parameters, |args, _| async move {
+    Arc::new(steersman_tools::FnTool::new("bash", "Runs.", parameters, |args, _| async move {
         match args.str("command") {
             "fail" => Err(ToolError::failed("it broke")),
             command => Ok(format!("ran {command}")),
@@ -162,7 +162,7 @@ async fn a_command_that_ends_with_another_code_has_failed_and_the_files_that_it_
 async fn the_end_of_a_sub_agent_lets_texts_of_its_parent_go() {
     let rig =
         Rig::new([spawns(&[("s1", "digger", "Dig.")]), spawns(&[("s2", "digger", "Dig.")]), Played::text("Done.")]);
-    let error = steersman::provider::ProviderError::Server("it broke".to_owned());
+    let error = steersman_provider::ProviderError::Server("it broke".to_owned());
     rig.model.route(&child("digger"), [Played::text("Gold."), Played::error(error)]);
     send(&rig.interloper, once("agent fails"), "try it yourself");
     send(&rig.interloper, once("agent digger 0 ends"), "read it");
@@ -240,7 +240,7 @@ fn minutes_are_over_at_their_moment_and_nothing_else_starts_a_turn_before() {
 #[tokio::test]
 async fn whoever_keeps_time_lets_a_text_go_whose_minutes_are_over_already() {
     let queue = Interloper::new();
-    let past = steersman::clock::now() - SignedDuration::from_mins(2);
+    let past = steersman_base::clock::now() - SignedDuration::from_mins(2);
     let mut entry = Pending::new("m1".into(), "stand up", past);
     entry.trigger = Some(once("1 minute"));
     entry.waits_since = Some(past);
@@ -366,11 +366,11 @@ fn a_condition_is_saved_with_its_text_and_waits_again_once_the_user_has_confirme
     let queue = Interloper::new();
     queue.take_over(waits, 1);
     let happened = || {
-        let arguments = steersman::message::Arguments::parse(r#"{"command":"cargo test"}"#);
-        queue.happened(&steersman::steering::Happening::Call {
+        let arguments = steersman_base::message::Arguments::parse(r#"{"command":"cargo test"}"#);
+        queue.happened(&steersman_base::steering::Happening::Call {
             tool: "bash",
             arguments: &arguments,
-            moment: steersman::steering::CallMoment::Failed,
+            moment: steersman_base::steering::CallMoment::Failed,
         });
         queue.peek().len()
     };

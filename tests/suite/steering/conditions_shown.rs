@@ -1,10 +1,10 @@
 //! Stories of texts that wait for a condition on the screen, in lines and in scripts: how they are written, shown and edited.
 
 use serde_json::json;
-use steersman::event::{Delivery, Event, Outcome};
-use steersman::id::AgentId;
-use steersman::steering::{TextKind, Trigger};
-use steersman::tui::msg::Effect;
+use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::steering::{TextKind, Trigger};
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 
@@ -81,7 +81,7 @@ fn it_has_a_kind_and_may_be_for_a_sub_agent_or_for_after_the_turn() {
         [("the port is 8080", TextKind::Note, Delivery::Steer), ("then commit", TextKind::Add, Delivery::FollowUp)]
     );
     let sent = stage.effects.iter().find_map(|effect| match effect {
-        Effect::Request(steersman::protocol::Request::Inject { to, text, trigger: Some(trigger), .. })
+        Effect::Request(steersman_base::protocol::Request::Inject { to, text, trigger: Some(trigger), .. })
             if !to.is_main() =>
         {
             Some((to.clone(), text.clone(), trigger.to_string()))

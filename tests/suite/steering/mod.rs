@@ -13,20 +13,20 @@ mod survival;
 
 use std::sync::{Arc, Mutex};
 
-use steersman::agent::frame::read;
-use steersman::agent::{Agent, frame};
-use steersman::assets;
-use steersman::control::{Controls, Crew};
-use steersman::event::{Delivery, Event};
-use steersman::message::{Message, UserAbout};
-use steersman::provider::Played;
-use steersman::steering::{Framing, RuleScope, TextKind};
+use steersman_agent::frame::read;
+use steersman_agent::{Agent, frame};
+use steersman_base::assets;
+use steersman_base::control::{Controls, Crew};
+use steersman_base::event::{Delivery, Event};
+use steersman_base::message::{Message, UserAbout};
+use steersman_base::steering::{Framing, RuleScope, TextKind};
+use steersman_provider::Played;
 
 use crate::subagent::{child, parent_of, persona, spawns};
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, Rig, calls, gated, run, run_queue, tool};
 
 /// Builds the agent of a rig with frames.
-pub async fn framed(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn steersman::tool::Tool>>) -> Agent {
+pub async fn framed(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn steersman_tools::Tool>>) -> Agent {
     rig.build(rig.builder().framing(Framing::Framed), tools).await
 }
 
@@ -167,7 +167,7 @@ async fn the_explanation_travels_with_every_agent_that_can_be_steered_and_with_n
         .try_build(builder, |c| {
             c.add_tool(tool("one", "done"))?;
             c.add_extension(Arc::new(
-                steersman::subagent::SubAgents::new(vec![persona("digger", &["one"])])?.crew(crew),
+                steersman_agent::subagent::SubAgents::new(vec![persona("digger", &["one"])])?.crew(crew),
             ))
         })
         .await
@@ -261,7 +261,7 @@ async fn after_an_instead_the_rescue_answers_the_new_task() {
     let gate = Gate::new();
     let rig = Rig::new([calls(&[("c1", "one")]), calls(&[("c2", "one")])]);
     rig.model.route("Evidence gathered", [Played::text("So far.")]);
-    let limit = steersman::control::StepLimit::new(1).unwrap();
+    let limit = steersman_base::control::StepLimit::new(1).unwrap();
     let builder = rig.builder().framing(Framing::Framed).step_limit(limit);
     let running = run(rig.build(builder, [gated("one", &gate)]).await, "First task.");
     gate.reached().await;

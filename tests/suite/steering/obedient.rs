@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use steersman::agent::{KEPT_HEAD, SUMMARY_HEAD};
-use steersman::event::Usage;
-use steersman::message::{Arguments, Message, ToolCall};
-use steersman::provider::{ChatProvider, ChatRequest, Finish, ProviderError, Reply, Sink};
+use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman_base::event::Usage;
+use steersman_base::message::{Arguments, Message, ToolCall};
+use steersman_provider::{ChatProvider, ChatRequest, Finish, ProviderError, Reply, Sink};
 
 use crate::support::doubles::fault;
 

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use std::time::Duration;
 
-use steersman::agent::{Agent, CompactionRequest, KEPT_HEAD};
-use steersman::event::{Event, Outcome};
-use steersman::host::{self, LastRun, Setup};
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener as _};
-use steersman::message::{Message, UserAbout, UserText};
-use steersman::protocol::Request;
-use steersman::provider::{Played, ProviderError};
-use steersman::session::journal::{read, restore};
-use steersman::session::{Client as _, LocalClient};
-use steersman::steering::{Framing, TextKind};
-use steersman::tool::Tool;
-use steersman::tui::msg::Effect;
+use steersman_agent::{Agent, CompactionRequest, KEPT_HEAD};
+use steersman_base::event::{Event, Outcome};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener as _};
+use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::protocol::Request;
+use steersman_base::steering::{Framing, TextKind};
+use steersman_provider::{Played, ProviderError};
+use steersman_session::host::{self, LastRun, Setup};
+use steersman_session::journal::{read, restore};
+use steersman_session::{Client as _, LocalClient};
+use steersman_tools::Tool;
+use steersman_tui::msg::Effect;
 use tempfile::TempDir;
 
 use super::user_texts;

@@ -1,9 +1,9 @@
 //! Stories of kinds in the queue: what asks for no work starts no turn, and a kind can be changed while its text waits.
 
 use jiff::Timestamp;
-use steersman::control::{Injection, Interloper, Modes, QueueMode, Staleness};
-use steersman::event::{Delivery, Pending};
-use steersman::steering::{RuleScope, TextKind};
+use steersman_base::control::{Injection, Interloper, Modes, QueueMode, Staleness};
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::steering::{RuleScope, TextKind};
 
 fn texts(entries: &[Pending]) -> Vec<&str> {
     entries.iter().map(|entry| entry.text.as_str()).collect()
@@ -132,9 +132,9 @@ fn an_entry_without_a_kind_as_older_programs_wrote_it_adds_to_the_task() {
     let entry: Pending = serde_json::from_str(old).unwrap();
     assert_eq!(entry, Pending::new("m1".into(), "t", "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap()));
     let turn = r#"{"type":"user_turn","content":"t","mid_loop":true,"injection":"m1"}"#;
-    let event: steersman::event::Event = serde_json::from_str(turn).unwrap();
-    assert!(matches!(event, steersman::event::Event::UserTurn { kind: TextKind::Add, .. }));
+    let event: steersman_base::event::Event = serde_json::from_str(turn).unwrap();
+    assert!(matches!(event, steersman_base::event::Event::UserTurn { kind: TextKind::Add, .. }));
     let message = r#"{"role":"user","content":"t"}"#;
-    let message: steersman::message::Message = serde_json::from_str(message).unwrap();
-    assert_eq!(message, steersman::message::Message::user("t"));
+    let message: steersman_base::message::Message = serde_json::from_str(message).unwrap();
+    assert_eq!(message, steersman_base::message::Message::user("t"));
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use steersman::agent::Agent;
-use steersman::agent::frame::read;
-use steersman::control::{Controls, Crew, Injection, Rules};
-use steersman::event::Event;
-use steersman::id::AgentId;
-use steersman::provider::Played;
-use steersman::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman::subagent::SubAgents;
-use steersman::tool::Tool;
+use steersman_agent::Agent;
+use steersman_agent::frame::read;
+use steersman_agent::subagent::SubAgents;
+use steersman_base::control::{Controls, Crew, Injection, Rules};
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKind};
+use steersman_provider::Played;
+use steersman_tools::Tool;
 
 use super::{framed, user_texts};
 use crate::subagent::{child, persona, spawns};
@@ -134,7 +134,7 @@ async fn a_running_sub_agent_is_told_a_rule_of_the_tree_at_its_next_boundary() {
     let rules = Arc::clone(agent.rules());
     let running = run(agent, "Go.");
     gate.reached().await;
-    let set = |id: &str, scope| steersman::steering::Rule {
+    let set = |id: &str, scope| steersman_base::steering::Rule {
         id: id.into(),
         agent: AgentId::main(),
         scope,

@@ -1,12 +1,12 @@
 //! Stories of kinds and rules on the screen and in lines: a key and words choose a kind, every place says it in words, and
 //! rules stand there while they hold.
 
-use steersman::event::{Delivery, Event};
-use steersman::id::{AgentId, MessageId};
-use steersman::protocol::{QueueAct, Request};
-use steersman::session::fold::ledger_row;
-use steersman::steering::{Rule, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman::tui::msg::Effect;
+use steersman_base::event::{Delivery, Event};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{QueueAct, Request};
+use steersman_base::steering::{Rule, RuleChange, RuleNews, RuleScope, TextKind};
+use steersman_session::fold::ledger_row;
+use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
 

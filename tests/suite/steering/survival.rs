@@ -3,15 +3,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman::agent::{Agent, KEPT_HEAD, UserTexts};
-use steersman::control::Interloper;
-use steersman::event::Event;
-use steersman::id::MessageId;
-use steersman::listener::InMemoryEventList;
-use steersman::message::Message;
-use steersman::provider::{FixedProvider, Streaming};
-use steersman::steering::{Framing, RuleChange, TextKind};
-use steersman::tool::{FnTool, Parameters, Tool};
+use steersman_agent::{Agent, KEPT_HEAD, UserTexts};
+use steersman_base::control::Interloper;
+use steersman_base::event::Event;
+use steersman_base::id::MessageId;
+use steersman_base::listener::InMemoryEventList;
+use steersman_base::message::Message;
+use steersman_base::steering::{Framing, RuleChange, TextKind};
+use steersman_provider::{FixedProvider, Streaming};
+use steersman_tools::{FnTool, Parameters, Tool};
 
 use super::obedient::{Obedient, Text, open, texts};
 use crate::support::doubles::{PROMPT, Rig};

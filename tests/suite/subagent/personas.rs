@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use steersman::error::BuildError;
-use steersman::provider::Played;
-use steersman::subagent::{Persona, SubAgentTool, SubAgents};
+use steersman_agent::subagent::{Persona, SubAgentTool, SubAgents};
+use steersman_base::error::BuildError;
+use steersman_provider::Played;
 
 use super::{child, parent, persona, spawns};
 use crate::support::doubles::{PROMPT, Rig, echo, run, tool};

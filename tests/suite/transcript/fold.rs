@@ -1,10 +1,10 @@
 //! The fold of events into cells: what each event becomes, which cells it closes, and what a call and a child show.
 
 use serde_json::json;
-use steersman::event::{Event, Outcome};
-use steersman::message::Arguments;
-use steersman::tui::transcript::cell::{Body, CallState, CellId, ChildState, Stage};
-use steersman::tui::transcript::fold::Transcript;
+use steersman_base::event::{Event, Outcome};
+use steersman_base::message::Arguments;
+use steersman_tui::transcript::cell::{Body, CallState, CellId, ChildState, Stage};
+use steersman_tui::transcript::fold::Transcript;
 
 use super::{
     Pane, assistant, body, call, delta, ended, envelope, mid_loop, result, spawned, spawned_by, thinking,

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use steersman::approval::Answer;
-use steersman::limits;
+use steersman_base::limits;
+use steersman_tools::approval::Answer;
 
 use super::Project;
 

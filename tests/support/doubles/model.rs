@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use steersman::agent::Agent;
-use steersman::message::Message;
-use steersman::provider::{
+use steersman_agent::Agent;
+use steersman_base::message::Message;
+use steersman_provider::{
     self, Answering, ChatProvider, ChatRequest, ChatTransport, Connector, Played, ProviderError, Reply,
     ScriptedProvider, Sink, Streaming, ToolSchema,
 };
@@ -137,7 +137,7 @@ pub fn fault(messages: &[Message]) -> Option<String> {
             Message::System { .. } | Message::User { .. } => {}
         }
     }
-    provider::validate(messages).err().map(|error| error.to_string())
+    steersman_provider::validate(messages).err().map(|error| error.to_string())
 }
 
 /// Fails the test when this conversation could not be sent.

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use steersman::agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
-use steersman::error::BuildError;
-use steersman::event::Envelope;
-use steersman::listener::Listener;
+use steersman_agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
+use steersman_base::error::BuildError;
+use steersman_base::event::Envelope;
+use steersman_base::listener::Listener;
 
 /// A list of what happened, in order, that several doubles write to.
 #[derive(Clone, Default)]

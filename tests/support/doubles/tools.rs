@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use steersman::message::Arguments;
-use steersman::provider::{Piece, Played, Step};
-use steersman::tool::{Concurrency, FnTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
+use steersman_base::message::Arguments;
+use steersman_provider::{Piece, Played, Step};
+use steersman_tools::{Concurrency, FnTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
 use tokio::sync::{Notify, Semaphore};
 
 /// Holds something up until the test lets it go, and tells the test when it is there.

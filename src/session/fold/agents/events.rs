@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Agents;
 use super::node::{Activity, AgentNode, OpenCall};
-use crate::event::{Envelope, Event, Outcome, Usage};
-use crate::id::AgentId;
-use crate::limits;
+use steersman_base::event::{Envelope, Event, Outcome, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
 
 impl Agents {
     /// Returns what a round of an agent cost, billionths of a US dollar: what its server said, else what the prices make

@@ -20,10 +20,10 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::event::Pending;
-use crate::id::AgentId;
-use crate::price::Prices;
-use crate::protocol::{Notice, Post, Reply};
+use steersman_base::event::Pending;
+use steersman_base::id::AgentId;
+use steersman_base::price::Prices;
+use steersman_base::protocol::{Notice, Post, Reply};
 use warnings::ToolTimes;
 
 pub use node::{Activity, AgentNode, OpenCall};

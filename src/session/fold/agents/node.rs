@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use super::status::AgentStatus;
 use super::totals::Totals;
 use super::warnings::{Repeats, Warning};
-use crate::clock::seconds_between;
-use crate::event::{Outcome, Usage};
-use crate::id::{AgentId, CallId};
-use crate::limits;
-use crate::steering::TextKind;
+use steersman_base::clock::seconds_between;
+use steersman_base::event::{Outcome, Usage};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::limits;
+use steersman_base::steering::TextKind;
 
 /// One agent.
 #[derive(Debug, Clone)]

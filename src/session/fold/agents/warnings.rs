@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 use jiff::{SignedDuration, Timestamp};
 
 use super::node::{Activity, AgentNode};
-use crate::limits;
-use crate::message::Arguments;
+use steersman_base::limits;
+use steersman_base::message::Arguments;
 
 /// A reason to look at an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]

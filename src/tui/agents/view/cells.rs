@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::session::fold::agents::AgentNode;
-use crate::summary::tokens as count;
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{clock, columns, put_right};
+use crate::theme::Theme;
+use crate::widgets::fit::{clock, columns, put_right};
+use steersman_base::summary::tokens as count;
+use steersman_session::fold::agents::AgentNode;
 
 /// A figure of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,18 +10,18 @@ use ratatui::style::Style;
 
 use super::AgentsView;
 use super::words::{ending, look, money, reasons, share, tokens};
-use crate::plan::{PlanStep, StepState};
-use crate::session::fold::agents::Totals;
-use crate::session::fold::{Sandbox, money_left};
-use crate::summary::{count, tokens as tokens_in_words};
-use crate::text::visible_line;
-use crate::tui::state::{Divider, Pane, Region, Regions};
-use crate::tui::theme::Theme;
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::view::layout::Panes;
-use crate::tui::widgets::fit::{below, fill, one_line, put, put_right, row};
-use crate::tui::widgets::steps::step_lines;
-use crate::tui::widgets::wrap::{Break, Line, Wrap, draw_text};
+use crate::state::{Divider, Pane, Region, Regions};
+use crate::theme::Theme;
+use crate::transcript::fold::Transcript;
+use crate::view::layout::Panes;
+use crate::widgets::fit::{below, fill, one_line, put, put_right, row};
+use crate::widgets::steps::step_lines;
+use crate::widgets::wrap::{Break, Line, Wrap, draw_text};
+use steersman_base::plan::{PlanStep, StepState};
+use steersman_base::summary::{count, tokens as tokens_in_words};
+use steersman_base::text::visible_line;
+use steersman_session::fold::agents::Totals;
+use steersman_session::fold::{Sandbox, money_left};
 
 /// Rows below which there is no room for both.
 const LOW: u16 = 9;

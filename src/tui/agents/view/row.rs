@@ -7,10 +7,10 @@ use ratatui::layout::Rect;
 use super::AgentsView;
 use super::cells::{self, Figure};
 use super::words::{self, agent_name};
-use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
-use crate::tui::agents::{Row, RowKind, Rows};
-use crate::tui::state::{Pane, Region};
-use crate::tui::widgets::fit::{clip, columns, one_line, put, select};
+use crate::agents::{Row, RowKind, Rows};
+use crate::state::{Pane, Region};
+use crate::widgets::fit::{clip, columns, one_line, put, select};
+use steersman_session::fold::agents::{AgentNode, AgentStatus, Agents};
 
 /// Columns of the word for what an agent does.
 const WORD: u16 = 14;

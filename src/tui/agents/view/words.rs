@@ -5,14 +5,14 @@
 use jiff::Timestamp;
 use ratatui::style::Style;
 
-use crate::clock::seconds_between;
-use crate::event::Outcome;
-use crate::id::AgentId;
-use crate::limits;
-use crate::session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
-use crate::summary::{self, seconds, tokens as count};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::fit::{clip, clock, columns, one_line};
+use crate::theme::Theme;
+use crate::widgets::fit::{clip, clock, columns, one_line};
+use steersman_base::clock::seconds_between;
+use steersman_base::event::Outcome;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::summary::{self, seconds, tokens as count};
+use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
 
 /// Returns how an agent is called on the screen (untrusted).
 pub fn agent_name(id: &AgentId) -> String {

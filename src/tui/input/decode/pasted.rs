@@ -5,8 +5,8 @@
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{ESC, SEQUENCE_BYTES};
-use crate::tui::input::sequence;
-use crate::tui::keymap::Chord;
+use crate::input::sequence;
+use crate::keymap::Chord;
 
 /// Returns the text of a paste. Of a control sequence that is no character only the escape character stays, so that what
 /// takes the text can say that something was left out.

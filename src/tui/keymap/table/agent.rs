@@ -1,7 +1,7 @@
 //! The keys of the agents: their list with its filter, the details, the panel of a paused one.
 
 use super::{TableRow, also, key, row};
-use crate::tui::keymap::{Action as A, LookKey, PauseKey, Travel, TreeKey};
+use crate::keymap::{Action as A, LookKey, PauseKey, Travel, TreeKey};
 
 /// The keys of the agent tree.
 pub const LIST: &[TableRow] = &[

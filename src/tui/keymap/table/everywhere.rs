@@ -1,7 +1,7 @@
 //! The keys that hold in every pane, unless the pane has its own.
 
 use super::{TableRow, also, key, row};
-use crate::tui::keymap::{Action as A, Answer, LookKey, PauseKey, Prefill, ReadKey, Travel};
+use crate::keymap::{Action as A, Answer, LookKey, PauseKey, Prefill, ReadKey, Travel};
 
 pub const ROWS: &[TableRow] = &[
     key("Esc", A::Escape, "close, go back, or stop; the line above the message says which"),

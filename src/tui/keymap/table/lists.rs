@@ -1,9 +1,7 @@
 //! The keys of the lists over the screen, and of the pending texts.
 
 use super::{TableRow, also, key, row};
-use crate::tui::keymap::{
-    Action as A, ChangesKey, ContextKey, JobsKey, LookKey, PendingKey, PlanKey, Travel, WriteKey,
-};
+use crate::keymap::{Action as A, ChangesKey, ContextKey, JobsKey, LookKey, PendingKey, PlanKey, Travel, WriteKey};
 
 /// The keys of the pending list.
 pub const PENDING: &[TableRow] = &[

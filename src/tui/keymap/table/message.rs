@@ -1,7 +1,7 @@
 //! The keys of the message being written.
 
 use super::{TableRow, also, key, row};
-use crate::tui::keymap::{Action as A, Edit, WriteKey};
+use crate::keymap::{Action as A, Edit, WriteKey};
 
 pub const ROWS: &[TableRow] = &[
     key("Enter", A::Send, "send; while a turn runs it waits for the next tool boundary"),

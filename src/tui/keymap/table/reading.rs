@@ -1,7 +1,7 @@
 //! The keys of what is read: the transcript, its search, a replay, the history.
 
 use super::{TableRow, also, key, row};
-use crate::tui::keymap::{Action as A, LookKey, ReadKey, ReplayKey, SearchKey, Travel, TreeKey, WriteKey};
+use crate::keymap::{Action as A, LookKey, ReadKey, ReplayKey, SearchKey, Travel, TreeKey, WriteKey};
 
 pub const TRANSCRIPT: &[TableRow] = &[
     row("Up", A::Travel(Travel::Previous), "Up/Down", "select a block; while lines are selected: move their end"),

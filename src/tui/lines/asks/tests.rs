@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::plan::{Plan, PlanStep, StepState};
-use crate::protocol::{
+use crate::approval::undo_parts;
+use steersman_base::plan::{Plan, PlanStep, StepState};
+use steersman_base::protocol::{
     Act, ApprovalId, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, CustomAct, FetchAct, FieldKind, FormField,
     InputAct, OfferedRule, SearchAct, ServerToolAct, Undo, UndoneFile, UseAct, WriteAct,
 };
-use crate::session::fold::approval_parts;
-use crate::text::{QuestionText, is_invisible};
-use crate::tui::approval::undo_parts;
+use steersman_base::text::{QuestionText, is_invisible};
+use steersman_session::fold::approval_parts;
 
 /// Lines that only the program says.
 const FORGED: [&str; 4] = ["asked: nothing", "/session covers: all", "sandbox: all of it", "in: /safe"];

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::limits;
+use steersman_base::limits;
 
 /// Stands where a chip begins.
 pub const OPEN: char = '\u{FDD0}';

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::is_invisible;
+use steersman_base::text::is_invisible;
 
 /// The code points that are no characters; chips are marked with them.
 const INTERNAL: std::ops::RangeInclusive<char> = '\u{FDD0}'..='\u{FDEF}';

@@ -1,7 +1,7 @@
 //! What holds of the message by itself, without a screen.
 
 use super::*;
-use crate::limits;
+use steersman_base::limits;
 
 fn with(text: &str) -> Composer {
     let mut composer = Composer::default();

@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::output::OutputKind;
-use crate::tui::input::{Input, Reader, TerminalLink};
-use crate::tui::terminal::{self, watchdog};
-use crate::{clock, limits};
+use crate::input::{Input, Reader, TerminalLink};
+use crate::terminal::{self, watchdog};
+use steersman_base::clock;
+use steersman_base::limits;
 
 /// Lines that wait; no more is read meanwhile.
 const WAITING: usize = 8;

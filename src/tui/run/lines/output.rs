@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use crate::limits;
-use crate::tui::terminal::{self, PLAIN_PASTES, writer::Writer, writer::Written};
+use crate::terminal::{self, PLAIN_PASTES, writer::Writer, writer::Written};
+use steersman_base::limits;
 
 /// Pastes come with a mark before and behind them.
 const MARKED_PASTES: &str = "\u{1b}[?2004h";

@@ -2,10 +2,10 @@
 
 use ratatui::style::Style;
 
-use crate::mode::Mode;
-use crate::session::fold::Sandbox;
-use crate::tui::facts::Facts;
-use crate::tui::widgets::fit::columns;
+use crate::facts::Facts;
+use crate::widgets::fit::columns;
+use steersman_base::mode::Mode;
+use steersman_session::fold::Sandbox;
 
 /// The room for the words, columns.
 #[derive(Debug, Clone, Copy)]

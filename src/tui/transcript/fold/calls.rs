@@ -6,14 +6,14 @@
 use jiff::Timestamp;
 
 use super::Transcript;
-use crate::details::Details;
-use crate::event::JobOwner;
-use crate::id::CallId;
-use crate::limits::{PARALLEL_TOOLS, PROGRESS_BYTES};
-use crate::message::Arguments;
-use crate::text::{self, CommandOutput};
-use crate::tui::transcript::cell::{Answered, Body, CallCell, CallQuestion, CallState, Cell, CellId, Level, WentOn};
-use crate::tui::transcript::result::Shown;
+use crate::transcript::cell::{Answered, Body, CallCell, CallQuestion, CallState, Cell, CellId, Level, WentOn};
+use crate::transcript::result::Shown;
+use steersman_base::details::Details;
+use steersman_base::event::JobOwner;
+use steersman_base::id::CallId;
+use steersman_base::limits::{PARALLEL_TOOLS, PROGRESS_BYTES};
+use steersman_base::message::Arguments;
+use steersman_base::text::{self, CommandOutput};
 
 impl Transcript {
     /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id, not far back.

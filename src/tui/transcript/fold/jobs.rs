@@ -6,13 +6,13 @@
 use jiff::Timestamp;
 
 use super::Transcript;
-use crate::details::Details;
-use crate::event::{JobEnd, JobEnding, JobOwner, JobStart};
-use crate::id::{CallId, JobId};
-use crate::message::Arguments;
-use crate::text::{self, CommandOutput};
-use crate::tui::transcript::cell::{Body, CallCell, CallState, Level};
-use crate::tui::transcript::result::Shown;
+use crate::transcript::cell::{Body, CallCell, CallState, Level};
+use crate::transcript::result::Shown;
+use steersman_base::details::Details;
+use steersman_base::event::{JobEnd, JobEnding, JobOwner, JobStart};
+use steersman_base::id::{CallId, JobId};
+use steersman_base::message::Arguments;
+use steersman_base::text::{self, CommandOutput};
 
 /// The name of the cell of a shell line.
 const SHELL: &str = "!";

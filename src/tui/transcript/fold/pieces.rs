@@ -3,8 +3,8 @@
 //! Used by `transcript` for deltas. The sanitiser wants whole texts, so the end of what came, from the last place where a
 //! cut is harmless, is kept raw and sanitised again with the next piece. What stands before that place never changes.
 
-use crate::text;
-use crate::tui::transcript::cell::CellId;
+use crate::transcript::cell::CellId;
+use steersman_base::text;
 
 /// Longest end that is kept raw, bytes.
 const HELD_BYTES: usize = 4 * 1024;

@@ -3,10 +3,10 @@
 //! Used by the fold of the transcript alone. Always holds: at most one of each is open.
 
 use super::Transcript;
-use crate::steering::text_answers;
-use crate::text;
-use crate::tui::transcript::cell::{Body, Cell, CellId, Stage};
-use crate::tui::transcript::fold::pieces::Live;
+use crate::transcript::cell::{Body, Cell, CellId, Stage};
+use crate::transcript::fold::pieces::Live;
+use steersman_base::steering::text_answers;
+use steersman_base::text;
 
 impl Transcript {
     pub(super) fn think_more(&mut self, delta: &str) -> bool {

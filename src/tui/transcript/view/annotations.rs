@@ -8,16 +8,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::summary::seconds;
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{Body, Cell, CellId, Fold};
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::search::Search;
-use crate::tui::transcript::selection::Selection;
-use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
-use crate::tui::transcript::view::lines::RowPlace;
-use crate::tui::transcript::view::query::Query;
-use crate::tui::widgets::wrap::{Line, width};
+use crate::theme::Theme;
+use crate::transcript::cell::{Body, Cell, CellId, Fold};
+use crate::transcript::fold::Transcript;
+use crate::transcript::search::Search;
+use crate::transcript::selection::Selection;
+use crate::transcript::view::cache::{TranscriptCache, gap_above};
+use crate::transcript::view::lines::RowPlace;
+use crate::transcript::view::query::Query;
+use crate::widgets::wrap::{Line, width};
+use steersman_base::summary::seconds;
 
 /// Columns from which a time may cover the end of a head.
 const WIDE: u16 = 60;

@@ -3,22 +3,22 @@
 //! Called by `view::transcript`. Heights are exact for cells that were in view at this width and estimated for the
 //! others; their sums come from a binary indexed tree. So a frame costs what it shows, whatever the length of the history.
 
-use crate::id::AgentId;
-use crate::limits::LAYOUT_LINES;
-use crate::tui::highlight::{Colours, Job};
-use crate::tui::pictures::Placements;
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{CallStatus, Cell, CellId};
-use crate::tui::transcript::cells::{CellOutline, Cells};
-use crate::tui::transcript::fold::{Extent, Transcript};
-use crate::tui::transcript::scroll::Point;
-use crate::tui::transcript::view::View;
-use crate::tui::transcript::view::matches::{Hit, hits};
-use crate::tui::transcript::view::prefix_sums::PrefixSums;
-use crate::tui::transcript::view::query::Query;
-use crate::tui::transcript::view::rows::{Rows, gap};
-use crate::tui::widgets::code;
-use crate::tui::widgets::wrap::Line;
+use crate::highlight::{Colours, Job};
+use crate::pictures::Placements;
+use crate::theme::Theme;
+use crate::transcript::cell::{CallStatus, Cell, CellId};
+use crate::transcript::cells::{CellOutline, Cells};
+use crate::transcript::fold::{Extent, Transcript};
+use crate::transcript::scroll::Point;
+use crate::transcript::view::View;
+use crate::transcript::view::matches::{Hit, hits};
+use crate::transcript::view::prefix_sums::PrefixSums;
+use crate::transcript::view::query::Query;
+use crate::transcript::view::rows::{Rows, gap};
+use crate::widgets::code;
+use crate::widgets::wrap::Line;
+use steersman_base::id::AgentId;
+use steersman_base::limits::LAYOUT_LINES;
 
 /// Remembers the layout of one transcript; given another one it starts afresh.
 #[derive(Debug, Default)]

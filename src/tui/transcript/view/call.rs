@@ -5,26 +5,26 @@
 
 use ratatui::style::{Color, Style};
 
-use crate::event::Outcome;
-use crate::limits::{
+use crate::highlight::{Chain, Language};
+use crate::theme::Theme;
+use crate::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Fold, WentOn};
+use crate::transcript::result::Shown;
+use crate::transcript::view::rows::{Pen, clean};
+use crate::view::arguments;
+use crate::widgets::code::{Code, Ground};
+use crate::widgets::diff;
+use crate::widgets::diff::{Diff, LineKind};
+use crate::widgets::exact::row;
+use crate::widgets::stream::{Format, Layout};
+use crate::widgets::wrap::{Break, Line, Wrap};
+use steersman_base::event::Outcome;
+use steersman_base::limits::{
     FOLDED_DIFF, FOLDED_HEAD, FOLDED_LEAST, FOLDED_REASONS, FOLDED_TAIL, LIVE_ROWS, OPENED_LINE_BYTES, OPENED_LINES,
     WORD_LINES,
 };
-use crate::message::Arguments;
-use crate::summary::{self, count, took};
-use crate::text::{Coloured, Hue};
-use crate::tui::highlight::{Chain, Language};
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Fold, WentOn};
-use crate::tui::transcript::result::Shown;
-use crate::tui::transcript::view::rows::{Pen, clean};
-use crate::tui::view::arguments;
-use crate::tui::widgets::code::{Code, Ground};
-use crate::tui::widgets::diff;
-use crate::tui::widgets::diff::{Diff, LineKind};
-use crate::tui::widgets::exact::row;
-use crate::tui::widgets::stream::{Format, Layout};
-use crate::tui::widgets::wrap::{Break, Line, Wrap};
+use steersman_base::message::Arguments;
+use steersman_base::summary::{self, count, took};
+use steersman_base::text::{Coloured, Hue};
 
 /// Columns from one tab stop to the next.
 const TAB: usize = 4;

@@ -3,8 +3,8 @@
 //! Used wherever a place must hold at every width: anchors, what is found, what is selected and copied. A byte counts within
 //! the line as it would be copied, the blanks that a break took included.
 
-use crate::tui::transcript::view::rows::Rows;
-use crate::tui::widgets::wrap::{Joint, Line};
+use crate::transcript::view::rows::Rows;
+use crate::widgets::wrap::{Joint, Line};
 
 /// One line of text.
 #[derive(Debug, Default)]

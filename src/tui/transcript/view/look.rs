@@ -6,10 +6,10 @@ use super::cache::TranscriptCache;
 use super::matches::{MatchIndex, Scene};
 use super::query::Query;
 use super::select::{resolve, text};
-use crate::id::AgentId;
-use crate::tui::theme::Theme;
-use crate::tui::transcript::pane::{Copying, Looked, Reader, Rest};
-use crate::tui::transcript::search::Scan;
+use crate::theme::Theme;
+use crate::transcript::pane::{Copying, Looked, Reader, Rest};
+use crate::transcript::search::Scan;
+use steersman_base::id::AgentId;
 
 /// Looks; `None` when nothing is asked.
 pub fn look(

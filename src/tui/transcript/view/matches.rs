@@ -4,19 +4,19 @@
 //! are those of the opened cells at the width of the screen. The cells that were looked through are one stretch, which
 //! grows at both its ends from where the search began.
 
-use crate::id::AgentId;
-use crate::limits;
-use crate::session::fold::ReceiptMark;
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
-use crate::tui::transcript::fold::{Extent, Transcript};
-use crate::tui::transcript::scroll::Point;
-use crate::tui::transcript::search::{
+use crate::theme::Theme;
+use crate::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
+use crate::transcript::fold::{Extent, Transcript};
+use crate::transcript::scroll::Point;
+use crate::transcript::search::{
     Count, MatchPlace, Scan, Search, SearchAnswer, SearchProgress, SearchRequest, WrapAround,
 };
-use crate::tui::transcript::view::cache::gap_above;
-use crate::tui::transcript::view::query::Query;
-use crate::tui::transcript::view::rows::Rows;
+use crate::transcript::view::cache::gap_above;
+use crate::transcript::view::query::Query;
+use crate::transcript::view::rows::Rows;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_session::fold::ReceiptMark;
 
 /// Work for a cell beside its bytes, in bytes.
 const CELL: usize = 48;

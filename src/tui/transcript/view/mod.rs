@@ -21,18 +21,18 @@ use std::cmp::Ordering;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::tui::highlight::Colours;
-use crate::tui::pictures::Placements;
-use crate::tui::state::{Part, ShownLine};
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::CellId;
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
-use crate::tui::transcript::view::annotations::{Annotations, Annotator};
-use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
-use crate::tui::widgets::code;
-use crate::tui::widgets::fit::select;
-use crate::tui::widgets::wrap::Line;
+use crate::highlight::Colours;
+use crate::pictures::Placements;
+use crate::state::{Part, ShownLine};
+use crate::theme::Theme;
+use crate::transcript::cell::CellId;
+use crate::transcript::fold::Transcript;
+use crate::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
+use crate::transcript::view::annotations::{Annotations, Annotator};
+use crate::transcript::view::cache::{TranscriptCache, gap_above};
+use crate::widgets::code;
+use crate::widgets::fit::select;
+use crate::widgets::wrap::Line;
 
 /// Narrowest area with a column for the scroll bar.
 const BAR_FROM: u16 = 40;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::{memchr2, memchr2_iter, memmem};
 
-use crate::tui::transcript::cell::{Body, Cell};
+use crate::transcript::cell::{Body, Cell};
 
 /// Words of the program that stand in rows beside the texts of a cell.
 const PROGRAM_WORDS: &str = "thinking interrupted image summary running completed by its synthesizer cancelled failed \
@@ -143,12 +143,12 @@ fn small(c: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Envelope, Event, Outcome};
-    use crate::id::AgentId;
-    use crate::message::Arguments;
-    use crate::tui::theme::Theme;
-    use crate::tui::transcript::fold::Transcript;
-    use crate::tui::transcript::view::rows::Rows;
+    use crate::theme::Theme;
+    use crate::transcript::fold::Transcript;
+    use crate::transcript::view::rows::Rows;
+    use steersman_base::event::{Envelope, Event, Outcome};
+    use steersman_base::id::AgentId;
+    use steersman_base::message::Arguments;
 
     fn found(query: &str, text: &str) -> Vec<(usize, usize)> {
         Query::new(query).unwrap().all(text).map(|range| (range.start, range.end)).collect()
@@ -195,7 +195,7 @@ mod tests {
                 step: 0,
                 after: None,
                 sender: None,
-                kind: crate::steering::TextKind::Add,
+                kind: steersman_base::steering::TextKind::Add,
                 met: None,
                 images: Vec::new(),
             },

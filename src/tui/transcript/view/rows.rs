@@ -5,15 +5,15 @@
 
 use ratatui::style::Style;
 
-use crate::event::JobOwner;
-use crate::summary::count;
-use crate::tui::pictures::{Placements, placeholder};
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
-use crate::tui::transcript::cells::CellGroup;
-use crate::tui::view::receipt;
-use crate::tui::widgets::stream::{Format, Layout};
-use crate::tui::widgets::wrap::{Break, Joint, Line, Wrap, width, wrapped};
+use crate::pictures::{Placements, placeholder};
+use crate::theme::Theme;
+use crate::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::transcript::cells::CellGroup;
+use crate::view::receipt;
+use crate::widgets::stream::{Format, Layout};
+use crate::widgets::wrap::{Break, Joint, Line, Wrap, width, wrapped};
+use steersman_base::event::JobOwner;
+use steersman_base::summary::count;
 
 /// Columns of the mark at the left of every cell.
 const MARK: usize = 2;

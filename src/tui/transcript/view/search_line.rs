@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::theme::Theme;
-use crate::tui::transcript::search::Search;
-use crate::tui::widgets::fit::{clear, columns, put, put_right};
+use crate::theme::Theme;
+use crate::transcript::search::Search;
+use crate::widgets::fit::{clear, columns, put, put_right};
 
 /// Columns that the text keeps, whatever else there is to say.
 const TEXT: u16 = 12;

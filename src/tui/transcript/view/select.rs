@@ -4,16 +4,16 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::limits;
-use crate::tui::state;
-use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::CellId;
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::scroll::Point;
-use crate::tui::transcript::selection::{Selection, SelectionRequest, Shape};
-use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
-use crate::tui::transcript::view::rows::Rows;
-use crate::tui::widgets::wrap::{Joint, Line, width};
+use crate::state;
+use crate::theme::Theme;
+use crate::transcript::cell::CellId;
+use crate::transcript::fold::Transcript;
+use crate::transcript::scroll::Point;
+use crate::transcript::selection::{Selection, SelectionRequest, Shape};
+use crate::transcript::view::cache::{TranscriptCache, gap_above};
+use crate::transcript::view::rows::Rows;
+use crate::widgets::wrap::{Joint, Line, width};
+use steersman_base::limits;
 
 /// Finds the selection that is asked for, and the place that is to come into view.
 pub fn resolve(

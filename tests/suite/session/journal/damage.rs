@@ -1,12 +1,12 @@
 //! Stories of damage: whatever happened to a file, the records that are whole are read, and the rest is counted.
 
-use steersman::event::Event;
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::limits;
-use steersman::listener::{HistoryChange, Listener};
-use steersman::message::Message;
-use steersman::session::journal::{Reading, Record, highest_text, read};
+use steersman_base::event::Event;
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::listener::{HistoryChange, Listener};
+use steersman_base::message::Message;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Reading, Record, highest_text, read};
 
 use super::{Disk, ended, entry, event, journal};
 

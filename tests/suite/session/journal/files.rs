@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use jiff::tz::TimeZone;
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::session::journal::{Journal, SessionFiles, SessionId};
+use steersman_base::id::AgentId;
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Journal, SessionFiles, SessionId};
 use tempfile::TempDir;
 
 use super::{entry, header};

@@ -9,9 +9,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use steersman::event::{Delivery, Envelope, Event, Outcome, Pending};
-use steersman::id::AgentId;
-use steersman::session::journal::{Header, Journal, Opening, Reading, SCHEMA, SessionId, Store, read};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending};
+use steersman_base::id::AgentId;
+use steersman_session::journal::{Header, Journal, Opening, Reading, SCHEMA, SessionId, Store, read};
 
 /// A disk in memory. The calls whose numbers it is given fail, an append behind the first half of its bytes.
 #[derive(Clone, Default)]
@@ -144,8 +144,8 @@ pub fn entry(id: &str, text: &str) -> Pending {
         stale: false,
         at: "2026-11-22T20:35:08Z".parse().unwrap(),
         sender: None,
-        kind: steersman::steering::TextKind::Add,
-        scope: steersman::steering::RuleScope::Tree,
+        kind: steersman_base::steering::TextKind::Add,
+        scope: steersman_base::steering::RuleScope::Tree,
         during: None,
         trigger: None,
         waits_since: None,

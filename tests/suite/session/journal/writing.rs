@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use steersman::event::{Envelope, Event};
-use steersman::host::Keeper as _;
-use steersman::id::AgentId;
-use steersman::listener::{HistoryChange, Listener};
-use steersman::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
-use steersman::protocol::DraftText;
-use steersman::provider::{ApiKey, Played};
-use steersman::session::journal::{Reading, Record};
-use steersman::steering::TextKind;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::listener::{HistoryChange, Listener};
+use steersman_base::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
+use steersman_base::protocol::DraftText;
+use steersman_base::steering::TextKind;
+use steersman_provider::{ApiKey, Played};
+use steersman_session::host::Keeper as _;
+use steersman_session::journal::{Reading, Record};
 
 use super::{Disk, ended, entry, event, header, journal};
 use crate::support::doubles::{Rig, echo};
@@ -147,7 +147,7 @@ async fn a_call_with_effects_starts_only_when_what_led_to_it_is_safe() {
     let journal = journal(&disk);
     let at_call = disk.clone();
     let tool =
-        steersman::tool::FnTool::new("change", "Changes.", steersman::tool::Parameters::build(|_| {}), move |_, _| {
+        steersman_tools::FnTool::new("change", "Changes.", steersman_tools::Parameters::build(|_| {}), move |_, _| {
             let safe = String::from_utf8(at_call.safe()).unwrap();
             async move {
                 assert!(safe.contains(r#""type":"tool_call""#) && safe.contains(r#""kind":"history""#), "{safe}");
@@ -176,7 +176,7 @@ async fn the_conversation_is_kept_as_it_will_be_sent_also_behind_a_reset() {
     let (disk, rig) = (Disk::default(), Rig::new(script));
     let journal = journal(&disk);
     let listener: Arc<dyn Listener> = Arc::new(journal.clone());
-    let block = |c: &mut steersman::agent::Configurator| {
+    let block = |c: &mut steersman_agent::Configurator| {
         c.add_listener(listener);
         c.add_tool(echo())
     };
@@ -345,7 +345,7 @@ fn a_resumed_session_goes_on_behind_a_line_that_was_torn() {
     let torn = br#"{"record":9,"kind":"acc"#;
     disk.0.lock().unwrap().bytes.extend_from_slice(torn);
     let session = header().session;
-    let journal = steersman::session::journal::Journal::resume(session, before.last, disk.opening());
+    let journal = steersman_session::journal::Journal::resume(session, before.last, disk.opening());
     journal.accepted(&AgentId::main(), entry("m4", "after it"));
     journal.close();
     let after = disk.reading();

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 
 use serde_json::json;
-use steersman::workspace::sandbox::SandboxChoice;
+use steersman_tools::workspace::sandbox::SandboxChoice;
 use tempfile::TempDir;
 
 use super::{Listening, Raw};
@@ -21,7 +21,7 @@ fn nothing_is_answered_without_the_key() {
     let run = Listening::start();
     let key = run.key();
     assert_eq!(key.len(), 64);
-    let hello = json!({"version": steersman::protocol::VERSION, "name": "story"});
+    let hello = json!({"version": steersman_base::protocol::VERSION, "name": "story"});
     for wrong in [String::new(), key[..63].to_owned(), format!("{key}0"), "0".repeat(64), key.to_uppercase() + " "] {
         let mut raw = Raw::new(UnixStream::connect(&run.path).unwrap());
         let answer = raw.call(1, "authorize", &json!(wrong));

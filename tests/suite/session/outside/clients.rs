@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::json;
-use steersman::event::{Event, Pending, TakenBack};
-use steersman::host::Keeper;
-use steersman::id::{AgentId, ClientId, MessageId};
-use steersman::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
-use steersman::session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
-use steersman::steering::TextKind;
+use steersman_base::event::{Event, Pending, TakenBack};
+use steersman_base::id::{AgentId, ClientId, MessageId};
+use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
+use steersman_base::steering::TextKind;
+use steersman_session::host::Keeper;
+use steersman_session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
 
 use super::{Listening, Raw, handle, inject, said};
 

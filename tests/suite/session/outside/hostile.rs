@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
 
 use serde_json::json;
-use steersman::limits;
+use steersman_base::limits;
 
 use super::{Listening, Raw};
 
@@ -104,7 +104,7 @@ fn of_a_thousand_connections_the_silent_ones_give_way_to_an_honest_one() {
 fn clients_have_a_limit_and_a_place_that_is_left_is_free_again() {
     let run = Listening::start();
     let mut all: Vec<Raw> = (0..limits::CLIENTS).map(|_| run.client("now", None)).collect();
-    let hello = json!({"version": steersman::protocol::VERSION, "name": "story"});
+    let hello = json!({"version": steersman_base::protocol::VERSION, "name": "story"});
     let refused = run.connect().call(1, "hello", &hello);
     assert!(refused["error"]["message"].as_str().unwrap().contains("too many"), "{refused}");
     all.pop();

@@ -1,7 +1,7 @@
 //! The form of the lines: other programs are written against it, so it stays.
 
 use serde_json::json;
-use steersman::event::Event;
+use steersman_base::event::Event;
 
 use super::{Listening, said};
 
@@ -10,7 +10,7 @@ fn the_lines_of_a_conversation_are_these() {
     let run = Listening::start();
     let mut raw = run.connect();
     let hello =
-        raw.call(1, "hello", &json!({"version": steersman::protocol::VERSION, "name": "story", "posts": "now"}));
+        raw.call(1, "hello", &json!({"version": steersman_base::protocol::VERSION, "name": "story", "posts": "now"}));
     insta::assert_snapshot!(
         hello.to_string().replace(env!("CARGO_PKG_VERSION"), "VERSION"),
         @r#"{"jsonrpc":"2.0","id":1,"result":{"version":5,"program":"steersman VERSION","client":"story 1","session":"the-session","directory":"","label":"","is_served":false}}"#
@@ -43,7 +43,7 @@ fn the_status_of_a_session_has_these_members() {
             step: 0,
             after: None,
             sender: None,
-            kind: steersman::steering::TextKind::Add,
+            kind: steersman_base::steering::TextKind::Add,
             met: None,
             images: Vec::new(),
         },
@@ -51,7 +51,7 @@ fn the_status_of_a_session_has_these_members() {
         Event::ToolCall {
             id: "c".into(),
             name: "bash".to_owned(),
-            arguments: steersman::message::Arguments::parse(""),
+            arguments: steersman_base::message::Arguments::parse(""),
         },
     ];
     for (seq, event) in (1..).zip(events) {

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::clock;
-use steersman::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
-use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{Handle, Mailbox};
-use steersman::id::AgentId;
-use steersman::protocol::{Post, Request};
-use steersman::session::Hub;
-use steersman::session::socket::{About, SocketServer, Sockets, listen};
+use steersman_base::clock;
+use steersman_base::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::{Post, Request};
+use steersman_session::Hub;
+use steersman_session::host::{Handle, Mailbox};
+use steersman_session::socket::{About, SocketServer, Sockets, listen};
 use tempfile::TempDir;
 
 /// A run without an agent: its queues, and its mailbox into which a story puts what an agent would say.
@@ -77,7 +77,8 @@ impl Listening {
 
     /// Connects and says hello; again while those that are gone still take all places.
     fn client(&self, posts: &str, token: Option<&str>) -> Raw {
-        let params = json!({"version": steersman::protocol::VERSION, "name": "story", "posts": posts, "token": token});
+        let params =
+            json!({"version": steersman_base::protocol::VERSION, "name": "story", "posts": posts, "token": token});
         loop {
             let mut raw = self.connect();
             let answer = raw.call(0, "hello", &params);

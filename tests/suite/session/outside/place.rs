@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
-use steersman::session::Hub;
-use steersman::session::socket::{About, Sockets, listen, name_of};
+use steersman_session::Hub;
+use steersman_session::socket::{About, Sockets, listen, name_of};
 use tempfile::TempDir;
 
 use super::{Listening, handle};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use steersman::event::Event;
-use steersman::protocol::{Notice, Post, Reply};
-use steersman::session::socket::{Caller, Posts, RemoteClient};
-use steersman::session::{Client, WakeReason};
+use steersman_base::event::Event;
+use steersman_base::protocol::{Notice, Post, Reply};
+use steersman_session::socket::{Caller, Posts, RemoteClient};
+use steersman_session::{Client, WakeReason};
 
 use super::{Listening, inject, said};
 

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman::agent::Agent;
-use steersman::agent::frame::read;
-use steersman::event::Usage;
-use steersman::host::Numbers;
-use steersman::id::{AgentId, MessageId};
-use steersman::listener::Listener;
-use steersman::message::{Arguments, Message, ToolCall};
-use steersman::plan::StepState;
-use steersman::provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
-use steersman::steering::{Framing, Rule, TextKind};
-use steersman::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman::tool::{FnTool, OnCancel, Parameters, PlanTool, Tool, ToolError};
+use steersman_agent::Agent;
+use steersman_agent::frame::read;
+use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman_base::event::Usage;
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::listener::Listener;
+use steersman_base::message::{Arguments, Message, ToolCall};
+use steersman_base::plan::StepState;
+use steersman_base::steering::{Framing, Rule, TextKind};
+use steersman_provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
+use steersman_session::host::Numbers;
+use steersman_tools::{FnTool, OnCancel, Parameters, PlanTool, Tool, ToolError};
 
 use super::world::World;
 use crate::support::doubles::{PROMPT, Rig};
@@ -181,7 +181,7 @@ pub async fn build(world: &Arc<World>, numbers: Numbers) -> Agent {
     let listeners = agent.listeners().clone();
     handle.plans().on_edit(move |agent, changed| {
         let parent = (!agent.is_main()).then(AgentId::main);
-        listeners.emit_as(agent.clone(), parent, steersman::event::Event::PlanChanged(changed));
+        listeners.emit_as(agent.clone(), parent, steersman_base::event::Event::PlanChanged(changed));
     });
     agent
 }

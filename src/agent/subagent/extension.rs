@@ -1,0 +1,152 @@
+//! The extension that gives an agent its sub-agents: it checks the personas, writes `<available_agents>` and adds
+//! the tool.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+
+use crate::subagent::{Continuations, Persona, SubAgentTool};
+use crate::{Agent, Configurator, Extension};
+use steersman_base::control::Crew;
+use steersman_base::error::BuildError;
+use steersman_tools::{Outputs, ToolSource};
+
+/// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
+///
+/// ```
+/// use steersman::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let scout = Persona::new("scout", "Looks around.", "You look around.");
+/// let model = ScriptedProvider::new([
+///     Played::call("agent", r#"{"name": "scout", "task": "Go north."}"#),
+///     Played::text("Hills."),
+///     Played::text("There are hills in the north."),
+/// ]);
+/// let mut agent = Agent::with_provider(model, "You lead.").extension(SubAgents::new([scout])?).await?;
+/// assert_eq!(agent.ask("What is there?").await?, "There are hills in the north.");
+/// # Ok(())
+/// # }
+/// ```
+pub struct SubAgents {
+    personas: Vec<Persona>,
+    numbers: HashMap<String, u64>,
+    parts: ChildParts,
+}
+
+/// What children have beside the parts of their parent.
+#[derive(Clone, Default)]
+pub(super) struct ChildParts {
+    /// Gives each child a queue, a cancel flag and a gate of its own (D21).
+    pub crew: Option<Arc<Crew>>,
+    /// Where an answer that is too long for the spawner is stored whole.
+    pub outputs: Option<Arc<Outputs>>,
+    /// Where the tools come from that are not known when an agent is built.
+    pub source: Option<Arc<dyn ToolSource>>,
+    /// Where the conversations of finished children are kept.
+    pub continuations: Arc<Continuations>,
+}
+
+impl SubAgents {
+    /// Takes the personas, in the order in which the model sees them.
+    ///
+    /// # Errors
+    /// An argument error when one could not be read from a file as it is, or two have the same name.
+    pub fn new(personas: impl IntoIterator<Item = Persona>) -> Result<Self, BuildError> {
+        let personas: Vec<Persona> = personas.into_iter().collect();
+        Persona::check_all(&personas)?;
+        Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default() })
+    }
+
+    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21). Without it
+    /// the crew of the spawner is taken, if it has one.
+    #[must_use]
+    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
+        self.parts.crew = Some(crew);
+        self
+    }
+
+    /// Sets the next number of each persona that was used before.
+    #[must_use]
+    pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// Sets where the conversations of finished sub-agents are kept, from which a host continues them.
+    #[must_use]
+    pub fn continuations(mut self, continuations: Arc<Continuations>) -> Self {
+        self.parts.continuations = continuations;
+        self
+    }
+
+    /// Sets where the tools come from that are not known when an agent is built.
+    #[must_use]
+    pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
+        self.parts.source = source;
+        self
+    }
+
+    /// Sets where an answer that is too long for the spawner is stored whole.
+    #[must_use]
+    pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
+        self.parts.outputs = outputs;
+        self
+    }
+}
+
+/// Writes the part of the system prompt that lists the personas.
+pub fn available_agents_snippet(personas: &[Persona]) -> String {
+    let bullet = |persona: &Persona| format!("- `{}` — {}", persona.name, persona.description);
+    let bullets: Vec<String> = personas.iter().map(bullet).collect();
+    format!(
+        "<available_agents>\nThe `agent` tool delegates a self-contained task to a fresh agent. Pick one of these by \
+         `name:`:\n\n{}\n</available_agents>",
+        bullets.join("\n")
+    )
+}
+
+impl Extension for SubAgents {
+    fn name(&self) -> &'static str {
+        "sub_agents"
+    }
+
+    fn configure(&self, configurator: &mut Configurator) -> Result<(), BuildError> {
+        let tools = configurator.tools().iter().chain(configurator.sub_agent_tools());
+        let available: Vec<&str> = tools.map(|tool| tool.name()).collect();
+        for persona in &self.personas {
+            let is_foreign = |name: &&&str| self.parts.source.as_ref().is_some_and(|source| source.knows(name));
+            if let Some(missing) = persona.missing_tools(&available).iter().find(|name| !is_foreign(name)) {
+                let name = &persona.name;
+                return Err(BuildError::argument(format!(
+                    "the persona '{name}' needs the tool '{missing}', which is not registered"
+                )));
+            }
+        }
+        if !self.personas.is_empty() {
+            configurator.append_system_prompt(available_agents_snippet(&self.personas));
+        }
+        Ok(())
+    }
+
+    fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
+        ready(self.add_tool(agent)).boxed()
+    }
+}
+
+impl SubAgents {
+    fn add_tool(&self, agent: &mut Agent) -> Result<(), BuildError> {
+        if self.personas.is_empty() {
+            return Ok(());
+        }
+        let tool = SubAgentTool::new(agent, self.personas.clone())?;
+        let mut parts = self.parts.clone();
+        parts.crew = parts.crew.or_else(|| agent.crew().cloned());
+        let tool = Arc::new(tool.with(self.numbers.clone(), parts));
+        self.parts.continuations.run_by(&tool);
+        agent.internal_add_tool(tool)
+    }
+}

@@ -1,0 +1,37 @@
+//! Sub-agents: personas, the `agent` tool and the extension that adds them.
+//!
+//! The model delegates a task; a fresh agent with the persona's prompt, tools and budget works on a conversation of its
+//! own; its final answer is the parent's observation. A child never gets the `agent` tool or an extension, and a queue
+//! of its own only as a member of a crew (D21).
+//!
+//! # Where things are
+//!
+//! - sub-agents and their ids: `tool.rs`; stories: `subagent.rs`, `subagent/events.rs`
+//! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
+//!   `src/base/control/crew.rs`, `src/session/host/handle.rs`; stories: `crew.rs`
+//! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
+//!   `assets/personas/file_miner.md`; stories: `subagent/personas.rs`, `temp_workspace.rs`
+//! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/base/control/agent_notes.rs`,
+//!   `src/session/host/handle.rs`, `src/session/journal/restore_agents.rs`; stories: `continued_agents.rs`,
+//!   `session/continued.rs`
+//! - agent files of Claude Code: `claude_file.rs`, `src/base/front_matter.rs`; stories: `claude_agents.rs`
+//! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/program/cli/personas.rs`; stories:
+//!   `personas.rs`
+
+mod claude_file;
+mod continuations;
+mod extension;
+mod finished;
+mod member;
+mod persona;
+mod roster;
+mod temp_workspace;
+mod tool;
+
+pub use claude_file::ClaudeFile;
+pub use continuations::{Continuation, Continuations};
+pub use extension::{SubAgents, available_agents_snippet};
+pub use finished::{FinishedAgent, FinishedAgents};
+pub use persona::{Persona, TempWorkspace};
+pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};
+pub use tool::{DESCRIPTION, SubAgentTool};

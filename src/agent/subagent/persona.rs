@@ -1,0 +1,179 @@
+//! Personas, the kinds of sub-agents: plain values, written in code or, with the feature `tools`, read from Markdown files.
+//!
+//! The file form is a TOML header between two `+++` lines, then the system prompt; files that begin with `---` are read in
+//! the form of Claude Code (`claude_file.rs`).
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use crate::subagent::claude_file::ClaudeFile;
+use steersman_base::error::BuildError;
+use steersman_base::limits;
+use steersman_tools::WITHOUT;
+
+/// A kind of sub-agent.
+///
+/// ```
+/// use steersman_agent::subagent::Persona;
+///
+/// let scout = Persona::new("scout", "Looks around and reports.", "You look around.").tools(["look"]).max_steps(10);
+/// assert_eq!(scout.tool_names, ["look"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persona {
+    /// The name that the model picks; unique.
+    pub name: String,
+    /// The tasks it is for; the spawning model sees it, the child does not.
+    pub description: String,
+    /// The tools it may use; their order is the parent's. A name with [`WITHOUT`] before it takes tools of servers away.
+    pub tool_names: Vec<String>,
+    /// The child's whole system prompt; nothing is inherited.
+    pub system_prompt: String,
+    /// The tool calls that one task may make.
+    pub max_steps: u32,
+    /// Whether each child works in a fresh directory of its own.
+    pub temp_workspace: TempWorkspace,
+}
+
+/// The directory in which a child's file tools work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TempWorkspace {
+    /// In the parent's workspace.
+    #[default]
+    No,
+    /// In a fresh directory that is deleted when the child closes.
+    Yes,
+}
+
+/// The members that the header of a file needs.
+const HEADER: &str =
+    "it needs name and description in quotes, tools as a list of names and max_steps as a whole number";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PersonaHeader {
+    name: String,
+    description: String,
+    tools: Vec<String>,
+    max_steps: u32,
+    #[serde(default)]
+    temp_workspace: bool,
+}
+
+impl Persona {
+    /// Makes a persona without tools, for tasks of at most 60 calls; see the setters.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, system_prompt: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            tool_names: Vec::new(),
+            system_prompt: system_prompt.into(),
+            max_steps: limits::AGENT_FILE_STEPS,
+            temp_workspace: TempWorkspace::No,
+        }
+    }
+
+    /// Sets the tools that it may use, by their names.
+    #[must_use]
+    pub fn tools<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        Self { tool_names: names.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets the tool calls that one task may make.
+    #[must_use]
+    pub fn max_steps(self, max_steps: u32) -> Self {
+        Self { max_steps, ..self }
+    }
+
+    /// Reads a persona from its file form, or from that of Claude Code.
+    ///
+    /// # Errors
+    /// An argument error that says what is wrong with the file.
+    pub fn parse(text: &str) -> Result<Self, BuildError> {
+        if ClaudeFile::is_one(text) { ClaudeFile::parse(text).map(|file| file.persona) } else { Self::parse_own(text) }
+    }
+
+    fn parse_own(text: &str) -> Result<Self, BuildError> {
+        let wrong = |what: String| BuildError::argument(format!("a persona file {what}"));
+        let body = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
+        let parts = body.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n"));
+        let Some((header, prompt)) = parts else {
+            return Err(wrong(
+                "needs a TOML header between two lines of '+++', or front matter between two lines of '---'".to_owned(),
+            ));
+        };
+        let header: PersonaHeader = toml::from_str(header).map_err(|error| {
+            let before = header.bytes().take(error.span().map_or(0, |span| span.start));
+            let line = before.filter(|byte| *byte == b'\n').count() + 2;
+            wrong(format!("has an invalid header, line {line}: {}; {HEADER}", error.message().replace('\n', ", ")))
+        })?;
+        let persona = Self {
+            name: header.name,
+            description: header.description,
+            tool_names: header.tools,
+            system_prompt: prompt.trim().to_owned(),
+            max_steps: header.max_steps,
+            temp_workspace: if header.temp_workspace { TempWorkspace::Yes } else { TempWorkspace::No },
+        };
+        match persona.fault() {
+            None => Ok(persona),
+            Some(fault) => Err(wrong(fault)),
+        }
+    }
+
+    /// Returns what is wrong with the persona, as the end of a sentence about it; `None` when nothing is.
+    pub(super) fn fault(&self) -> Option<String> {
+        let blank = [("name", &self.name), ("description", &self.description), ("prompt", &self.system_prompt)]
+            .into_iter()
+            .find(|(_, value)| steersman_base::text::is_blank(value));
+        if let Some((what, _)) = blank {
+            return Some(format!("needs a {what}"));
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !self.name.chars().all(plain)
+            || self.name.len() > limits::SKILL_NAME_CHARS
+            || ["main", "all"].contains(&self.name.as_str())
+        {
+            // The name is typed after an @, and shown beside a number.
+            let name = steersman_base::text::visible_line(&self.name);
+            return Some(format!(
+                "needs a name of at most {} letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'",
+                limits::SKILL_NAME_CHARS
+            ));
+        }
+        (self.max_steps == 0).then(|| "needs max_steps greater than 0".to_owned())
+    }
+
+    /// Checks personas that are to be offered together.
+    ///
+    /// # Errors
+    /// An argument error when one is wrong, or two have the same name.
+    pub(super) fn check_all(personas: &[Self]) -> Result<(), BuildError> {
+        let mut seen = HashSet::new();
+        for persona in personas {
+            if let Some(fault) = persona.fault() {
+                let name = steersman_base::text::visible_line(&persona.name);
+                return Err(BuildError::argument(format!("the persona '{name}' {fault}")));
+            }
+            if !seen.insert(persona.name.as_str()) {
+                return Err(BuildError::argument(format!("there are two personas named '{}'", persona.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the personas that are built into the program.
+    ///
+    /// # Errors
+    /// A fault of the program's own files.
+    pub fn bundled() -> Result<Vec<Self>, BuildError> {
+        steersman_base::assets::PERSONAS.iter().map(|(_, text)| Self::parse(text)).collect()
+    }
+
+    /// Returns the tools it names that are not among `available`.
+    pub fn missing_tools<'a>(&'a self, available: &[&str]) -> Vec<&'a str> {
+        let wanted = self.tool_names.iter().map(String::as_str).filter(|name| !name.starts_with(WITHOUT));
+        wanted.filter(|name| !available.contains(name)).collect()
+    }
+}

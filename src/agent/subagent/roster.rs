@@ -1,0 +1,242 @@
+//! The personas of a session: the bundled ones, the user's files, and those of a trusted project.
+//!
+//! A broken file is left out, with a warning that names the file and its fault. A user's persona replaces a bundled
+//! one of the same name; a project's does so too, with a warning.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::subagent::{ClaudeFile, Persona, TempWorkspace};
+use steersman_base::error::BuildError;
+use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::limits;
+use steersman_base::regular_file::read_own_text;
+use steersman_base::text::visible_line;
+use steersman_tools::{Tool, ToolSource, Traits};
+
+/// The origin of a persona.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PersonaSource {
+    /// It is built into the program.
+    Bundled,
+    /// A file of the user, as it is shown.
+    User(String),
+    /// A file of a project that the user trusts, as it is shown.
+    Project(String),
+}
+
+impl PersonaSource {
+    /// Returns the owner in one word.
+    pub fn whose(&self) -> &'static str {
+        match self {
+            Self::Bundled => "bundled",
+            Self::User(_) => "user",
+            Self::Project(_) => "project",
+        }
+    }
+
+    /// Returns the file; `None` for what is built in.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Bundled => None,
+            Self::User(file) | Self::Project(file) => Some(file),
+        }
+    }
+}
+
+/// A persona with its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RosterEntry {
+    /// The persona.
+    pub persona: Persona,
+    /// Its origin.
+    pub source: PersonaSource,
+    /// What becomes of it when a tool that it names is missing.
+    missing_tool: MissingTool,
+}
+
+/// What becomes of a persona when a tool that it names is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissingTool {
+    /// The persona is left out: it was written for this program.
+    LeavesItOut,
+    /// It does without: the file was written for another program.
+    IsPassedOver,
+}
+
+/// The personas of one start, in the order in which the model sees them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roster {
+    members: Vec<RosterEntry>,
+    warnings: Vec<String>,
+    /// The tools that files of other programs do without, with the names of these personas.
+    without: BTreeMap<String, Vec<String>>,
+}
+
+impl Roster {
+    /// Makes a roster of the bundled personas.
+    ///
+    /// # Errors
+    /// A fault of the program's own files.
+    pub fn bundled() -> Result<Self, BuildError> {
+        let missing_tool = MissingTool::LeavesItOut;
+        let member = |persona| RosterEntry { persona, source: PersonaSource::Bundled, missing_tool };
+        let members = Persona::bundled()?.into_iter().map(member).collect();
+        Ok(Self { members, ..Self::default() })
+    }
+
+    /// Adds every `*.md` below the user's directory, by name; a missing directory adds nothing.
+    pub fn add_directory(&mut self, directory: &Path) {
+        let found = find(directory, None, Wanted::Markdown);
+        let shown = visible_line(&directory.to_string_lossy()).into_owned();
+        self.warnings.extend(found.faults.iter().map(|fault| format!("{shown}: {fault}")));
+        for FoundFile { relative, real } in &found.files {
+            let path = directory.join(relative);
+            let source = PersonaSource::User(visible_line(&path.to_string_lossy()).into_owned());
+            // The user may keep such files elsewhere and link to them.
+            match read_own_text(real, limits::PROJECT_FILE_BYTES) {
+                Ok(text) => self.add(source, &text),
+                Err(error) => self.leave_out(&source, &format!("cannot be read: {error}")),
+            }
+        }
+    }
+
+    /// Adds the persona of one file.
+    pub fn add(&mut self, source: PersonaSource, text: &str) {
+        let read = if ClaudeFile::is_one(text) {
+            ClaudeFile::parse(text).map(|file| (file.persona, file.without, MissingTool::IsPassedOver))
+        } else {
+            Persona::parse(text).map(|persona| (persona, Vec::new(), MissingTool::LeavesItOut))
+        };
+        let (persona, without, missing_tool) = match read {
+            Ok(read) => read,
+            Err(error) => return self.leave_out(&source, &error.to_string()),
+        };
+        let entry = RosterEntry { persona, source, missing_tool };
+        if self.take(entry.clone()) {
+            self.does_without(&entry.persona.name, &without);
+        }
+    }
+
+    /// Takes a persona in, unless one of the same name stays.
+    fn take(&mut self, entry: RosterEntry) -> bool {
+        let RosterEntry { persona, source, missing_tool } = &entry;
+        let place = self.members.iter().position(|member| member.persona.name == persona.name);
+        let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {
+            self.members.push(entry);
+            return true;
+        };
+        match (&old.source, source) {
+            // The same words, as behind a link to a directory above.
+            (_, PersonaSource::Project(_)) if old.persona == *persona => {}
+            (PersonaSource::Bundled, PersonaSource::User(file)) => match missing_tool {
+                // It was written for this program: it is meant to.
+                MissingTool::LeavesItOut => {}
+                MissingTool::IsPassedOver => {
+                    self.warnings.push(format!("your agent '{}' ({file}) replaces the bundled one", persona.name));
+                }
+            },
+            (before, PersonaSource::Project(file)) => self.warnings.push(format!(
+                "the persona '{}' of this project ({file}) replaces the {} one",
+                persona.name,
+                before.whose()
+            )),
+            (_, PersonaSource::Bundled | PersonaSource::User(_)) => {
+                let fault = format!("is a second persona named '{}'", persona.name);
+                self.leave_out(&source.clone(), &fault);
+                return false;
+            }
+        }
+        *old = entry;
+        true
+    }
+
+    fn does_without(&mut self, name: &str, tools: &[String]) {
+        if !tools.is_empty() {
+            self.without.entry(visible_line(&tools.join(", ")).into_owned()).or_default().push(name.to_owned());
+        }
+    }
+
+    fn leave_out(&mut self, source: &PersonaSource, fault: &str) {
+        let file = source.file().unwrap_or("a bundled persona");
+        self.warnings.push(format!("{file} is left out: {}", visible_line(fault)));
+    }
+
+    /// Returns the personas.
+    pub fn members(&self) -> &[RosterEntry] {
+        &self.members
+    }
+
+    /// Returns the warnings about files that were left out or that replace others.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks. Files of other
+    /// programs do without the tool.
+    #[must_use]
+    pub fn usable(mut self, tools: &[Arc<dyn Tool>], foreign: Option<&dyn ToolSource>) -> Self {
+        let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+        for mut entry in std::mem::take(&mut self.members) {
+            let persona = &mut entry.persona;
+            let missing = persona.missing_tools(&available).into_iter();
+            let missing = missing.filter(|name| !foreign.is_some_and(|foreign| foreign.knows(name)));
+            let missing: Vec<String> = missing.map(str::to_owned).collect();
+            match (missing.as_slice(), entry.missing_tool) {
+                ([], _) => {}
+                (missing, MissingTool::IsPassedOver) => {
+                    persona.tool_names.retain(|name| !missing.contains(name));
+                    self.does_without(&persona.name.clone(), missing);
+                }
+                (missing, MissingTool::LeavesItOut) => {
+                    let missing = missing.join(", ");
+                    match entry.source.file() {
+                        None => tracing::info!(persona = %persona.name, %missing, "left out, its tools are not there"),
+                        Some(file) => {
+                            self.warnings.push(format!("{file} is left out: there is no tool named {missing}"));
+                        }
+                    }
+                    continue;
+                }
+            }
+            if persona.reach(tools, foreign).is_everything() {
+                self.warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
+            }
+            self.members.push(entry);
+        }
+        for (tools, names) in std::mem::take(&mut self.without) {
+            self.warnings.push(format!("agents without some of their tools: {} ({tools})", listed(&names)));
+        }
+        self
+    }
+}
+
+/// Names a few agents, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES_SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Agents that one warning names.
+const NAMES_SHOWN: usize = 5;
+
+/// The warning about a persona that combines all three risks.
+pub const EVERYTHING: &str =
+    "private files, untrusted content and network access at once: text from strangers can make it send your files";
+
+impl Persona {
+    /// Returns the traits of its tools taken together. The files of a temporary workspace are not private.
+    pub fn reach(&self, tools: &[Arc<dyn Tool>], source: Option<&dyn ToolSource>) -> Traits {
+        let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
+        let foreign = source.map_or(Traits::NONE, |source| source.reach(&self.tool_names));
+        let mut reach = own.map(|tool| tool.spec().traits).fold(Traits::NONE, Traits::and);
+        if self.temp_workspace == TempWorkspace::Yes && !self.tool_names.iter().any(|name| name == "bash") {
+            reach.private = false;
+        }
+        reach.and(foreign)
+    }
+}

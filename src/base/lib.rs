@@ -1,0 +1,32 @@
+//! What every part of Steersman speaks of: ids, messages, events, errors, the protocol between a session and its clients,
+//! the queue and the other controls, listeners; and what all need: text, limits, files that are read within bounds.
+//!
+//! Knows the standard library, serde and the locks of tokio.
+
+pub mod assets;
+pub mod clock;
+pub mod control;
+pub mod details;
+pub mod dialect;
+pub mod error;
+pub mod event;
+pub mod fault;
+pub mod front_matter;
+pub mod id;
+pub mod image;
+pub mod limits;
+pub mod listener;
+pub mod manual;
+pub mod message;
+pub mod mode;
+pub mod plan;
+pub mod price;
+pub mod protected;
+pub mod protocol;
+pub mod regular_file;
+pub mod steering;
+pub mod summary;
+pub mod sync;
+pub mod target;
+pub mod temporary;
+pub mod text;

@@ -1,0 +1,5 @@
+//! What an agent is extended with: the servers of the Model Context Protocol, hooks and skills.
+
+pub mod hooks;
+pub mod mcp;
+pub mod skill;

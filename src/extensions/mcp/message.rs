@@ -1,0 +1,228 @@
+//! JSON-RPC 2.0 as MCP uses it: what goes over a transport in both directions.
+//!
+//! Pure: text in, values out. Nothing of a message is trusted. A text that is no message is what the server logs, whatever it
+//! looks like; only one that has begun as a message and cannot be read is a broken one.
+
+use serde_json::{Map, Value, json};
+
+use steersman_base::text::halves::without_halves;
+use steersman_base::text::{clip, visible_line};
+
+/// Most characters of a wrong text that a sentence quotes.
+const QUOTED: usize = 120;
+
+/// A message that came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Incoming {
+    /// The answer to a request of this program.
+    Response {
+        /// The number of the request.
+        id: u64,
+        /// The result, or the server's error.
+        outcome: Result<Value, RpcError>,
+    },
+    /// Something that the server asks for.
+    Request {
+        /// Its id, as it goes back.
+        id: Value,
+        /// What it asks for.
+        method: String,
+        /// The details.
+        params: Value,
+    },
+    /// An error about something that the server could not even read: nobody knows which request that was.
+    Unreadable(RpcError),
+    /// Something that the server tells.
+    Notification {
+        /// What it tells.
+        method: String,
+        /// The details.
+        params: Value,
+    },
+}
+
+/// An error that a server answers with.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", .message)]
+pub struct RpcError {
+    /// The number of its kind.
+    pub code: i64,
+    /// The sentence of the server (untrusted).
+    pub message: String,
+    /// The details.
+    pub data: Value,
+}
+
+/// The number of "there is no such method".
+pub const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Why a text is no message: one sentence, safe to show.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It is not even meant to be one: the server logs.
+    #[error("it sent something that is not a message: {0}")]
+    NoJson(String),
+    /// It is meant to be one and is broken.
+    #[error("it sent a broken message ({0})")]
+    Broken(String),
+}
+
+/// Reads the messages of one text: one, or several in a list. What is none in a list is passed over.
+///
+/// # Errors
+/// [`Fault`], when there is none.
+pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
+    let json = String::from_utf8_lossy(text);
+    let messages: Vec<Incoming> = match serde_json::from_str::<Value>(&without_halves(&json)) {
+        // Some servers of 2025-03-26 answer with lists.
+        Ok(Value::Array(list)) => list.into_iter().filter_map(one).collect(),
+        Ok(value) => one(value).into_iter().collect(),
+        Err(error) if json.trim_start().starts_with('{') && json.contains("\"jsonrpc\"") => {
+            return Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text))));
+        }
+        Err(_) => Vec::new(),
+    };
+    if messages.is_empty() { Err(Fault::NoJson(quoted(text))) } else { Ok(messages) }
+}
+
+/// Reads one message; `None` where it is none.
+fn one(value: Value) -> Option<Incoming> {
+    let Value::Object(mut map) = value else { return None };
+    let is_marked = ["jsonrpc", "result", "error"].iter().any(|name| map.contains_key(*name));
+    let id = map.remove("id").filter(|id| !id.is_null());
+    let params = map.remove("params").unwrap_or(Value::Null);
+    match (map.remove("method"), id) {
+        (Some(Value::String(method)), None) => Some(Incoming::Notification { method, params }),
+        (Some(Value::String(method)), Some(id)) if id.is_string() || id.is_number() => {
+            Some(Incoming::Request { id, method, params })
+        }
+        (None, Some(id)) if is_marked => Some(Incoming::Response { id: number(&id)?, outcome: outcome(&mut map) }),
+        (None, None) if map.contains_key("jsonrpc") && map.get("error").is_some_and(Value::is_object) => {
+            outcome(&mut map).err().map(Incoming::Unreadable)
+        }
+        _ => None,
+    }
+}
+
+/// Reads an id of this program's; some servers give numbers back as text.
+fn number(id: &Value) -> Option<u64> {
+    id.as_u64().or_else(|| id.as_str()?.parse().ok())
+}
+
+fn outcome(map: &mut Map<String, Value>) -> Result<Value, RpcError> {
+    match (map.remove("error"), map.remove("result")) {
+        (Some(Value::Object(mut error)), _) => Err(RpcError {
+            code: error.get("code").and_then(Value::as_i64).unwrap_or(0),
+            message: match error.remove("message") {
+                Some(Value::String(message)) => message,
+                _ => "an error without words".to_owned(),
+            },
+            data: error.remove("data").unwrap_or(Value::Null),
+        }),
+        (None | Some(Value::Null), Some(result)) => Ok(result),
+        (Some(error), _) => Err(broken_answer(&error.to_string())),
+        (None, None) => Err(broken_answer("neither a result nor an error")),
+    }
+}
+
+fn broken_answer(what: &str) -> RpcError {
+    RpcError { code: 0, message: format!("its answer is broken ({})", quoted(what.as_bytes())), data: Value::Null }
+}
+
+/// Returns the beginning of a text, safe to show.
+fn quoted(text: &[u8]) -> String {
+    // Whatever is behind is not shown; a message may have many megabytes.
+    let text = String::from_utf8_lossy(text.get(..text.len().min(4 * QUOTED)).unwrap_or_default());
+    clip(&visible_line(&text), QUOTED).into_owned()
+}
+
+/// Writes a request.
+pub fn request(id: u64, method: &str, params: &Value) -> Value {
+    let mut message = json!({"jsonrpc": "2.0", "id": id, "method": method});
+    put_params(&mut message, params);
+    message
+}
+
+/// Writes a notification.
+pub fn notification(method: &str, params: &Value) -> Value {
+    let mut message = json!({"jsonrpc": "2.0", "method": method});
+    put_params(&mut message, params);
+    message
+}
+
+/// Writes the answer to a request of the server.
+pub fn response(id: &Value, outcome: Result<Value, RpcError>) -> Value {
+    match outcome {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(RpcError { code, message, .. }) => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+        }
+    }
+}
+
+fn put_params(message: &mut Value, params: &Value) {
+    if let (Some(message), false) = (message.as_object_mut(), params.is_null()) {
+        message.insert("params".to_owned(), params.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_message_is_read() {
+        let read = |text: &str| read(text.as_bytes()).unwrap().remove(0);
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#),
+            Incoming::Response { id: 7, outcome: Ok(json!({"a": 1})) }
+        );
+        assert!(matches!(
+            read(r#"{"id":"7","error":{"code":-1,"message":"no"}}"#),
+            Incoming::Response { id: 7, outcome: Err(RpcError { code: -1, .. }) }
+        ));
+        assert!(matches!(read(r#"{"id":"x","method":"ping"}"#), Incoming::Request { .. }));
+        assert!(matches!(read(r#"{"method":"n","params":[]}"#), Incoming::Notification { .. }));
+        // Neither result nor error: its request ends, and does not wait for another answer.
+        assert!(matches!(read(r#"{"jsonrpc":"2.0","id":7}"#), Incoming::Response { id: 7, outcome: Err(_) }));
+        assert!(matches!(
+            read(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}"#),
+            Incoming::Unreadable(RpcError { code: -32700, .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_no_message_is_what_the_server_logs_whatever_it_looks_like() {
+        assert!(matches!(read(b"Server listening \x1b[31mred"), Err(Fault::NoJson(text)) if !text.contains('\x1b')));
+        for log in [
+            "42",
+            "{}",
+            "[]",
+            "[db] Connected",
+            "[2026-11-27] INFO ready",
+            "{debug: true}",
+            "{\"level\": \"info\", \"id\": 7}",
+            "{\"id\": {}}",
+            "{\"method\": 5}",
+            "{\"error\": \"cache is cold\"}",
+            "[debug] -> {\"jsonrpc\": \"2.0\", \"id\": 7}",
+            "[{}, 5]",
+        ] {
+            assert!(matches!(read(log.as_bytes()), Err(Fault::NoJson(_))), "{log}");
+        }
+        assert!(matches!(read("[".repeat(10_000).as_bytes()), Err(Fault::NoJson(_))));
+        assert!(matches!(read(b"[{\"method\":\"n\"}, {}]"), Ok(list) if list.len() == 1));
+        assert!(matches!(read(b"{\"jsonrpc\": \"2.0\", \"id\": 7, "), Err(Fault::Broken(_))));
+    }
+
+    #[test]
+    fn half_a_character_or_a_wrong_byte_breaks_no_message() {
+        let text = |bytes: &[u8]| match read(bytes).unwrap().remove(0) {
+            Incoming::Response { outcome: Ok(Value::String(text)), .. } => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(text(br#"{"id":7,"result":"a\ud83d"}"#), "a\u{FFFD}");
+        assert_eq!(text(br#"{"id":7,"result":"\ude00 \ud83d\ude00"}"#), "\u{FFFD} \u{1F600}");
+        assert_eq!(text(b"{\"id\":7,\"result\":\"a\xffb\"}"), "a\u{FFFD}b");
+    }
+}

@@ -1,0 +1,79 @@
+//! The process of a server: what it runs, where, and what it reaches in the sandbox. Started by `transport::stdio`.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::mcp::definition::{PinnedFiles, ProcessDefinition};
+use crate::mcp::transport::ServerJob;
+use steersman_base::text::visible_line;
+use steersman_tools::workspace::{Beside, Job, NamedFiles, Network, Placement, PrivateCopy, Spawner, replace_parts};
+
+/// The variables that name a place for what programs load from elsewhere.
+const CACHES: [&str; 2] = ["XDG_CACHE_HOME", "npm_config_cache"];
+
+/// Makes the process of a server that runs in `directory`, for agents that work in `workspace`.
+///
+/// # Errors
+/// One sentence: a script of it is not what the user trusts.
+pub(super) fn server_job(
+    process: &ProcessDefinition,
+    directory: &Path,
+    workspace: &Path,
+    spawner: &Spawner,
+) -> Result<ServerJob, String> {
+    // Python loads nothing that lies in the workspace only because the server runs there.
+    let mut environment = vec![("PYTHONSAFEPATH".into(), "1".into())];
+    let mut confinement = spawner.reach(workspace);
+    let is_open = (process.network, confinement.network) == (Network::On, Network::Off);
+    let is_confined = process.placement == Placement::Sandboxed && spawner.sandbox().name().is_some();
+    let beside = if is_confined && !is_open { Beside::Linked } else { Beside::Missing };
+    let checked = process.pinned.as_ref().map(|pinned| checked(pinned, beside)).transpose()?;
+    let (named, copy) = checked.unwrap_or_default();
+    confinement.readable.extend(process.readable.iter().cloned());
+    confinement.writable.extend(process.writable.iter().cloned());
+    if process.network == Network::On {
+        confinement.network = Network::On;
+    }
+    if let Some(cache) = process.cache.as_ref().filter(|_| spawner.sandbox().name().is_some()) {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
+        made.map_err(|error| format!("its directory {} cannot be made: {error}", cache.display()))?;
+        environment.extend(CACHES.map(|name| (name.into(), cache.into())));
+        confinement.writable.push(cache.clone());
+    }
+    let variable = |(name, value): &(String, SecretString)| (name.into(), value.expose_secret().into());
+    environment.extend(process.environment.iter().map(variable));
+    confinement.readable.extend(copy.as_ref().map(|copy| copy.directory().to_owned()));
+    let base = process.pinned.as_ref().map_or(directory, |pinned| &pinned.directory);
+    let place = |part: &str| {
+        let path = Some(base.join(part)).filter(|path| named.names(path))?;
+        copy.as_ref()?.copy_of(&path).map(|copy| copy.to_string_lossy().into_owned())
+    };
+    let words = std::iter::once(&process.command).chain(&process.args);
+    let argv = words.map(|word| replace_parts(word, place).into()).collect();
+    let job = Job { argv, cwd: directory.to_owned(), environment, confinement };
+    Ok(ServerJob { job, placement: process.placement, workspace: workspace.to_owned(), copy: copy.map(Arc::new) })
+}
+
+/// Reads the files that the user trusts, and copies them to where agents cannot write, so that these run.
+///
+/// # Errors
+/// One sentence: one of them is not what the user trusts.
+fn checked(pinned: &PinnedFiles, beside: Beside) -> Result<(NamedFiles, Option<PrivateCopy>), String> {
+    let PinnedFiles { root, directory, words, files: trusted } = pinned;
+    let now = NamedFiles::read(words.iter().map(String::as_str), directory, root)?;
+    let pins = now.pins();
+    let differs = |path: &&PathBuf| pins.get(*path) != trusted.get(*path);
+    if let Some(changed) = pins.keys().chain(trusted.keys()).find(differs) {
+        let shown = visible_line(&changed.to_string_lossy()).into_owned();
+        return Err(format!(
+            "its file {shown} has changed since you trusted it; the next start of this program asks about it"
+        ));
+    }
+    let copy = PrivateCopy::new(&now.files, &[root], beside)
+        .map_err(|error| format!("its files cannot be copied: {error}"))?;
+    Ok((now, copy))
+}

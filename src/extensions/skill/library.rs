@@ -1,0 +1,189 @@
+//! The skills and custom commands of a session, and what replaces what.
+//!
+//! Filled by the program: the user's directories in order, then the files of a trusted project. Always holds: a name stands
+//! for one text; of two files of the user the first counts, and a project's replaces the user's, which is said.
+
+use std::path::{Path, PathBuf};
+
+use crate::skill::file::{self, Skill};
+use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::limits;
+use steersman_base::protocol::PromptTemplate;
+use steersman_base::regular_file::read_own_text;
+use steersman_base::text::visible_line;
+
+/// Whose a skill or a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's.
+    User,
+    /// That of a project which the user trusts.
+    Project,
+}
+
+impl Owner {
+    /// Returns the owner in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// The skills and custom commands of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SkillLibrary {
+    skills: Vec<(Owner, Skill)>,
+    commands: Vec<(Owner, PromptTemplate)>,
+    warnings: Vec<String>,
+    bytes: usize,
+}
+
+impl SkillLibrary {
+    /// Adds every skill below a directory of the user's; a missing one adds nothing.
+    pub fn add_user_skills(&mut self, directory: &Path) {
+        for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
+            let shown = shown(&directory.join(&relative));
+            let Some(folder) = folder_of(directory, &relative) else { continue };
+            let read =
+                read_own_text(&real, limits::SKILL_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"));
+            match read.and_then(|text| Skill::parse(&text, &folder, Owner::User.name())) {
+                Ok(skill) => self.add_skill(Owner::User, &shown, skill),
+                Err(fault) => self.leave_out(&shown, &fault),
+            }
+        }
+    }
+
+    /// Adds every custom command below a directory of the user's; a missing one adds nothing. `is_taken` says which names the
+    /// program has commands for.
+    pub fn add_user_commands(&mut self, directory: &Path, is_taken: impl Fn(&str) -> bool) {
+        let found = self.found(directory, Wanted::Markdown);
+        let paths: Vec<PathBuf> = found.iter().map(|file| file.relative.clone()).collect();
+        for (FoundFile { relative, real }, name) in found.iter().zip(file::command_names(&paths, is_taken)) {
+            let shown = shown(&directory.join(relative));
+            let source = source_of(Owner::User, relative);
+            let read =
+                read_own_text(real, limits::COMMAND_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"));
+            let name = name.ok_or_else(|| "has no name that can be typed".to_owned());
+            match read.and_then(|text| file::command(&text, &name?, &source)) {
+                Ok(command) => self.add_command(Owner::User, &shown, command),
+                Err(fault) => self.leave_out(&shown, &fault),
+            }
+        }
+    }
+
+    /// Adds a skill; `file` is shown where it is left out or replaces another.
+    pub fn add_skill(&mut self, owner: Owner, file: &str, skill: Skill) {
+        if !self.has_room(file, skill.text.len()) {
+            return;
+        }
+        let known = self.skills.iter_mut().find(|(_, known)| known.name == skill.name);
+        let is_same = known.as_ref().is_some_and(|(_, known)| known.text == skill.text);
+        let name = format!("skill {}", skill.name);
+        match known {
+            None => self.skills.push((owner, skill)),
+            Some(known) if known.0 == Owner::User && owner == Owner::Project => {
+                *known = (owner, skill);
+                self.replaced(is_same, &name, file);
+            }
+            Some(_) => self.second(is_same, &name, file),
+        }
+    }
+
+    /// Adds a custom command, as [`Self::add_skill`].
+    pub fn add_command(&mut self, owner: Owner, file: &str, command: PromptTemplate) {
+        if !self.has_room(file, command.text.len()) {
+            return;
+        }
+        let known = self.commands.iter_mut().find(|(_, known)| known.name == command.name);
+        let is_same = known.as_ref().is_some_and(|(_, known)| known.text == command.text);
+        let name = format!("command /{}", command.name);
+        match known {
+            None => self.commands.push((owner, command)),
+            Some(known) if known.0 == Owner::User && owner == Owner::Project => {
+                *known = (owner, command);
+                self.replaced(is_same, &name, file);
+            }
+            Some(_) => self.second(is_same, &name, file),
+        }
+    }
+
+    /// Leaves out the commands for whose names the program has commands of its own.
+    pub fn without_commands(&mut self, is_taken: impl Fn(&str) -> bool) {
+        let warnings = &mut self.warnings;
+        self.commands.retain(|(owner, command)| {
+            let name = &command.name;
+            let is_kept = !is_taken(name);
+            if !is_kept {
+                warnings.push(format!("the {} command /{name} is left out: it is one of this program's", owner.name()));
+            }
+            is_kept
+        });
+    }
+
+    /// Returns the skills.
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().map(|(_, skill)| skill)
+    }
+
+    /// Returns what commands can send: the custom commands, then the skills.
+    pub fn templates(&self) -> Vec<PromptTemplate> {
+        let commands = self.commands.iter().map(|(_, command)| command.clone());
+        commands.chain(self.skills().filter_map(Skill::template)).collect()
+    }
+
+    /// Returns what was left out and what replaces another, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
+        let found = find(directory, None, wanted);
+        self.warnings.extend(found.faults.iter().map(|fault| format!("{}: {fault}", shown(directory))));
+        found.files
+    }
+
+    fn has_room(&mut self, file: &str, bytes: usize) -> bool {
+        let has_room = self.bytes + bytes <= limits::SKILL_ALL_BYTES;
+        if has_room {
+            self.bytes += bytes;
+        } else {
+            let most = limits::SKILL_ALL_BYTES >> 20;
+            self.leave_out(file, &format!("skills and commands together have more than {most} MiB"));
+        }
+        has_room
+    }
+
+    fn replaced(&mut self, is_same: bool, name: &str, file: &str) {
+        if !is_same {
+            self.warnings.push(format!("the {name} of this project ({file}) replaces yours"));
+        }
+    }
+
+    /// Says that a file has the name of another one, unless both are the same.
+    fn second(&mut self, is_same: bool, name: &str, file: &str) {
+        if !is_same {
+            self.leave_out(file, &format!("there is another {name}"));
+        }
+    }
+
+    fn leave_out(&mut self, file: &str, fault: &str) {
+        self.warnings.push(format!("{file} is left out: {}", visible_line(fault)));
+    }
+}
+
+/// Returns the directory of a skill, without links; the `SKILL.md` in it may itself be one.
+pub fn folder_of(directory: &Path, relative: &Path) -> Option<PathBuf> {
+    directory.join(relative).parent()?.canonicalize().ok()
+}
+
+/// Returns what a list shows of where a command comes from: the owner, and its folder.
+pub fn source_of(owner: Owner, relative: &Path) -> String {
+    let folder = relative.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or_else(|| owner.name().to_owned(), |folder| format!("{} · {}", owner.name(), shown(folder)))
+}
+
+fn shown(path: &Path) -> String {
+    visible_line(&path.to_string_lossy()).into_owned()
+}

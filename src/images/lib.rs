@@ -1,0 +1,10 @@
+//! Images: opened under limits, made small enough for a model, and shown in a terminal.
+//!
+//! Used by the tools, the sessions and the screen. Always holds: no image is decoded beyond the limits of `limits/images.rs`.
+
+mod fitting;
+mod preview;
+mod sixel;
+
+pub use fitting::{FittedImage, attach_bytes, attach_file};
+pub use preview::{CellArea, Preview, PreviewCut};

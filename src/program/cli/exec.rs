@@ -1,0 +1,327 @@
+//! `exec`: a turn without a screen, and the turns that later messages start.
+//!
+//! It uses the queue and the mailbox like the screen; listeners write standard output. It ends when a turn has
+//! ended and every message that was read has entered the conversation. After a stop or a failure nothing more is
+//! sent; unsent messages are returned and listed on standard error. Nothing here blocks: a signal works whatever
+//! input, output and agent do.
+
+pub mod args;
+mod ending;
+mod input;
+mod permission;
+mod progress;
+mod prompt;
+mod result;
+mod start;
+mod steering;
+
+pub(super) use prompt::standard_input;
+pub(super) use start::report_mistake;
+
+use std::io::{self, IsTerminal as _};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
+
+use crate::program::cli::args::Flags;
+use crate::program::cli::exit::{Exit, print};
+use crate::program::cli::load::{Start, load, writable};
+use crate::program::cli::output::Output;
+use crate::program::cli::project::{FrontEnd, called_prompt};
+use crate::program::cli::questions::Questions;
+use crate::program::cli::running::listen::{Hosted, Listening};
+use crate::program::cli::setup::setup;
+use crate::program::cli::steer_stdin::Lines;
+use crate::program::cli::{journal, two_runtimes};
+use crate::program::config::RuleLists;
+use args::{ExecArgs, OutputForm};
+use permission::PermissionCommand;
+use prompt::Prompt;
+use result::Farewell;
+use start::ChangedFiles;
+use steering::ExecRun;
+use steersman_base::assets;
+use steersman_base::limits;
+use steersman_base::listener::{JsonLines, Listener, Terminal};
+use steersman_base::protocol::Request;
+use steersman_session::host;
+use steersman_session::named_file::check_named;
+use steersman_session::stream::RunRecord;
+use steersman_session::{Client, Hub};
+use steersman_tools::approval::Answerer;
+use steersman_tui::terminal::signals::Signals;
+
+/// Runs the prompt of the command line without a screen.
+pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
+    if args.schema {
+        print(assets::EXEC_SCHEMA);
+        return Exit::Done;
+    }
+    let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();
+    let answerer = if can_answer { Answerer::User } else { Answerer::Nobody };
+    let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
+        start::check_model(&start.config)?;
+        if flags.yes && args.permission_command.is_some() {
+            return Err("--yes answers what --permission-command would be asked: use one of them".to_owned());
+        }
+        if let Some(path) = &args.output_last_message {
+            check_named(path).map_err(|why| format!("cannot write {}: {why}", path.display()))?;
+        }
+        settle(&mut start, args)?;
+        journal::begin(&mut start, flags)?;
+        journal::close_unseen(&mut start)?;
+        let permission = permission(&start, args)?;
+        let mut prompt = prompt::read_prompt(args)?;
+        if let Some(prompt) = &mut prompt
+            && let Some(text) = called_prompt(&start, &prompt.text)
+        {
+            prompt.text = text;
+        }
+        start.images = prompt.iter().flat_map(|prompt| &prompt.images).map(|image| image.name.clone()).collect();
+        Ok((start, permission, prompt))
+    });
+    match loaded {
+        Ok((start, permission, prompt)) => run_loaded(start, flags, args, permission, prompt),
+        Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
+    }
+}
+
+/// Puts the settings of `exec` alone into a start.
+fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
+    let lists = RuleLists { allow: args.allow.clone(), ask: args.ask.clone(), deny: args.deny.clone() };
+    lists.parse().map_err(|error| error.to_string())?;
+    start.config.rules = lists.and(std::mem::take(&mut start.config.rules));
+    start.appended_prompt = args.append_system_prompt.as_deref().map(prompt::read).transpose()?;
+    start.trust.clone_from(&args.trust_project);
+    start.max_rounds = args.max_rounds.map(NonZeroU32::get);
+    start.only_tools.clone_from(&args.tools);
+    start.output_schema = args.output_schema.as_deref().map(prompt::read_schema).transpose()?;
+    Ok(())
+}
+
+/// Returns the program that decides about permissions.
+fn permission(start: &Start, args: &ExecArgs) -> Result<Option<PermissionCommand>, String> {
+    let Some(line) = &args.permission_command else { return Ok(None) };
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    PermissionCommand::read(line, &writable(&start.cwd, &start.config), session).map(Some)
+}
+
+fn run_loaded(
+    start: Start,
+    flags: &Flags,
+    args: &ExecArgs,
+    permission: Option<PermissionCommand>,
+    prompt: Option<Prompt>,
+) -> Exit {
+    // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
+    let (runtime, own) = match two_runtimes() {
+        Ok(both) => both,
+        Err(error) => return start::refuse(flags, args, &error, Exit::Failed),
+    };
+    let exit = own.block_on(serve(start, flags, args, permission, prompt, runtime.handle()));
+    runtime.shutdown_background();
+    exit
+}
+
+/// Runs the agent on `runtime`, and everything around it here.
+async fn serve(
+    start: Start,
+    flags: &Flags,
+    args: &ExecArgs,
+    permission: Option<PermissionCommand>,
+    prompt: Option<Prompt>,
+    runtime: &tokio::runtime::Handle,
+) -> Exit {
+    let opened = Signals::new().and_then(|signals| {
+        let is_read = args.steer_stdin || args.has_json_input();
+        let lines = is_read.then(|| Lines::start(args.line_form())).transpose()?;
+        Ok((signals, lines, Output::both()?))
+    });
+    let (mut signals, lines, (out, err)) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            let sentence = format!("the program cannot handle signals, input or output: {error}");
+            return start::refuse(flags, args, &sentence, Exit::Failed);
+        }
+    };
+    let questions = Questions::new(err.apart(), lines.clone());
+    let record = RunRecord::default();
+    record.set_schema(start.output_schema.clone());
+    record.set_session(start.journal.as_ref().map(|journal| journal.session().to_string()));
+    let written = out.apart();
+    let form = args.form();
+    let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
+    let json_lines = json.as_ref().map(|json| (json, &written));
+    let mut listeners = listeners(&record, json_lines, args, &questions, (&out, &err));
+    listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
+    let cwd = start.cwd.clone();
+    let journal = start.journal.clone();
+    let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
+    let host = host::start_with(runtime, |approvals| {
+        record.watch(&approvals);
+        setup(start, listeners, approvals)
+    });
+    if let Some(journal) = &journal {
+        journal::attach(journal, host.handle());
+    }
+    let hub = Hub::new(host.handle().clone());
+    let answers = record.clone();
+    hub.on_request(move |by, request| match request {
+        Request::Answer { id, .. } if !by.is_first() => answers.answering(id.0, by.as_str()),
+        _ => {}
+    });
+    // Nobody looks at an `exec` for such a sentence; the log has it.
+    let server = listening.and_then(|listening| listening.begin(&hub).ok());
+    let client = hub.first_without_screen();
+    let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
+    run.replies = json.clone();
+    run.permission = permission;
+    let limit = args.max_time.map(|time| Instant::now() + time);
+    let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
+    run.end_model_switches();
+    let is_stopped = run.stop.is_some();
+    let farewell = Farewell { args, record: &record, json, cwd: &cwd, strict_end: run.strict_end };
+    let (unsent, reason) = (run.unsent, run.reason);
+    let farewell = async {
+        host.shutdown(limits::EXIT_GRACE).await;
+        drop(server);
+        if let Some(missing) = journal.and_then(|journal| journal.close()) {
+            err.say(&missing);
+        }
+        exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
+        let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
+        let written = async {
+            let all = out.drained(patience).await;
+            (err.drained(patience).await && all, out.failure())
+        };
+        if is_stopped {
+            timeout(limits::OUTPUT_FAREWELL_MOST, written).await.unwrap_or((false, None))
+        } else {
+            written.await
+        }
+    };
+    let end = tokio::select! {
+        biased;
+        code = signals.end() => return Exit::of_signal(code),
+        end = farewell => end,
+    };
+    if exit == Exit::Done {
+        exit = match end {
+            (_, Some(kind)) if !is_stopped => unwritten(&err, kind),
+            (false, None) => {
+                err.say("the reader of standard output did not take the rest in time");
+                Exit::Failed
+            }
+            _ => exit,
+        };
+        err.drained(limits::OUTPUT_FAREWELL).await;
+    }
+    exit
+}
+
+/// Returns who hears of the run: the record first, then what writes standard output.
+fn listeners(
+    record: &RunRecord,
+    json: Option<(&Arc<JsonLines>, &Output)>,
+    args: &ExecArgs,
+    questions: &Questions,
+    (out, err): (&Output, &Output),
+) -> Vec<Arc<dyn Listener>> {
+    let mut listeners: Vec<Arc<dyn Listener>> = vec![Arc::new(record.clone())];
+    match (json, args.form()) {
+        (Some((json, written)), _) => {
+            listeners.push(Arc::new(questions.in_json(written.clone())));
+            listeners.push(Arc::<JsonLines>::clone(json));
+            listeners.push(Arc::new(ChangedFiles { record: record.clone(), json: Arc::clone(json) }));
+        }
+        (None, Some(OutputForm::Result)) => {}
+        (None, None | Some(OutputForm::Progress)) if io::stdout().is_terminal() => {
+            listeners.push(Arc::new(Terminal::framed(out.clone(), columns)));
+        }
+        (None, Some(OutputForm::Progress)) => listeners.push(Arc::new(Terminal::new(out.clone()))),
+        (None, None | Some(OutputForm::Answer | OutputForm::Json)) if args.output_schema.is_some() => {
+            listeners.push(Arc::new(Terminal::apart(io::sink(), err.clone())));
+        }
+        (None, None | Some(OutputForm::Answer | OutputForm::Json)) => {
+            listeners.push(Arc::new(Terminal::apart(out.clone(), err.clone())));
+        }
+    }
+    listeners
+}
+
+/// Sends the prompt and steers the run until it has ended.
+async fn steer(
+    run: &mut ExecRun<'_>,
+    client: &dyn Client,
+    prompt: Option<Prompt>,
+    limit: Option<Instant>,
+    signals: &mut Signals,
+    out: &Output,
+) -> Exit {
+    let wake = Arc::new(Notify::new());
+    let waker = Arc::clone(&wake);
+    client.on_wake(Arc::new(move |_| waker.notify_one()));
+    if let Some(prompt) = prompt {
+        run.begin(prompt);
+    }
+    loop {
+        run.take_posts();
+        run.send_waiting();
+        if let Some(exit) = run.ended() {
+            run.list_unsent();
+            run.unasked.say(&run.err);
+            return exit;
+        }
+        let deadline = run.stop.map(|stop| stop.deadline);
+        tokio::select! {
+            biased;
+            code = signals.end() => run.signal(code),
+            kind = out.failed(), if run.stop.is_none() => run.output_failed(kind),
+            () = wake.notified() => {}
+            () = until(deadline) => run.progress.give_up(),
+            decided = PermissionCommand::decided(run.permission.as_mut()), if run.stop.is_none() => {
+                run.permission_decided(decided);
+            }
+            () = until(limit), if run.stop.is_none() => run.time_is_over(),
+            () = next_lines(run.lines.as_ref(), &run.err), if run.has_room() => {
+                run.read_lines();
+                // Endless input must not delay signals.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+/// Returns the columns of the terminal.
+fn columns() -> usize {
+    crossterm::terminal::size().map_or(80, |(columns, _)| columns.into())
+}
+
+/// Reports a failed write to standard output, unless its reader closed the pipe.
+fn unwritten(err: &Output, kind: io::ErrorKind) -> Exit {
+    if kind == io::ErrorKind::BrokenPipe {
+        return Exit::Cancelled;
+    }
+    err.say(&format!("cannot write to standard output: {kind}"));
+    Exit::Failed
+}
+
+/// Waits until messages about earlier lines are written, then for lines.
+async fn next_lines(lines: Option<&Lines>, err: &Output) {
+    match lines {
+        Some(lines) => {
+            err.room().await;
+            lines.changed().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

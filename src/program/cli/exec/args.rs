@@ -1,0 +1,168 @@
+//! The command line of `exec`.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::program::cli::steer_stdin::LineForm;
+use steersman_base::listener::Deltas;
+
+/// The arguments of `exec`.
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // Each is a flag.
+pub struct ExecArgs {
+    /// Write every event as one line of JSON; the same as `--output json`.
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
+    /// What standard output gets: the final answer alone, the progress and the answer, every event as one line of JSON,
+    /// or one JSON object at the end [default: answer; on a terminal progress].
+    #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true, help_heading = "Output")]
+    pub output: Option<OutputForm>,
+    /// Write the final answer to this file, as one step.
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    pub output_last_message: Option<PathBuf>,
+    /// Whether the JSON has the pieces in which texts arrive.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ON|OFF",
+        default_value = "on",
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub deltas: DeltasSetting,
+    /// The longest event of the JSON; of a longer one the longest texts are cut [default: 1048576].
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub max_event_bytes: Option<NonZeroUsize>,
+    /// A JSON Schema that the final answer must match; one that does not is asked for once more, and then the run ends
+    /// with 7. Standard output and the file of the answer get the JSON alone, or nothing.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub output_schema: Option<PathBuf>,
+    /// Write an answer that does not match the schema too, and end as if it did.
+    #[arg(long, requires = "output_schema", conflicts_with = "strict", help_heading = "Output")]
+    pub lenient: bool,
+    /// Print the JSON Schema of the output, the input and the result, and do nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub schema: bool,
+    /// Tell by the exit code what stands against a completed run: 3 acts were refused, 4 the answer was synthesized or
+    /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key.
+    #[arg(long, help_heading = "Ends")]
+    pub strict: bool,
+    /// Stop after this time: 90s, 10m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Ends")]
+    pub max_time: Option<Duration>,
+    /// Requests to the model that a turn of the main agent may make.
+    #[arg(long, value_name = "N", help_heading = "Ends")]
+    pub max_rounds: Option<NonZeroU32>,
+    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all
+    /// text` go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on
+    /// standard error is answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
+    #[arg(long)]
+    pub steer_stdin: bool,
+    /// Read requests from standard input, one JSON object per line, each answered by a `reply` in the JSON; the session
+    /// stays open until `end` or the end of the input.
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "steer_stdin", hide_possible_values = true)]
+    pub input: Option<InputForm>,
+    /// Read the prompt from this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
+    pub prompt_file: Option<PathBuf>,
+    /// Add this text file to the prompt, as a fenced block, or send this image with it; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+    /// Send this image with the prompt: PNG, JPEG, GIF or WebP; a large one is made smaller. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
+    /// Add this file to the system prompt.
+    #[arg(long, value_name = "FILE")]
+    pub append_system_prompt: Option<PathBuf>,
+    /// A rule for what runs without a question, as in the configuration; may be repeated.
+    #[arg(long, value_name = "RULE", help_heading = "Permissions")]
+    pub allow: Vec<String>,
+    /// A rule for what is asked about.
+    #[arg(long, value_name = "RULE", help_heading = "Permissions")]
+    pub ask: Vec<String>,
+    /// A rule for what never runs.
+    #[arg(long, value_name = "RULE", help_heading = "Permissions")]
+    pub deny: Vec<String>,
+    /// A program that decides about what would be asked: it gets the question as JSON on standard input and prints
+    /// `{"answer": "yes"}`, or `no` with a `reason`. When it fails, that is a no. No shell reads the line.
+    #[arg(long, value_name = "CMD", help_heading = "Permissions")]
+    pub permission_command: Option<String>,
+    /// The only tools that the main agent gets, separated by commas; `agent` spawns sub-agents.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Permissions")]
+    pub tools: Option<Vec<String>>,
+    /// Trust the files of this project for this run when they have this hash, which the warning about them names.
+    #[arg(long, value_name = "HASH", help_heading = "Permissions")]
+    pub trust_project: Option<String>,
+    /// What to send; `-` reads standard input (not together with --steer-stdin). Beside a prompt, standard input that is
+    /// a pipe or a file is added as a fenced block.
+    #[arg(required_unless_present_any = ["prompt_file", "input", "schema"])]
+    pub prompt: Option<String>,
+}
+
+/// What standard output gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputForm {
+    /// The final answer alone.
+    Answer,
+    /// Progress and the answer.
+    Progress,
+    /// Every event as a line of JSON.
+    Json,
+    /// One JSON object at the end.
+    Result,
+}
+
+/// What standard input holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InputForm {
+    /// One request as JSON per line.
+    Json,
+}
+
+/// Whether the JSON has pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeltasSetting {
+    /// It has.
+    On,
+    /// It has not.
+    Off,
+}
+
+impl ExecArgs {
+    /// Returns what standard output gets, where that was said. Replies need the JSON.
+    pub fn form(&self) -> Option<OutputForm> {
+        let is_json = self.json || (self.output.is_none() && self.input.is_some());
+        if is_json { Some(OutputForm::Json) } else { self.output }
+    }
+
+    /// Returns what standard input holds, where it is read by lines.
+    pub fn line_form(&self) -> LineForm {
+        if self.has_json_input() { LineForm::Json } else { LineForm::Words }
+    }
+
+    /// Returns whether requests come as JSON.
+    pub fn has_json_input(&self) -> bool {
+        self.input.is_some()
+    }
+}
+
+impl From<DeltasSetting> for Deltas {
+    fn from(setting: DeltasSetting) -> Self {
+        match setting {
+            DeltasSetting::On => Self::On,
+            DeltasSetting::Off => Self::Off,
+        }
+    }
+}
+
+/// Reads a time in seconds (`90s`, or a number alone), minutes (`10m`) or hours (`2h`).
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    let unit = |suffix, seconds| text.strip_suffix(suffix)?.parse::<u64>().ok()?.checked_mul(seconds);
+    let seconds = unit('s', 1).or_else(|| unit('m', 60)).or_else(|| unit('h', 3600)).or_else(|| text.parse().ok());
+    let seconds = seconds.filter(|seconds| *seconds > 0).ok_or("it must be a time such as 90s, 10m or 2h")?;
+    Ok(Duration::from_secs(seconds))
+}

@@ -1,0 +1,180 @@
+//! `--input json`: each line is a request, carried out at once and answered by a `reply` in the JSON output.
+
+use serde_json::Value;
+
+use super::start::line;
+use super::steering::{ExecRun, UserLine};
+use crate::program::cli::steer_stdin::{Line, ReadLine};
+use steersman_base::id::{AgentId, MessageId};
+use steersman_base::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
+use steersman_base::steering::Trigger;
+use steersman_session::stream::{InputLine, InputRequest, ReplyLine};
+
+impl ExecRun<'_> {
+    /// Carries out one line of input.
+    pub(super) fn request_line(&mut self, read: &ReadLine) {
+        let parsed = match &read.line {
+            Line::Json(text) => serde_json::from_str::<InputLine>(text).map_err(|error| {
+                let id = serde_json::from_str::<Value>(text).ok().and_then(|line| line.get("id").cloned());
+                (id.unwrap_or_default(), format!("not a request: {error}"))
+            }),
+            Line::NotText => Err((Value::Null, "the line is too long, or not UTF-8 text".to_owned())),
+            _ => return,
+        };
+        let reply = match parsed {
+            Ok(InputLine { id, request: InputRequest::Model { name } }) => {
+                self.switches.push((id, name.clone()));
+                self.client.send(Request::SwitchModel { name });
+                return;
+            }
+            Ok(InputLine { id, request }) => self.request(id, request, read.began),
+            Err((id, reason)) => failed(id, reason),
+        };
+        self.reply(&reply);
+        self.take_posts();
+    }
+
+    fn request(&mut self, id: Value, request: InputRequest, began: u64) -> ReplyLine {
+        if let InputRequest::Answer { question, answer, reason } = request {
+            let answer = answer.with(reason);
+            return match self.questions.answered(&self.open, Some(question), &answer, began) {
+                Ok(open) => {
+                    self.record.answering(open.0, "input");
+                    self.carry_out(id, Request::Answer { id: open, answer })
+                }
+                Err(why) => failed(id, why.strip_prefix("not answered: ").unwrap_or(&why).to_owned()),
+            };
+        }
+        if let InputRequest::Pause { agent, paused } = &request {
+            match (agent, paused) {
+                (agent, true) => drop(self.paused_by_input.insert(agent.clone())),
+                (None, false) => self.paused_by_input.clear(),
+                (agent, false) => drop(self.paused_by_input.remove(agent)),
+            }
+        }
+        match request.request() {
+            Ok(Some(request)) => self.carry_out(id, request),
+            Ok(None) => {
+                self.end_of_requests();
+                done(id)
+            }
+            Err(reason) => failed(id, reason),
+        }
+    }
+
+    /// Sends a request and returns what came of it. Requests of this kind are carried out before `send` returns.
+    fn carry_out(&mut self, id: Value, request: Request) -> ReplyLine {
+        self.take_posts();
+        if matches!(request, Request::Inject { .. } | Request::Stop) {
+            self.unanswered += 1;
+        }
+        self.client.send(request);
+        let posts = self.client.answers();
+        let reply = posts.iter().find_map(|post| match post {
+            Post::Reply(reply) => Some(reply_line(id.clone(), reply)),
+            _ => None,
+        });
+        for post in &posts {
+            // Nothing delivers it any more, and nobody else tells of it.
+            if let Post::Reply(Reply::Queue { outcome: QueueOutcome::Withdrawn(entry), .. }) = post {
+                self.progress.returned(&entry.id);
+            }
+        }
+        self.posts.extend(posts);
+        reply.unwrap_or_else(|| done(id))
+    }
+
+    /// Answers the oldest request for this model. Returns whether there was one.
+    pub(super) fn model_switched(&mut self, name: &str, outcome: &Result<String, String>) -> bool {
+        let Some(place) = self.switches.iter().position(|(_, asked)| asked == name) else { return false };
+        let (id, _) = self.switches.remove(place);
+        self.reply(&match outcome {
+            Ok(_) => done(id),
+            Err(reason) => failed(id, reason.clone()),
+        });
+        true
+    }
+
+    /// Answers the requests for a model of which nothing is known when the run ends.
+    pub(super) fn end_model_switches(&mut self) {
+        for (id, _) in std::mem::take(&mut self.switches) {
+            self.reply(&failed(id, "the run has ended".to_owned()));
+        }
+    }
+
+    fn reply(&self, reply: &ReplyLine) {
+        if let Some(json) = &self.replies {
+            json.append_line(AgentId::main(), None, line("reply", reply));
+        }
+    }
+}
+
+/// Returns the text that a line would have sent.
+pub(super) fn text_of(line: &str) -> Option<UserLine> {
+    match serde_json::from_str::<InputLine>(line).ok()?.request {
+        InputRequest::Send { text, delivery, kind, scope, when, every, .. } => {
+            let trigger = when.map(Trigger::once).or(every.map(Trigger::every));
+            Some(UserLine { text, delivery, kind, scope, trigger })
+        }
+        _ => None,
+    }
+}
+
+fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
+    match reply {
+        Reply::Injected { outcome: Ok(message), .. } => ReplyLine { message: Some(message.clone()), ..done(id) },
+        Reply::Injected { outcome: Err(refused), .. } => failed(id, refused.to_string()),
+        Reply::Stopped(entries) => ReplyLine { returned: entries.clone(), ..done(id) },
+        Reply::Queue { outcome, id: message, .. } => queue_reply(id, outcome, message),
+        Reply::RuleChanged { accepted: Accepted::No, id: rule, .. } => {
+            failed(id, format!("no rule {rule} holds, or its new words are blank"))
+        }
+        Reply::Pause { accepted: Accepted::No, .. } => failed(id, "that agent has ended".to_owned()),
+        Reply::Decided { accepted: Accepted::No, .. } => failed(id, "no agent waits there".to_owned()),
+        Reply::Cancelling(agents) if agents.is_empty() => failed(id, "that agent has ended".to_owned()),
+        Reply::Answered { outcome: Err(why), .. }
+        | Reply::Mode(Err(why))
+        | Reply::ShellLine { outcome: Err(why), .. }
+        | Reply::Background { outcome: Err(why), .. } => failed(id, why.clone()),
+        Reply::JobStopped { accepted: Accepted::No, job } => failed(id, format!("no job {job} runs")),
+        Reply::PlanEdited { outcome: Err(refused), .. } => failed(id, refused.to_string()),
+        Reply::Pause { .. }
+        | Reply::PlanEdited { outcome: Ok(()), .. }
+        | Reply::RuleChanged { .. }
+        | Reply::Decided { .. }
+        | Reply::Cancelling(_)
+        | Reply::ShellLine { .. }
+        | Reply::Background { .. }
+        | Reply::Image { .. }
+        | Reply::JobStopped { .. }
+        | Reply::Answered { .. }
+        | Reply::Mode(Ok(_))
+        | Reply::UndoPreview { .. }
+        | Reply::Changes(_)
+        | Reply::Context { .. }
+        | Reply::RewindPreview { .. }
+        | Reply::Undone { .. }
+        | Reply::Rules(_)
+        | Reply::Servers { .. }
+        | Reply::Prompt { .. }
+        | Reply::Budget(_) => done(id),
+    }
+}
+
+fn queue_reply(id: Value, outcome: &QueueOutcome, message: &MessageId) -> ReplyLine {
+    match outcome {
+        QueueOutcome::Done | QueueOutcome::Merged(..) => done(id),
+        QueueOutcome::Withdrawn(entry) => ReplyLine { returned: vec![entry.clone()], ..done(id) },
+        QueueOutcome::Gone => failed(id, format!("no message {message} waits")),
+        QueueOutcome::Ended => failed(id, "that agent has ended".to_owned()),
+        QueueOutcome::Refused(refused) => failed(id, refused.to_string()),
+    }
+}
+
+fn done(id: Value) -> ReplyLine {
+    ReplyLine { id, ok: true, message: None, returned: Vec::new(), reason: None }
+}
+
+fn failed(id: Value, reason: String) -> ReplyLine {
+    ReplyLine { ok: false, reason: Some(reason), ..done(id) }
+}

@@ -1,0 +1,118 @@
+//! The end of `exec`: its exit code under `--strict`, the answer as a file, the result as one object.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use tokio::sync::oneshot;
+
+use super::args::{ExecArgs, OutputForm};
+use super::start;
+use crate::program::cli::exit::{Exit, StrictEnd};
+use crate::program::cli::output::Output;
+use steersman_base::event::{Outcome, Pending, TurnFaultKind, TurnFinish};
+use steersman_base::listener::JsonLines;
+use steersman_session::named_file::{ExistingFile, write_named};
+use steersman_session::stream::RunRecord;
+
+/// What is written when a run has ended.
+pub(super) struct Farewell<'a> {
+    pub args: &'a ExecArgs,
+    pub record: &'a RunRecord,
+    pub json: Option<Arc<JsonLines>>,
+    pub cwd: &'a Path,
+    /// What stopped the run, where that was no turn.
+    pub strict_end: Option<StrictEnd>,
+}
+
+impl Farewell<'_> {
+    /// Writes it; returns how the program ends.
+    pub async fn write(
+        self,
+        mut exit: Exit,
+        mut reason: Option<String>,
+        unsent: Vec<Pending>,
+        (out, err): (&Output, &Output),
+    ) -> Exit {
+        let Self { args, record, json, cwd, strict_end } = self;
+        let mismatch = record.mismatch().filter(|_| exit == Exit::Done && record.last_turn().is_some());
+        if let Some(fault) = &mismatch {
+            let sentence = format!("the answer does not match the schema of --output-schema: {fault}");
+            err.say(&sentence);
+            reason.get_or_insert(sentence);
+        }
+        let is_answer = mismatch.is_none() || args.lenient;
+        if !is_answer {
+            exit = Exit::Strict(StrictEnd::NoMatch);
+        } else if args.strict {
+            exit = strict(exit, record, strict_end);
+        }
+        if let Some(answer) = record.answer_text().filter(|_| is_answer) {
+            if writes_answer_last(args) {
+                // A failed write is seen where the output is drained.
+                let _ = out.clone().write_all(format!("{answer}\n").as_bytes());
+            }
+            if let Some(path) = &args.output_last_message
+                && let Err(error) = write_answer(path.clone(), answer).await
+            {
+                err.say(&format!("cannot write {}: {error}", path.display()));
+                exit = if exit == Exit::Done { Exit::Failed } else { exit };
+            }
+        }
+        if let Some(json) = json {
+            start::end(record, &json, cwd, unsent, exit, reason);
+        } else if args.form() == Some(OutputForm::Result) {
+            let result = record.finish(exit.code(), reason, &unsent);
+            let _ = out.clone().write_all(start::object(&result).as_bytes());
+        }
+        exit
+    }
+}
+
+/// Returns whether standard output gets the answer when the run has ended: one that must match a schema may be asked for
+/// once more.
+fn writes_answer_last(args: &ExecArgs) -> bool {
+    let is_alone = match args.form() {
+        Some(OutputForm::Answer) => true,
+        None => !io::stdout().is_terminal(),
+        Some(OutputForm::Progress | OutputForm::Json | OutputForm::Result) => false,
+    };
+    is_alone && args.output_schema.is_some()
+}
+
+/// Returns the exit under `--strict`; `known` is what stopped the run, where that was no turn.
+fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
+    let last = record.last_turn();
+    let end = match exit {
+        Exit::Failed if known.is_some() => known,
+        Exit::Failed => match last.and_then(|last| last.fault).map(|fault| fault.kind) {
+            Some(TurnFaultKind::Budget | TurnFaultKind::Steps | TurnFaultKind::Rounds) => Some(StrictEnd::UsedUp),
+            Some(TurnFaultKind::Authentication) => Some(StrictEnd::Authentication),
+            _ => None,
+        },
+        Exit::Done if record.has_refused() => Some(StrictEnd::Refused),
+        Exit::Done => {
+            let is_whole = last.is_none_or(|last| {
+                last.outcome == Outcome::Completed && last.finish.is_none_or(|finish| finish == TurnFinish::Stop)
+            });
+            (!is_whole).then_some(StrictEnd::NotWhole)
+        }
+        _ => None,
+    };
+    end.map_or(exit, Exit::Strict)
+}
+
+/// Writes the answer to a file. The reader of a FIFO may let it wait: a signal ends that.
+///
+/// # Errors
+/// What the system says.
+async fn write_answer(path: PathBuf, answer: String) -> io::Result<()> {
+    let (written, outcome) = oneshot::channel();
+    // Not of the runtime, whose end would wait for it.
+    thread::Builder::new().spawn(move || {
+        // Nobody waits for it any more.
+        let _ = written.send(write_named(&path, answer.as_bytes(), ExistingFile::Replaced));
+    })?;
+    outcome.await.unwrap_or_else(|_| Err(io::Error::other("the writer has ended")))
+}

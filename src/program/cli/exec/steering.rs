@@ -1,0 +1,489 @@
+//! A run without a screen: the effects of lines, signals and posts, and the end of the run.
+//!
+//! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::args::{ExecArgs, OutputForm};
+use super::ending::ExecStop;
+use super::input;
+use super::permission::PermissionCommand;
+use super::progress::Progress;
+use super::prompt::Prompt;
+use crate::program::cli::exit::{Exit, StrictEnd};
+use crate::program::cli::output::Output;
+use crate::program::cli::questions::{Questions, RefusedCalls};
+use crate::program::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
+use steersman_base::error::{Refused, StartError};
+use steersman_base::event::{Delivery, Event, Outcome, Pending};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::listener::JsonLines;
+use steersman_base::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
+use steersman_base::steering::{RuleScope, TextKind, Trigger};
+use steersman_base::target::{self, Addressed, Target};
+use steersman_session::Client;
+use steersman_session::stream::RunRecord;
+
+/// A text that was read and is to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct UserLine {
+    pub text: String,
+    pub delivery: Delivery,
+    pub kind: TextKind,
+    pub scope: RuleScope,
+    pub trigger: Option<Trigger>,
+}
+
+impl From<String> for UserLine {
+    fn from(text: String) -> Self {
+        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
+        Self { text, delivery, kind, scope, trigger: None }
+    }
+}
+
+impl UserLine {
+    /// Returns the text that a line sends; nothing for a command.
+    pub fn of(line: Line) -> Option<Self> {
+        match line {
+            Line::Text(text, kind) => Some(Self { kind, ..Self::from(text) }),
+            Line::When(trigger, text) => Some(Self { trigger: Some(trigger), ..Self::from(text) }),
+            Line::FollowUp(text) => Some(Self { delivery: Delivery::FollowUp, ..Self::from(text) }),
+            Line::Json(line) => input::text_of(&line),
+            Line::Stop | Line::Answer(..) | Line::NoCondition(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {
+                None
+            }
+        }
+    }
+}
+
+/// A run under way.
+pub(super) struct ExecRun<'a> {
+    pub(super) client: &'a dyn Client,
+    /// What was taken and is to be folded, in order.
+    pub(super) posts: VecDeque<Post>,
+    pub lines: Option<Lines>,
+    pub err: Output,
+    pub progress: Progress,
+    pub questions: Questions,
+    pub unasked: RefusedCalls,
+    json: bool,
+    /// What standard input holds.
+    input: LineForm,
+    pub replies: Option<Arc<JsonLines>>,
+    /// The program that decides about permissions.
+    pub permission: Option<PermissionCommand>,
+    pub(super) record: RunRecord,
+    /// What `--strict` tells of a run that no turn stopped.
+    pub strict_end: Option<StrictEnd>,
+    /// True when a failed or stopped turn holds the queue back.
+    pub(super) is_paused: bool,
+    /// The agents that wait because they are paused.
+    paused_agents: HashSet<AgentId>,
+    /// What the input paused, and did not let go on; `None` is all agents.
+    pub(super) paused_by_input: HashSet<Option<AgentId>>,
+    /// The questions that wait for an answer.
+    pub(super) open: Vec<ApprovalRequest>,
+    /// Requests whose reply has not come.
+    pub(super) unanswered: usize,
+    /// True once the prompt was taken.
+    has_sent: bool,
+    /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
+    /// that is named there, else for whom the text itself names.
+    pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
+    /// Texts that wait for a condition: nothing waits for them.
+    pub(super) conditional: Vec<Pending>,
+    /// Texts that were accepted or read, but not sent.
+    pub unsent: Vec<Pending>,
+    pub reason: Option<String>,
+    /// The requests for a model, with their `id`, that are not answered yet.
+    pub(super) switches: Vec<(Value, String)>,
+    /// The number of refused lines.
+    pub(super) refused: usize,
+    pub stop: Option<ExecStop>,
+}
+
+impl<'a> ExecRun<'a> {
+    pub fn new(
+        client: &'a dyn Client,
+        lines: Option<Lines>,
+        questions: Questions,
+        err: Output,
+        args: &ExecArgs,
+        record: RunRecord,
+    ) -> Self {
+        Self {
+            client,
+            posts: VecDeque::new(),
+            paused_agents: HashSet::new(),
+            paused_by_input: HashSet::new(),
+            open: Vec::new(),
+            unanswered: 0,
+            has_sent: false,
+            lines,
+            progress: Progress::new(err.clone()),
+            err,
+            questions,
+            unasked: RefusedCalls::default(),
+            json: args.form() == Some(OutputForm::Json),
+            input: args.line_form(),
+            replies: None,
+            permission: None,
+            record,
+            strict_end: None,
+            is_paused: false,
+            waiting: VecDeque::new(),
+            conditional: Vec::new(),
+            unsent: Vec::new(),
+            reason: None,
+            switches: Vec::new(),
+            refused: 0,
+            stop: None,
+        }
+    }
+
+    /// Sends the prompt. What comes of it is among the replies.
+    pub fn begin(&mut self, prompt: Prompt) {
+        self.unanswered += 1;
+        let Prompt { text, images } = prompt;
+        let (to, delivery, kind, scope) =
+            (AgentId::main(), Delivery::default(), TextKind::default(), RuleScope::default());
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger: None, images });
+        self.take_posts();
+    }
+
+    fn inject(&mut self, to: AgentId, message: UserLine) {
+        self.unanswered += 1;
+        let UserLine { text, delivery, kind, scope, trigger } = message;
+        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() });
+    }
+
+    /// Sends a text to whom it names, else to the main agent.
+    fn send_to_named(&mut self, message: UserLine) {
+        let UserLine { text: whole, delivery, kind, scope, trigger } = message;
+        let Addressed { target, text } = target::parse(&whole, &self.progress.named());
+        let message = UserLine { text: text.to_owned(), delivery, kind, scope, trigger };
+        match target {
+            Target::Unnamed => match named(&message.text) {
+                Some(name) => {
+                    self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), &message.text);
+                }
+                None => self.inject(AgentId::main(), message),
+            },
+            Target::Agent(agent) => self.inject(agent, message),
+            // A rule for all is one rule for the whole tree.
+            Target::All | Target::Tree if message.kind == TextKind::Rule => self.inject(AgentId::main(), message),
+            Target::All | Target::Tree => {
+                for agent in self.progress.addressed() {
+                    self.inject(agent, message.clone());
+                }
+            }
+            Target::Subtree => {
+                for agent in self.progress.addressed().into_iter().filter(|agent| !agent.is_main()) {
+                    self.inject(agent, message.clone());
+                }
+            }
+        }
+    }
+
+    /// Takes everything that the run says: what came of requests first.
+    pub fn take_posts(&mut self) {
+        let events = self.client.events();
+        self.posts.extend(self.client.answers().into_iter().chain(events));
+        // One that makes a request is not overtaken by what comes of that.
+        while let Some(post) = self.posts.pop_front() {
+            self.take(&post);
+        }
+        // Who reads JSON finds them there, and a program that decides gets them.
+        if !self.has_requests() && (self.permission.is_none() || self.lines.is_some()) {
+            self.questions.say_new(&self.open);
+        }
+        if let Some(permission) = &mut self.permission {
+            permission.ask(&self.open);
+        }
+    }
+
+    fn replied(&mut self, reply: &Reply) {
+        match reply {
+            Reply::Injected { to, text, delivery, kind, scope, trigger, outcome } => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                let message = || UserLine {
+                    text: text.clone(),
+                    delivery: *delivery,
+                    kind: *kind,
+                    scope: *scope,
+                    trigger: trigger.clone(),
+                };
+                match outcome {
+                    Ok(id) => {
+                        self.has_sent = true;
+                        let is_ready = trigger.is_none();
+                        if is_ready && (kind.asks_for_work() || *delivery == Delivery::Now) {
+                            self.progress.accepted(id.clone());
+                        } else {
+                            self.progress.accepted_beside(id.clone());
+                        }
+                    }
+                    Err(_) if self.has_requests() => {}
+                    Err(refused) if !self.has_sent => {
+                        let sentence = refused.to_string();
+                        self.err.say(&sentence);
+                        self.reason = Some(sentence);
+                        self.stop(Exit::Usage);
+                    }
+                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(message()),
+                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), message())),
+                    Err(refused) => self.refuse(&refused.to_string(), text),
+                }
+            }
+            Reply::Stopped(entries) => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                    self.unsent.push(entry.clone());
+                }
+            }
+            Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
+            Reply::Answered { outcome: Ok(()), .. }
+            | Reply::Queue { .. }
+            | Reply::RuleChanged { .. }
+            | Reply::PlanEdited { .. }
+            | Reply::Pause { .. }
+            | Reply::Decided { .. }
+            | Reply::Cancelling(_)
+            | Reply::ShellLine { .. }
+            | Reply::JobStopped { .. }
+            | Reply::Background { .. }
+            | Reply::Image { .. }
+            | Reply::Mode(_)
+            | Reply::UndoPreview { .. }
+            | Reply::Changes(_)
+            | Reply::Context { .. }
+            | Reply::RewindPreview { .. }
+            | Reply::Undone { .. }
+            | Reply::Rules(_)
+            | Reply::Servers { .. }
+            | Reply::Prompt { .. }
+            | Reply::Budget(_) => {}
+        }
+    }
+
+    fn refuse_answer(&mut self, sentence: &str) {
+        self.refused += 1;
+        if self.refused <= limits::REFUSED_LINES {
+            self.err.say(sentence);
+        }
+    }
+
+    fn answer(&mut self, number: Option<u64>, answer: Answer, began: u64) {
+        match self.questions.answered(&self.open, number, &answer, began) {
+            Ok(id) => {
+                self.record.answering(id.0, "input");
+                self.client.send(Request::Answer { id, answer });
+            }
+            Err(sentence) => self.refuse_answer(&sentence),
+        }
+    }
+
+    /// Reports a line that is not sent; after many of them only their number is reported, at the end.
+    fn refuse(&mut self, why: &str, text: &str) {
+        self.refused += 1;
+        if self.refused <= limits::REFUSED_LINES {
+            self.err.say(&format!("not sent, {why}: {}", start_of(text)));
+        }
+    }
+
+    /// Returns whether more lines may be read.
+    pub fn has_room(&self) -> bool {
+        let bytes: usize = self.waiting.iter().map(|(_, message)| message.text.len()).sum();
+        self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
+    }
+
+    /// Sends the texts that wait for room in a queue, until one is refused again.
+    pub fn send_waiting(&mut self) {
+        while self.unanswered == 0
+            && self.stop.is_none()
+            && let Some((to, message)) = self.waiting.pop_front()
+        {
+            let left = self.waiting.len();
+            match to {
+                Some(agent) => self.inject(agent, message),
+                None => self.send_to_named(message),
+            }
+            self.take_posts();
+            if self.waiting.len() > left {
+                // The queue is still full.
+                return;
+            }
+        }
+    }
+
+    pub fn read_lines(&mut self) {
+        // Whom a line names may have begun by now.
+        self.take_posts();
+        for _ in 0..limits::STEER_LINES {
+            if !self.has_room() {
+                return;
+            }
+            let Some(read) = self.lines.as_ref().and_then(Lines::take) else { break };
+            self.line(read);
+        }
+        if self.lines.as_ref().is_some_and(Lines::is_over) {
+            self.end_of_requests();
+        }
+    }
+
+    /// Takes nothing more from standard input.
+    pub(super) fn end_of_requests(&mut self) {
+        if let Some(lines) = self.lines.take() {
+            lines.close();
+            // What stands behind `end` is returned.
+            while let Some(read) = lines.take() {
+                if let Some(message) = UserLine::of(read.line) {
+                    self.keep(message);
+                }
+            }
+        }
+        // Nobody can answer any more, but for the program that decides.
+        if self.permission.is_none() {
+            self.client.send(Request::UserLeft);
+        }
+    }
+
+    fn line(&mut self, read: ReadLine) {
+        if self.has_requests() {
+            return self.request_line(&read);
+        }
+        match read.line {
+            Line::Stop => self.stop(Exit::Cancelled),
+            Line::Answer(number, answer) => self.answer(number, answer, read.began),
+            Line::NoCondition(text, why) => self.refuse(&why, &text),
+            Line::Unknown(text) => self.refuse("there is no such command here; a doubled / sends it as text", &text),
+            Line::NotText => self.refuse("the line is not UTF-8 text", ""),
+            line @ (Line::Text(..) | Line::When(..) | Line::FollowUp(_) | Line::Json(_) | Line::Ignore) => {
+                self.waiting.extend(UserLine::of(line).map(|message| (None, message)));
+                self.send_waiting();
+            }
+        }
+    }
+
+    fn take(&mut self, post: &Post) {
+        self.progress.on_post(post);
+        match post {
+            Post::Reply(reply) => self.replied(reply),
+            Post::Approvals { open, .. } => self.open.clone_from(open),
+            Post::Envelope(envelope) => {
+                self.unasked.saw(envelope);
+                self.note_pause(&envelope.agent, &envelope.event);
+                // In plain output it is a line among the others.
+                if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
+                    self.err.say(text);
+                }
+                match self.progress.saw(envelope) {
+                    Some((Outcome::Failed, message)) => {
+                        let sentence = message.unwrap_or("the turn failed");
+                        self.err.say(sentence);
+                        self.reason = Some(sentence.to_owned());
+                        self.stop_unless_open(Exit::Failed);
+                    }
+                    Some((Outcome::Cancelled, _)) => self.stop_unless_open(Exit::Cancelled),
+                    Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
+                }
+            }
+            Post::Notice(Notice::BuildFailed(error)) => {
+                self.err.say(&error.to_string());
+                self.reason = Some(error.to_string());
+                let exit = match error {
+                    StartError::Configuration(_) => Exit::Usage,
+                    StartError::Authentication(_) | StartError::Failed(_) => Exit::Failed,
+                };
+                if let StartError::Authentication(_) = error {
+                    self.strict_end = Some(StrictEnd::Authentication);
+                }
+                self.stop(exit);
+                self.progress.give_up();
+            }
+            Post::Notice(Notice::Info(sentence)) => self.err.say(sentence),
+            Post::Notice(Notice::ModelSwitch { name, outcome }) => {
+                if !self.model_switched(name, outcome)
+                    && let Err(sentence) = outcome
+                {
+                    self.err.say(sentence);
+                }
+            }
+            Post::Notice(Notice::Returned(entries)) => {
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                    self.unsent.push(entry.clone());
+                }
+            }
+            Post::Notice(Notice::Withdrawn { entries, .. }) => {
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                }
+            }
+            Post::Notice(Notice::Unfinished(unfinished)) => {
+                if let Some(sentence) = unfinished.sentence() {
+                    self.err.say(&format!("{sentence}; the screen asks what is to become of that"));
+                }
+            }
+            Post::Notice(
+                Notice::Ready
+                | Notice::Models(_)
+                | Notice::LocalServer(_)
+                | Notice::Over(_)
+                | Notice::Servers(_)
+                | Notice::Images(_)
+                | Notice::Hooks(_)
+                | Notice::Templates(_)
+                | Notice::Continuable(_),
+            )
+            | Post::Budget(_) => {}
+            Post::Queues { queues, paused } => {
+                self.is_paused = *paused;
+                let waits = |entry: &&Pending| entry.trigger.is_some() && !entry.held;
+                self.conditional = queues.iter().flat_map(|(_, queue)| queue).filter(waits).cloned().collect();
+                // The texts of other clients are waited for too, unless nothing delivers them by itself.
+                for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
+                    if *paused || entry.held || entry.trigger.is_some() {
+                        self.progress.returned(&entry.id);
+                    } else {
+                        self.progress.accepted(entry.id.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    fn note_pause(&mut self, agent: &AgentId, event: &Event) {
+        match event {
+            Event::Paused { .. } => self.paused_agents.insert(agent.clone()),
+            Event::Resumed { .. } | Event::TurnEnded { .. } => self.paused_agents.remove(agent),
+            _ => false,
+        };
+    }
+
+    /// Returns whether an agent waits for an input that has ended.
+    pub(super) fn waits_in_vain(&self) -> bool {
+        self.lines.is_none() && !self.paused_by_input.is_empty() && !self.paused_agents.is_empty()
+    }
+
+    pub(super) fn has_requests(&self) -> bool {
+        self.input == LineForm::Json
+    }
+}
+
+/// Returns the beginning of a text, for messages on standard error.
+pub(super) fn start_of(text: &str) -> String {
+    text.chars().take(limits::ERROR_CHARS).collect()
+}
+
+/// Returns the word after the `@` of a text that begins like one for an agent.
+fn named(text: &str) -> Option<&str> {
+    let word = text.strip_prefix('@')?.split(char::is_whitespace).next()?;
+    let is_name = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+    is_name.then_some(word)
+}

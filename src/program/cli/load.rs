@@ -1,0 +1,222 @@
+//! Reads the inputs of a start (environment, configuration file, system prompt, directory) into one [`Start`].
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::program::cli::args::Flags;
+use crate::program::cli::hooks::BrokenHooks;
+use crate::program::cli::places::UserDirectories;
+use crate::program::cli::project::{FrontEnd, ProjectOffer};
+use crate::program::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
+use steersman_agent::OutputSchema;
+use steersman_base::event::Envelope;
+use steersman_base::limits;
+use steersman_base::regular_file::read_own_text;
+use steersman_extensions::hooks::TrustedHook;
+use steersman_extensions::mcp::definition::PinnedFiles;
+use steersman_session::host::Earlier;
+use steersman_session::journal::{Journal, SessionId};
+use steersman_tools::approval::Answerer;
+
+/// The checked inputs of a start of the program.
+#[derive(Debug)]
+pub struct Start {
+    pub config: Config,
+    /// The directory to work in, absolute.
+    pub cwd: PathBuf,
+    /// The text that replaces the default system prompt.
+    pub system_prompt: Option<String>,
+    /// A text behind the system prompt.
+    pub appended_prompt: Option<String>,
+    /// The hash of a project's files that are trusted for this run.
+    pub trust: Option<String>,
+    /// Rounds that a turn may have.
+    pub max_rounds: Option<u32>,
+    /// The only tools of the main agent.
+    pub only_tools: Option<Vec<String>>,
+    /// What the answer of the main agent must match.
+    pub output_schema: Option<Arc<OutputSchema>>,
+    /// The images that go with the first message, by name.
+    pub images: Vec<String>,
+    pub answerer: Answerer,
+    /// The front end, which decides whether trust can be asked about.
+    pub front: FrontEnd,
+    pub places: UserDirectories,
+    /// Whether the user's own hooks are looked for.
+    pub user_hooks: bool,
+    pub project_hooks: Vec<TrustedHook>,
+    /// Whether hooks that cannot be read stop calls.
+    pub broken_hooks: BrokenHooks,
+    /// The MCP servers of a trusted project.
+    pub project_servers: BTreeMap<String, ServerSection>,
+    /// What of the project those servers run, as the user has seen it.
+    pub project_pins: BTreeMap<String, PinnedFiles>,
+    /// The settings of the command line, which a project does not override.
+    pub flags: Layer,
+    /// What the session is saved with; nothing without one.
+    pub journal: Option<Journal>,
+    /// What the session goes on with, when it is resumed.
+    pub resumed: Option<Box<dyn Earlier>>,
+    /// Its last events, to be shown while the rest is read; none of a short session.
+    pub session_end: Vec<Envelope>,
+    /// The session that is shown and not gone on with, and why: another program writes it.
+    pub read_only: Option<(SessionId, String)>,
+}
+
+/// The reason why the program cannot start, in one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The configuration file has an error.
+    #[error("{path}, {error}", path = .path.display())]
+    File { path: PathBuf, error: FileError },
+    /// A named file cannot be read.
+    #[error("cannot read {path}: {error}", path = .path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    /// The command for a key is in a directory that the agent's commands can write to.
+    #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
+    KeyCommand { program: String },
+    /// The working directory cannot be used.
+    #[error("cannot work in {path}: {error}", path = .path.display())]
+    Directory { path: PathBuf, error: io::Error },
+}
+
+/// Reads and interprets everything that the flags name or leave to defaults. `answerer` answers questions, unless
+/// `--yes` is given, which no file and no environment can set; on the screen the user still answers what `--yes`
+/// does not cover.
+///
+/// # Errors
+/// [`LoadError`], one sentence for the user; the exit code is 2.
+pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start, LoadError> {
+    let cwd = directory(flags.cwd.as_deref())?;
+    let places = UserDirectories::find(&cwd);
+    let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
+    let file = match (&flags.config, default_file) {
+        _ if flags.ignore_user_config => Layer::default(),
+        (Some(path), _) => read_layer(path, &places)?,
+        (None, Some(path)) if path.exists() => read_layer(&path, &places)?,
+        (None, _) => Layer::default(),
+    };
+    let mut config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
+    let writable = writable(&cwd, &config);
+    for key in config.keys_mut() {
+        check_key_command(key, &writable)?;
+    }
+    let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
+    let answerer = match (flags.yes, front) {
+        (false, _) => answerer,
+        (true, FrontEnd::Screen) => Answerer::YesOrUser,
+        (true, FrontEnd::Exec) => Answerer::Yes,
+    };
+    Ok(Start {
+        config,
+        cwd,
+        system_prompt,
+        appended_prompt: None,
+        trust: None,
+        max_rounds: None,
+        only_tools: None,
+        output_schema: None,
+        images: Vec::new(),
+        answerer,
+        front,
+        places,
+        user_hooks: !flags.ignore_user_config,
+        project_hooks: Vec::new(),
+        broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
+        project_servers: BTreeMap::new(),
+        project_pins: BTreeMap::new(),
+        flags: flags.layer(),
+        journal: None,
+        resumed: None,
+        session_end: Vec::new(),
+        read_only: None,
+    })
+}
+
+impl Start {
+    /// Applies the settings of a trusted project. Flags have precedence over it, and it over the user's file.
+    pub fn adopt(&mut self, offer: &ProjectOffer) {
+        // The user's own servers keep their names.
+        for (name, server) in &offer.servers {
+            self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
+            if let Some(pins) = offer.pinned_files(name) {
+                self.project_pins.insert(name.clone(), pins);
+            }
+        }
+        self.project_hooks.extend(offer.hooks.iter().cloned());
+        let Some(layer) = &offer.layer else { return };
+        let rules = std::mem::take(&mut self.config.rules);
+        self.config.rules = rules.and(layer.rules.clone());
+        if let (None, Some(steps)) = (self.flags.max_steps, layer.max_steps) {
+            self.config.max_steps = steps.get();
+        }
+        if let (None, Some(prompt)) = (&self.flags.system_prompt, &offer.system_prompt) {
+            self.system_prompt = Some(prompt.clone());
+        }
+    }
+}
+
+/// Returns the directories in which commands of the agent can write.
+pub fn writable(cwd: &Path, config: &Config) -> Vec<PathBuf> {
+    std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect()
+}
+
+/// Keeps a key command from what commands can write.
+fn check_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
+    let KeyPlace::Command(command) = key else { return Ok(()) };
+    command.keep_from(writable).map_err(|program| LoadError::KeyCommand { program })
+}
+
+fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError> {
+    let text = read(path)?;
+    let mut layer = parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    if let Some(prompt) = &mut layer.system_prompt {
+        *prompt = beside.join(&*prompt);
+    }
+    let profiles = layer.profile.iter_mut().flat_map(|profiles| profiles.values_mut());
+    let key_files =
+        profiles.map(|profile| &mut profile.api_key_file).chain([&mut layer.api_key_file, &mut layer.ca_file]);
+    for path in key_files.flatten() {
+        *path = from(beside, places.home.as_deref(), path);
+    }
+    if let Some(keys) = layer.screen.as_mut().and_then(|screen| screen.keys.as_mut()) {
+        *keys = from(beside, places.home.as_deref(), keys);
+    }
+    for server in layer.mcp.iter_mut().flat_map(BTreeMap::values_mut) {
+        for directory in server.directories_mut() {
+            *directory = from(beside, places.home.as_deref(), directory);
+        }
+    }
+    if let Some(sandbox) = &mut layer.sandbox {
+        sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));
+    }
+    Ok(layer)
+}
+
+/// Resolves a path in a file: `~/` is the home, and a relative path starts at the file's directory.
+fn from(beside: &Path, home: Option<&Path>, named: &Path) -> PathBuf {
+    match (named.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        (Ok(_) | Err(_), _) => beside.join(named),
+    }
+}
+
+fn read(path: &Path) -> Result<String, LoadError> {
+    read_own_text(path, limits::OWN_FILE_BYTES).map_err(|error| LoadError::Unreadable { path: path.to_owned(), error })
+}
+
+fn directory(named: Option<&Path>) -> Result<PathBuf, LoadError> {
+    let path = named.unwrap_or(Path::new("."));
+    let fault = |error| LoadError::Directory { path: path.to_owned(), error };
+    let absolute = path.canonicalize().map_err(fault)?;
+    if !absolute.is_dir() {
+        return Err(fault(io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(absolute)
+}

@@ -1,0 +1,83 @@
+//! The MCP servers of a start: those of the user's configuration, and those of a trusted project behind them.
+
+use std::path::{Path, PathBuf};
+
+use crate::program::cli::load::Start;
+use crate::program::config::{Environment, ServerSection};
+use steersman_base::text::visible_line;
+use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
+use steersman_extensions::mcp::store::Store;
+use steersman_session::host::ServerSetup;
+
+/// Bytes below which the value of a variable is too short to be a secret that could be hidden anywhere.
+const SHORT: usize = 8;
+
+/// The source of a server that a project brings.
+const PROJECT: &str = "project";
+
+/// Files at the top of a package, or of an environment of Python.
+const PACKAGES: [&str; 4] = ["package.json", "pyproject.toml", "pyvenv.cfg", ".git"];
+
+/// Makes the setup of servers; sentences about those that cannot be used go to `notes`.
+pub fn setup(start: &Start, notes: &mut Vec<String>) -> ServerSetup {
+    ServerSetup {
+        definitions: definitions(start, notes),
+        store: start.places.state.as_deref().map(Store::at).unwrap_or_default(),
+        http: start.config.http(),
+        window_percent: start.config.mcp_window_percent,
+    }
+}
+
+/// Makes the definitions of the servers that are switched on.
+pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefinition> {
+    let environment = Environment::of_process();
+    let project = start.places.project.as_deref().unwrap_or(&start.cwd);
+    let own = start.config.servers.iter().map(|(name, server)| (name, server, "config.toml", start.cwd.as_path()));
+    let of_project = start.project_servers.iter().filter_map(|(name, server)| {
+        if start.config.servers.contains_key(name) {
+            notes.push(format!("the MCP server {name} of the project is not used: one of yours has its name"));
+            return None;
+        }
+        Some((name, server, PROJECT, project))
+    });
+    let all: Vec<(&String, &ServerSection, &str, &Path)> = own.chain(of_project).collect();
+    let mut definitions = Vec::new();
+    for (name, server, source, beside) in all.into_iter().filter(|(_, server, ..)| server.is_enabled()) {
+        match server.definition(name, source, &environment, beside) {
+            Ok(definition) => definitions.push(placed(definition, start)),
+            Err(why) => notes.push(format!("the MCP server {} is not used: {why}", visible_line(name))),
+        }
+    }
+    definitions
+}
+
+/// Adds what a process needs in the sandbox beside what its section names: a directory for what it loads from elsewhere, and
+/// of a server of the user's the programs and directories that its command line names.
+fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
+    let Reached::Process(process) = &mut definition.reached else { return definition };
+    process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(&definition.name));
+    if definition.source == PROJECT {
+        process.pinned = start.project_pins.get(&definition.name).cloned();
+    } else {
+        let words = std::iter::once(&process.command).chain(&process.args).map(Path::new);
+        let named = words.filter(|word| word.is_absolute() && word.exists());
+        process.readable.extend(named.map(|path| directory_of(path, start.places.home.as_deref())));
+    }
+    definition
+}
+
+/// Returns what a program sees of the place that its command line names: of a file the package that it belongs to.
+fn directory_of(path: &Path, home: Option<&Path>) -> PathBuf {
+    let is_broad = |at: &Path| at.parent().is_none() || home.is_some_and(|home| home.starts_with(at));
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let above = path.ancestors().skip(1).take(5).take_while(|at| !is_broad(at));
+    let mut packages = above.filter(|at| PACKAGES.iter().any(|name| at.join(name).exists()));
+    packages.next().unwrap_or(path).to_owned()
+}
+
+/// Returns the secrets of a server that must not enter a record: one so short would hide half of every text.
+pub fn hidden(server: &ServerDefinition) -> impl Iterator<Item = &str> {
+    server.secrets().filter(|secret| secret.len() >= SHORT)
+}

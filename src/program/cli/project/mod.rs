@@ -1,0 +1,131 @@
+//! The settings and files that a project has for this program, and whether the user trusts them.
+//!
+//! Always holds: nothing of a project takes effect before the user saw exactly what it would run or change and said
+//! yes. The bytes are read once, shown, hashed and used, so what was shown is what takes effect. `exec` never asks.
+//!
+//! # Where things are
+//!
+//! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
+//!   `record.rs`, `trusted_texts.rs`,
+//!   `src/program/config/project.rs`; stories: `trust.rs`
+//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
+
+mod detail;
+mod hooks;
+mod offer;
+mod record;
+mod rules;
+mod state_file;
+mod texts;
+mod trusted_texts;
+
+use std::path::Path;
+
+use crate::program::cli::places::UserDirectories;
+use steersman_agent::subagent::{PersonaSource, Roster};
+use steersman_extensions::skill::SkillLibrary;
+use steersman_tools::approval::Approvals;
+
+pub use offer::{ProjectOffer, ProjectPersona};
+pub use record::TrustRecord;
+pub use rules::KeptRules;
+pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
+
+pub(in crate::program::cli) use state_file::StateFile;
+pub(in crate::program::cli) use trusted_texts::TrustedTexts;
+
+/// The front end of a start, which decides whether the user can be asked about trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontEnd {
+    Screen,
+    /// `exec`, where the user is not asked.
+    Exec,
+}
+
+/// Returns the project's files if the user trusts them already; sentences go to `notes`.
+/// `trust` is the hash of files that are trusted for this run.
+pub fn known(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<String>) -> Option<ProjectOffer> {
+    match look(places, notes)? {
+        ProjectTrust::Trusted(offer) => Some(offer),
+        ProjectTrust::Unknown(offer, _) if trust == Some(offer.hash().as_str()) => Some(offer),
+        ProjectTrust::Unknown(offer, _) => {
+            let brings = offer.names();
+            let hash = offer.hash();
+            notes.push(format!(
+                "not trusted, and therefore ignored: {brings}; start steersman here once and decide, or read them and \
+                 give exec --trust-project {hash}"
+            ));
+            None
+        }
+    }
+}
+
+/// Returns the project's files if the user trusts them, asking on the screen; sentences go to `notes`.
+pub async fn trusted(
+    front: FrontEnd,
+    places: &UserDirectories,
+    trust: Option<&str>,
+    approvals: &Approvals,
+    notes: &mut Vec<String>,
+) -> Option<ProjectOffer> {
+    if front == FrontEnd::Exec {
+        return known(places, trust, notes);
+    }
+    let (offer, record) = match look(places, notes)? {
+        ProjectTrust::Trusted(offer) => return Some(offer),
+        ProjectTrust::Unknown(offer, record) => (offer, record),
+    };
+    let brings = offer.names();
+    let before = record.as_ref().and_then(|record| record.text_of_root(&offer));
+    let question = offer.question(before.as_deref());
+    if !approvals.ask_user(format!("trust what this project brings ({brings})?"), question).await {
+        notes.push(format!("not trusted, and therefore ignored: {brings}"));
+        return None;
+    }
+    match record.map(|record| record.add(&offer)) {
+        Some(Ok(())) => {}
+        Some(Err(error)) => notes.push(format!("trusted for this session only: {error}")),
+        None => notes.push("trusted for this session only: there is no state directory".to_owned()),
+    }
+    Some(offer)
+}
+
+/// Returns the files of a project that is not trusted as it is, where its broken hooks count nevertheless: the user has trusted
+/// it before, or nothing else of it needs trust and the user can be asked.
+pub fn relied_on(places: &UserDirectories, front: FrontEnd) -> Option<ProjectOffer> {
+    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
+    let is_known = TrustRecord::at(places.state.as_deref()).is_some_and(|record| record.knows_root(&offer));
+    let counts = is_known || (front == FrontEnd::Screen && !offer.acts());
+    Some(offer).filter(|_| counts)
+}
+
+/// Adds the personas, skills and custom commands of a trusted project.
+pub fn adopted(offer: &ProjectOffer, roster: &mut Roster, library: &mut SkillLibrary) {
+    offer.texts.add_to(library);
+    for ProjectPersona { file, text, .. } in &offer.personas {
+        roster.add(PersonaSource::Project(file.clone()), text);
+    }
+}
+
+/// Whether the user trusts the files of a project.
+enum ProjectTrust {
+    Trusted(ProjectOffer),
+    Unknown(ProjectOffer, Option<TrustRecord>),
+}
+
+/// Reads the project's files; `None` when nothing of them would take effect.
+fn look(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectTrust> {
+    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
+    notes.extend(offer.faults.iter().cloned());
+    if !offer.acts() {
+        return None;
+    }
+    let record = TrustRecord::at(places.state.as_deref());
+    let known = record.as_ref().is_some_and(|record| record.knows(&offer));
+    Some(if known { ProjectTrust::Trusted(offer) } else { ProjectTrust::Unknown(offer, record) })
+}
+
+/// Returns a path of a project for display.
+fn shown(path: &Path) -> String {
+    steersman_base::text::visible_line(&path.to_string_lossy()).into_owned()
+}

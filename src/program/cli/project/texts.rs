@@ -1,0 +1,151 @@
+//! Skills, custom commands and agent files: where the user's own lie, and which ones a project brings.
+//!
+//! The user's lie in the directories of this program, of Claude Code, of codex (<https://developers.openai.com/codex/skills>)
+//! and in `~/.agents`; a project's are part of its offer. Always holds: what of a project is used is what was shown.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::program::cli::load::Start;
+use crate::program::cli::places::UserDirectories;
+use crate::program::cli::project::known;
+use crate::program::cli::project::offer::{ProjectOffer, ProjectPersona};
+use steersman_agent::subagent::{Persona, Roster};
+use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::limits;
+use steersman_base::protocol::PromptTemplate;
+use steersman_base::text::visible_line;
+use steersman_extensions::skill::{Owner, Skill, SkillLibrary, command, command_names, folder_of, source_of};
+use steersman_tools::workspace::Script;
+use steersman_tui::commands::is_command;
+
+/// The directories in a project's root and in those below it, those that count first in front.
+const SKILLS: [&str; 3] = [".steersman/skills", ".claude/skills", ".agents/skills"];
+const COMMANDS: [&str; 2] = [".steersman/commands", ".claude/commands"];
+const AGENTS: &str = ".claude/agents";
+
+/// The skills and custom commands of a project, each with its file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectTexts {
+    pub skills: Vec<(String, Skill)>,
+    pub commands: Vec<(String, PromptTemplate)>,
+    /// The other files in the directory of each skill, by the file of the skill.
+    pub skill_files: BTreeMap<String, Vec<Script>>,
+}
+
+/// Reads the skills and custom commands of the user.
+pub fn user_library(places: &UserDirectories) -> SkillLibrary {
+    let mut library = SkillLibrary::default();
+    let (config, home) = (places.config.as_deref(), places.home.as_deref());
+    let own = |name: &str| config.map(|config| config.join(name));
+    let of_home = |name: &str| home.map(|home| home.join(name));
+    let skills = [own("skills"), of_home(".claude/skills"), of_home(".agents/skills"), of_home(".codex/skills")];
+    for directory in skills.iter().flatten() {
+        library.add_user_skills(directory);
+    }
+    for directory in [own("commands"), of_home(".claude/commands")].iter().flatten() {
+        library.add_user_commands(directory, is_command);
+    }
+    library
+}
+
+/// Returns what is sent for the prompt of a start that calls a custom command or a skill; `None` for any other text.
+pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
+    if !text.starts_with('/') {
+        return None;
+    }
+    let mut library = user_library(&start.places);
+    // What is said of the project is said when the agent is built.
+    if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
+        offer.texts.add_to(&mut library);
+    }
+    library.without_commands(is_command);
+    PromptTemplate::called(&library.templates(), text).map(|(template, words)| template.fill(words))
+}
+
+/// Adds the personas and agent files of the user.
+pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
+    let config = places.config.as_ref().map(|config| config.join("personas"));
+    let claude = places.home.as_ref().map(|home| home.join(".claude/agents"));
+    for directory in config.iter().chain(&claude) {
+        roster.add_directory(directory);
+    }
+}
+
+impl ProjectTexts {
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty() && self.commands.is_empty()
+    }
+
+    pub(super) fn add_to(&self, library: &mut SkillLibrary) {
+        for (file, skill) in &self.skills {
+            library.add_skill(Owner::Project, file, skill.clone());
+        }
+        for (file, command) in &self.commands {
+            library.add_command(Owner::Project, file, command.clone());
+        }
+    }
+}
+
+impl ProjectOffer {
+    /// Reads the skills and custom commands of a directory.
+    pub(super) fn read_texts(&mut self, at: &Path) {
+        for directory in SKILLS.map(|name| at.join(name)) {
+            for FoundFile { relative, real } in self.found(&directory, Wanted::Skills) {
+                let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
+                let Some(folder) = folder_of(&directory, &relative) else { continue };
+                let skill = Skill::parse(&text, &folder, Owner::Project.name());
+                let files = real.parent().map_or_else(|| Ok(Vec::new()), Script::read_all);
+                match (skill, files) {
+                    (Ok(skill), Ok(mut files)) => {
+                        files.retain(|file| file.path != real);
+                        for file in &files {
+                            self.hash_file(file);
+                        }
+                        self.texts.skill_files.insert(self.relative(&real), files);
+                        self.texts.skills.push((self.relative(&real), skill));
+                    }
+                    (Err(fault), _) => self.fault(&real, &format!("is left out: {fault}")),
+                    (_, Err(why)) => {
+                        self.fault(&real, &format!("is left out: its directory cannot be compared: {why}"));
+                    }
+                }
+            }
+        }
+        for directory in COMMANDS.map(|name| at.join(name)) {
+            let found = self.found(&directory, Wanted::Markdown);
+            let paths: Vec<_> = found.iter().map(|file| file.relative.clone()).collect();
+            for (FoundFile { relative, real }, name) in found.iter().zip(command_names(&paths, is_command)) {
+                let Some(text) = self.take_within(real, limits::COMMAND_FILE_BYTES) else { continue };
+                let name = name.ok_or_else(|| "its name cannot be typed".to_owned());
+                match name.and_then(|name| command(&text, &name, &source_of(Owner::Project, relative))) {
+                    Ok(command) => self.texts.commands.push((self.relative(real), command)),
+                    Err(fault) => self.fault(real, &format!("is left out: {fault}")),
+                }
+            }
+        }
+    }
+
+    /// Reads the agent files of a directory.
+    pub(super) fn read_agents(&mut self, at: &Path) {
+        for FoundFile { real, .. } in self.found(&at.join(AGENTS), Wanted::Markdown) {
+            let Some(text) = self.take_within(&real, limits::COMMAND_FILE_BYTES) else { continue };
+            match Persona::parse(&text) {
+                Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
+                Err(error) => self.fault(&real, &format!("is left out: {error}")),
+            }
+        }
+    }
+
+    fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
+        if directory.symlink_metadata().is_err() {
+            return Vec::new();
+        }
+        let Ok(root) = self.root.canonicalize() else { return Vec::new() };
+        let found = find(directory, Some(&root), wanted);
+        for fault in &found.faults {
+            self.fault(directory, &visible_line(fault));
+        }
+        found.files
+    }
+}

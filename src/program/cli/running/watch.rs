@@ -1,0 +1,64 @@
+//! `steersman watch`: what a session does from now on, as lines or as events.
+
+use std::io::{self, Write as _};
+
+use crate::program::cli::args::Flags;
+use crate::program::cli::exit::{Exit, line};
+use crate::program::cli::questions::question;
+use crate::program::cli::running::args::WatchArgs;
+use crate::program::cli::running::choose::connect;
+use steersman_base::listener::{Listener as _, Terminal};
+use steersman_base::protocol::{Notice, Post};
+use steersman_base::text::escaped_json;
+use steersman_session::socket::Posts;
+
+/// Writes until the session ends.
+pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
+    Exit::of(watch(flags, args).map(|()| Exit::Done), Exit::Failed)
+}
+
+fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
+    let (mut caller, welcome) = connect(flags, &args.which, "watch", Posts::Now)?;
+    let terminal = Terminal::new(io::stdout());
+    let mut shown = Vec::new();
+    if !args.json && write(&format!("session {}\n", welcome.session)).is_err() {
+        return Ok(());
+    }
+    while let Some(post) = caller.next_post().map_err(|error| format!("the session does not answer: {error}"))? {
+        let written = match (&post, args.json) {
+            (Post::Notice(Notice::Over(_)), _) => return Ok(()),
+            (Post::Envelope(envelope), true) => {
+                let json = serde_json::to_string(envelope).map_err(|error| error.to_string())?;
+                write(&format!("{}\n", escaped_json(json)))
+            }
+            (Post::Envelope(envelope), false) => {
+                terminal.on_event(envelope);
+                Ok(())
+            }
+            (Post::Approvals { open, .. }, false) => {
+                let new = open.iter().filter(|request| !shown.contains(&request.id));
+                let lines: Vec<String> =
+                    new.map(|request| format!("question {}: {}\n", request.id.0, question(request))).collect();
+                shown = open.iter().map(|request| request.id).collect();
+                write(&lines.concat())
+            }
+            (Post::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. }), false) => {
+                write(&line(sentence))
+            }
+            (Post::Notice(_) | Post::Approvals { .. } | Post::Reply(_) | Post::Queues { .. } | Post::Budget(_), _) => {
+                Ok(())
+            }
+        };
+        if written.is_err() {
+            // Nobody reads any more.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}

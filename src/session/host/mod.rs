@@ -1,0 +1,50 @@
+//! The host: runs an agent on a task of its own and hands its events to whoever shows them.
+//!
+//! [`run()`] does it for any agent; everything else here is the session of the program. The queue and the cancel flag are
+//! shared handles, not commands: a busy agent reads no command channel.
+//!
+//! # Where things are
+//!
+//! - the loop of every host, a host for any agent: `turns.rs`, `run.rs`; stories: `library/host.rs`
+//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host.rs`
+//! - a reset, another model in mid-conversation, the list of models: `command.rs`, `background.rs`,
+//!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
+//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
+//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
+//! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
+//! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
+//! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `mcp/mod.rs`
+//! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
+
+mod background;
+mod command;
+mod context_files;
+mod continued;
+mod guards;
+mod handle;
+mod mailbox;
+mod resumed;
+mod run;
+mod setup;
+mod shell;
+mod tools;
+mod turns;
+mod undo;
+mod worker;
+
+pub use command::Command;
+pub use context_files::{
+    ContextFile, ContextFiles, ContextPlaces, find as find_context_files, snippet as context_snippet,
+};
+pub use handle::{Handle, Keeper};
+pub use mailbox::{Mailbox, Tap};
+pub use resumed::{Closing, Earlier, Numbers, Resumed};
+pub use run::{RunningAgent, run};
+pub use setup::{HookSetup, ServerSetup, Setup};
+pub use shell::Shell;
+pub use steersman_base::control::Staleness;
+pub use steersman_base::error::StartError;
+pub use steersman_base::protocol::{LocalServer, Notice, Post};
+pub use tools::{Pools, WebPool, Workbench};
+pub use turns::{LastRun, WorkerState};
+pub use worker::{Host, start, start_with};

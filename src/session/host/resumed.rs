@@ -1,0 +1,110 @@
+//! What a session goes on with that an earlier process began. The worker takes it up before the first turn.
+//!
+//! Its events are told in parts, so that a session of any length takes no more memory than what is shown of it.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::{io, mem};
+
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Continuations, FinishedAgents};
+use steersman_base::details::UndoneFile;
+use steersman_base::event::{Envelope, Event};
+use steersman_base::id::AgentId;
+use steersman_base::message::Message;
+use steersman_base::plan::PlanChanged;
+use steersman_base::protocol::Unfinished;
+use steersman_base::steering::Rule;
+
+/// A session that an earlier process left: first what happened in it, then what it goes on with.
+pub trait Earlier: Send + Debug {
+    /// Returns the next events for a screen to show again; none when there are no more. May take a moment.
+    ///
+    /// # Errors
+    /// When the session cannot be read any further.
+    fn events(&mut self) -> io::Result<Vec<Envelope>>;
+
+    /// Returns what the session goes on with, as far as its events were returned.
+    fn resumed(self: Box<Self>) -> Resumed;
+}
+
+/// A session as its earlier process left it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resumed {
+    /// The conversation as it was recorded; calls may be open in it.
+    pub messages: Vec<Message>,
+    /// The sub-agents that can go on.
+    pub agents: FinishedAgents,
+    /// Whether the task of the main agent waits for an answer; `None` where only the conversation tells it.
+    pub task_open: Option<bool>,
+    /// What happened and was not told yet, for a screen to show again.
+    pub envelopes: Vec<Envelope>,
+    /// Sentences for the user about how it was read.
+    pub notes: Vec<String>,
+    /// What ends everything that was open, the innermost first.
+    pub closing: Vec<Closing>,
+    /// What waits for the user; each text is held until the user says that it still holds.
+    pub unfinished: Unfinished,
+    /// Undos that the model was not told of: the turn, and what was done about each file.
+    pub undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
+    /// The rules that held; `None` where none was ever set.
+    pub rules: Option<Vec<Rule>>,
+    /// The plan of the main agent; `None` where it had none.
+    pub plan: Option<PlanChanged>,
+    /// Where the numbering goes on.
+    pub numbers: Numbers,
+}
+
+impl Resumed {
+    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends.
+    pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) {
+        for Closing { agent: of, parent, event } in self.closing {
+            agent.listeners().emit_as(of, parent, event);
+        }
+        agent.resume(&self.messages, self.numbers.turns);
+        agent.resume_task(self.task_open);
+        continuations.take_over(self.agents);
+        if let Some(rules) = self.rules {
+            agent.rules().take_over(rules);
+        }
+        if let Some(plan) = self.plan {
+            agent.plans().take_over(agent.id(), plan);
+        }
+    }
+}
+
+impl Earlier for Resumed {
+    fn events(&mut self) -> io::Result<Vec<Envelope>> {
+        Ok(mem::take(&mut self.envelopes))
+    }
+
+    fn resumed(self: Box<Self>) -> Resumed {
+        *self
+    }
+}
+
+/// An event that ends something for an agent that no longer runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closing {
+    /// The agent.
+    pub agent: AgentId,
+    /// The agent that spawned it.
+    pub parent: Option<AgentId>,
+    /// The event.
+    pub event: Event,
+}
+
+/// The highest numbers that were given, so that none is given again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Of an event.
+    pub seq: u64,
+    /// Of a text.
+    pub texts: u64,
+    /// Of a turn of the main agent.
+    pub turns: u32,
+    /// Of a job.
+    pub jobs: u64,
+    /// The next number of each persona.
+    pub agents: HashMap<String, u64>,
+}

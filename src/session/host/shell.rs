@@ -1,0 +1,108 @@
+//! The user's own shell lines: `!command` in the message.
+//!
+//! Started by a request of a client and by nothing else: no text of a model, a tool or a server comes here. Each runs at
+//! once, outside of the sandbox as in a shell, in the session's directory, with the environment of commands (no key of a
+//! model's server is in it), under a guard that ends it with everything that it started. Its output goes to the agent as a
+//! text of the user, which waits in the queue like any other and can be withdrawn there.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use tokio::runtime::Handle as Runtime;
+
+use steersman_base::control::{Crew, Injection};
+use steersman_base::event::JobEnd;
+use steersman_base::id::{AgentId, ClientId, JobId};
+use steersman_base::limits;
+use steersman_base::protocol::ShellOutput;
+use steersman_base::steering::TextKind;
+use steersman_base::text::is_blank;
+use steersman_tools::workspace::{Confinement, Job, Spawner};
+use steersman_tools::{Jobs, Outputs, UserLine};
+
+/// Starts the shell lines of the user.
+pub struct Shell {
+    /// Starts programs.
+    pub(super) spawner: Arc<Spawner>,
+    /// Where long output goes whole, while the session lasts: it goes away with that.
+    pub(super) outputs: Option<Weak<Outputs>>,
+    /// The session's directory.
+    pub(super) directory: PathBuf,
+    /// The commands in the background, among which it is.
+    pub(super) jobs: Arc<Jobs>,
+    /// The agents that may get its output.
+    pub(super) crew: Arc<Crew>,
+    pub(super) runtime: Runtime,
+}
+
+impl Shell {
+    /// Runs a line.
+    ///
+    /// # Errors
+    /// One sentence; nothing runs then.
+    pub fn run(
+        &self,
+        to: &AgentId,
+        line: &str,
+        output: ShellOutput,
+        sender: Option<ClientId>,
+    ) -> Result<JobId, String> {
+        if is_blank(line) {
+            return Err("nothing stands behind the !".to_owned());
+        }
+        if line.contains('\0') || line.len() > limits::COMMAND_LENGTH {
+            let most = limits::COMMAND_LENGTH / 1024;
+            return Err(format!("a shell takes no NUL character, and no more than {most} KiB"));
+        }
+        self.jobs.check_room()?;
+        let main = AgentId::main();
+        let to = if self.crew.get(to).is_some() { to } else { &main };
+        let variables = self.spawner.environment().variables().iter();
+        let shell = variables.into_iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.clone());
+        let shell =
+            shell.filter(|shell| PathBuf::from(shell).is_absolute()).unwrap_or_else(|| OsString::from("/bin/sh"));
+        let job = Job {
+            argv: vec![shell, "-c".into(), line.into()],
+            cwd: self.directory.clone(),
+            environment: Vec::new(),
+            confinement: Confinement::default(),
+        };
+        let _entered = self.runtime.enter();
+        let running =
+            self.spawner.start_unconfined(&job).map_err(|error| format!("the shell cannot be started: {error}"))?;
+        let outputs = self.outputs.as_ref().and_then(Weak::upgrade);
+        let new = UserLine { agent: to.clone(), line: line.to_owned(), running, outputs };
+        let (id, end) = self.jobs.start_line(new);
+        if output == ShellOutput::Deliver {
+            let (crew, line) = (Arc::downgrade(&self.crew), line.to_owned());
+            let (to, id) = (to.clone(), id.clone());
+            self.runtime.spawn(async move {
+                let end = end.await;
+                deliver(&crew, &to, &delivered(&id, &line, &end), sender.as_ref());
+            });
+        }
+        Ok(id)
+    }
+}
+
+/// Puts the output into the queue of the agent, or of the main agent where that one has ended.
+fn deliver(crew: &Weak<Crew>, to: &AgentId, text: &str, sender: Option<&ClientId>) {
+    let Some(crew) = crew.upgrade() else { return };
+    // A note: it goes with the next text, and starts no turn.
+    let injection = || Injection { sender: sender.cloned(), ..Injection::from((text, TextKind::Note)) };
+    let controls = crew.get(to).unwrap_or_else(|| crew.main());
+    if controls.interloper.inject_user_message(injection()).is_err() {
+        let _ = crew.main().interloper.inject_user_message(injection());
+    }
+}
+
+/// Returns what the agent gets: the line, how it ended, and its output, in a frame that the output cannot end.
+fn delivered(id: &JobId, line: &str, end: &JobEnd) -> String {
+    let output = if end.output.is_empty() { "[no output]" } else { end.output.trim_end_matches('\n') };
+    let mut tag = format!("shell-{id}");
+    while output.contains(&tag) || line.contains(&tag) {
+        tag.push('x');
+    }
+    format!("I ran this in my own shell:\n{line}\nIt ended with: {}\n<{tag}>\n{output}\n</{tag}>", end.words())
+}

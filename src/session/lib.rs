@@ -1,0 +1,50 @@
+//! A run as its clients see it: requests are carried out on the host, and everything that happens comes back as posts.
+//!
+//! # Where things are
+//!
+//! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
+//! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
+//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
+//! - sessions of other programs: `import/mod.rs`; stories: `session/import.rs`
+//! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
+//! - what every client holds: `client.rs`; stories: `session/client.rs`
+//! - a client in the same process: `local.rs`; stories: `session/client.rs`
+//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `drafts.rs`, `past.rs`; stories:
+//!   `session/outside/clients.rs`
+//! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
+//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
+//! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
+//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `pause.rs`,
+//!   `pending_list.rs`, `approval_popups.rs`
+
+mod answers;
+mod client;
+pub mod compare;
+mod drafts;
+pub mod export;
+pub mod fold;
+pub mod host;
+mod hub;
+pub mod import;
+pub mod journal;
+mod local;
+mod members;
+pub mod named_file;
+pub mod packed;
+mod past;
+mod recorded;
+pub mod replay;
+mod requests;
+pub mod search;
+pub mod socket;
+mod status;
+pub mod stream;
+
+pub use client::{Client, Wake, WakeReason};
+pub use hub::{Beginning, Hub, SCREEN};
+pub use local::LocalClient;
+pub use recorded::RecordedClient;
+pub use requests::Requests;
+pub use status::StatusFold;
+pub use steersman_tools::workspace::{Bounds, EntryKind, Walk};

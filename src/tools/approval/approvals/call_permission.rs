@@ -1,0 +1,82 @@
+//! What a hook says of the permission of one call.
+//!
+//! Always holds: an allow answers only a question that a rule of the user could answer, so deny rules, the mode read-only,
+//! protected places and ask rules stand above it; an ask stands above everything that would run without a question.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Approvals;
+use crate::approval::{Asker, Grant, Policy, Verdict};
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::sync::lock;
+
+/// What a hook says of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallPermission {
+    /// It may run where a rule of the user could let it.
+    Allow,
+    /// The user is to be asked, for this reason (untrusted).
+    Ask(String),
+}
+
+/// A permission while its call runs. Dropping it ends it.
+pub struct CallPermit {
+    approvals: Arc<Approvals>,
+    asker: Asker,
+}
+
+impl Drop for CallPermit {
+    fn drop(&mut self) {
+        lock(&self.approvals.inner).permissions.0.remove(&key(&self.asker));
+    }
+}
+
+/// The permissions of the calls that run.
+#[derive(Debug, Default)]
+pub(super) struct CallPermissions(HashMap<(AgentId, CallId), CallPermission>);
+
+impl Approvals {
+    /// Notes what a hook says of a call, until what is returned is dropped.
+    #[must_use]
+    pub fn permit(self: &Arc<Self>, asker: &Asker, permission: CallPermission) -> CallPermit {
+        lock(&self.inner).permissions.0.insert(key(asker), permission);
+        CallPermit { approvals: Arc::clone(self), asker: asker.clone() }
+    }
+}
+
+impl CallPermissions {
+    /// Returns the grants under which an act of a call is decided about.
+    pub(super) fn grants<'a>(&self, asker: &Asker, grants: &'a [Grant]) -> Cow<'a, [Grant]> {
+        match self.of(asker) {
+            Some(CallPermission::Allow) => Cow::Owned([grants, &[Grant::Call]].concat()),
+            Some(CallPermission::Ask(_)) | None => Cow::Borrowed(grants),
+        }
+    }
+
+    /// Makes a question of what would run, where a hook wants one.
+    pub(super) fn narrowed(&self, asker: &Asker, verdict: Verdict, policy: &Policy) -> Verdict {
+        match (self.of(asker), verdict) {
+            (Some(CallPermission::Ask(said)), Verdict::Allow) => {
+                policy.ask(&format!("a hook asks about this: {said}"), None)
+            }
+            // What is asked about already stays so, whoever else would answer.
+            (Some(CallPermission::Ask(said)), Verdict::Ask { why, .. }) if why.is_empty() => {
+                Verdict::Ask { why: format!("a hook asks about this: {said}"), grant: None }
+            }
+            (Some(CallPermission::Ask(said)), Verdict::Ask { why, .. }) => {
+                Verdict::Ask { why: format!("{why}; a hook asks about this: {said}"), grant: None }
+            }
+            (_, verdict) => verdict,
+        }
+    }
+
+    fn of(&self, asker: &Asker) -> Option<&CallPermission> {
+        if self.0.is_empty() { None } else { self.0.get(&key(asker)) }
+    }
+}
+
+fn key(asker: &Asker) -> (AgentId, CallId) {
+    (asker.agent.clone(), asker.call.clone())
+}

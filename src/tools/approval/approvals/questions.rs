@@ -1,0 +1,140 @@
+//! Questions that belong to no act: of the program itself, plans, and forms of servers.
+//!
+//! Only the user answers them: no rule, no mode and no standing yes does.
+
+use super::{Approvals, Open, Reply};
+use crate::approval::{
+    Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Unanswered,
+};
+use steersman_base::plan::Plan;
+use steersman_base::protocol::{check_form, default_form};
+use steersman_base::sync::lock;
+use steersman_base::text::{QuestionText, visible_line};
+
+impl Approvals {
+    /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
+    /// does not answer it.
+    /// Dropping the future takes the question away.
+    pub async fn ask_user(&self, title: impl Into<String>, detail: QuestionText) -> bool {
+        self.ask_plain(title, detail).await == PlainAnswer::Yes
+    }
+
+    /// As [`Self::ask_user`], and tells a no from nobody being there.
+    pub async fn ask_plain(&self, title: impl Into<String>, detail: QuestionText) -> PlainAnswer {
+        let title = visible_line(&title.into()).into_owned();
+        self.ask_program(ApprovalSubject::Plain { title, detail: detail.finish() }, &|_| {}).await
+    }
+
+    /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
+    pub async fn ask_for_calls(
+        &self,
+        made: u32,
+        more: u32,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlainAnswer {
+        self.ask_program(ApprovalSubject::MoreCalls { made, more }, report).await
+    }
+
+    /// Lets the user fill in a form of a server; also a standing yes does not. Dropping the future takes the question away.
+    pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
+        match self.ask_for(None, ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
+            Some(Answer::Filled(values)) => FormAnswer::Filled(values),
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::No(_)) => {
+                FormAnswer::Declined
+            }
+            None => FormAnswer::Nobody,
+        }
+    }
+
+    /// Lets the user accept a plan, and with that choose the mode to go on with; also a standing yes does not. `tell` hears
+    /// of the question for the record. Dropping the future takes the question away.
+    pub async fn ask_for_plan(
+        &self,
+        asker: &Asker,
+        plan: Plan,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlanAnswer {
+        let mode = match self.ask_for(Some(asker.clone()), ApprovalSubject::Plan { plan }, report).await {
+            Some(Answer::Session) => Mode::AutoEdit,
+            // A mode that was chosen meanwhile stays.
+            Some(Answer::Once | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => match self.mode() {
+                Mode::Plan => Mode::Ask,
+                mode => mode,
+            },
+            Some(Answer::No(words)) => return PlanAnswer::Declined(words),
+            None => return PlanAnswer::Nobody,
+        };
+        match self.set_mode(mode) {
+            Ok(()) => PlanAnswer::Accepted(mode),
+            Err(_) => PlanAnswer::Accepted(self.mode()),
+        }
+    }
+
+    async fn ask_program(
+        &self,
+        subject: ApprovalSubject,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlainAnswer {
+        match self.ask_for(None, subject, report).await {
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_)) => {
+                PlainAnswer::Yes
+            }
+            Some(Answer::No(_)) => PlainAnswer::No,
+            None => PlainAnswer::Nobody,
+        }
+    }
+
+    /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
+    async fn ask_for(
+        &self,
+        asker: Option<Asker>,
+        subject: ApprovalSubject,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> Option<Answer> {
+        let question = {
+            let mut inner = lock(&self.inner);
+            if !inner.policy.answerer.is_present() {
+                return None;
+            }
+            inner.open(asker, subject, String::new(), None, None)
+        };
+        let id = question.request.id;
+        let mut open = Open { approvals: self, id, report, is_answered: false };
+        report(ApprovalRecord::Asked(Box::new(question.request)));
+        self.changed();
+        let reply = question.reply.await;
+        open.is_answered = reply.is_ok();
+        match reply {
+            Ok(Reply::Answer(answer)) => {
+                report(ApprovalRecord::Answered(id, answer.clone()));
+                Some(answer)
+            }
+            Ok(Reply::Denied(why)) => {
+                report(ApprovalRecord::Denied(id, why));
+                None
+            }
+            Ok(Reply::Allowed) | Err(_) => None,
+        }
+    }
+}
+
+/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first.
+pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
+    match (subject, answer) {
+        (ApprovalSubject::Form { fields, .. }, Answer::Once) => {
+            default_form(fields).map(Answer::Filled).map_err(Unanswered::Unfit)
+        }
+        (ApprovalSubject::Form { fields, .. }, Answer::Filled(values)) => {
+            check_form(fields, &values).map_err(Unanswered::Unfit)?;
+            Ok(Answer::Filled(values))
+        }
+        (
+            ApprovalSubject::Act { .. }
+            | ApprovalSubject::Plain { .. }
+            | ApprovalSubject::Plan { .. }
+            | ApprovalSubject::MoreCalls { .. },
+            Answer::Filled(_),
+        ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
+        (_, answer) => Ok(answer),
+    }
+}

@@ -1,0 +1,41 @@
+//! Approvals: what a tool may do unasked, what the user is asked about, and what never runs.
+//!
+//! A tool puts what it is about to do into an [`Act`], asks with it, and gets it back as [`Approved`], which nothing else
+//! can make: what was decided about is what runs. Every rule lives in `policy`; who waits for an answer in `approvals`.
+//!
+//! # Where things are
+//!
+//! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; stories: `kept_rules.rs`,
+//!   `tests/pty/approvals.rs`
+//! - approvals: the desk, its questions and answers: `approvals.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
+//!   `approvals.rs`
+//! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
+//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
+//!   `rules.rs`, `rules/patterns.rs`, `rules/addresses.rs`
+
+mod act;
+mod address;
+mod approvals;
+mod grant;
+mod kept;
+mod pattern;
+mod policy;
+mod request;
+mod rules;
+mod shell;
+mod taint;
+
+pub use act::{Approved, Fields, Proposal, Tampered};
+pub use approvals::{Approvals, CallPermission, CallPermit};
+pub use grant::Grant;
+pub use kept::{KeptRule, RuleReach, RuleStore};
+pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
+pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
+pub use rules::{RuleError, Rules};
+pub use shell::{Shape, outside_arguments};
+pub use steersman_base::mode::{Mode, ModeRefused, Sandboxed};
+pub use steersman_base::protocol::{
+    Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,
+    FetchAct, FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
+};
+pub use taint::Taint;

@@ -1,0 +1,454 @@
+//! The rules of the configuration: `allow`, `ask` and `deny`, each a list of `"tool: pattern"`, or `"tool"` for every use.
+//!
+//! An allow rule is read narrowly: one simple command, an exact host, a path within the workspace. Ask and deny rules are
+//! read widely: any command of a chain, any spelling of a host, with further words and options, and for the tools of the
+//! same kind (`write` and `edit`, `fetch` and `web_scrape`, those that read). Deny stands above everything, ask above allow.
+//! `mcp` stands for the tools of servers; its patterns are about `server/tool`.
+
+use std::path::{Path, PathBuf};
+
+use crate::approval::address::{Address, AddressPattern};
+use crate::approval::pattern::{Glob, PathPattern, Slash};
+use crate::approval::shell::runners::{Reach, name_of, reach};
+use crate::approval::shell::{Commands, FoundCommand, Shape};
+use crate::approval::{Act, UseAct, WriteAct};
+use steersman_base::text::{is_blank, visible_line};
+
+/// The tools that rules are about.
+const TOOLS: [(&str, PatternKind); 13] = [
+    ("bash", PatternKind::Command),
+    ("write", PatternKind::Path),
+    ("edit", PatternKind::Path),
+    ("read", PatternKind::Reading),
+    ("grep", PatternKind::Reading),
+    ("glob", PatternKind::Reading),
+    ("fetch", PatternKind::Address),
+    ("web_scrape", PatternKind::Address),
+    ("web_search", PatternKind::Query),
+    ("git_clone", PatternKind::Address),
+    ("calculator", PatternKind::Query),
+    ("agent", PatternKind::Query),
+    (SERVER_TOOLS, PatternKind::Query),
+];
+
+/// The name under which rules are about the tools of MCP servers.
+const SERVER_TOOLS: &str = "mcp"; // as `Act::tool`
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PatternKind {
+    Command,
+    Path,
+    Reading,
+    Address,
+    Query,
+}
+
+/// What is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the rule {rule:?} is invalid: {why}")]
+pub struct RuleError {
+    /// The rule as it was written, made safe to show.
+    pub rule: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl RuleError {
+    pub(super) fn new(rule: &str, why: impl Into<String>) -> Self {
+        Self { rule: visible_line(rule).into_owned(), why: why.into() }
+    }
+}
+
+/// The rules of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    allow: Vec<Rule>,
+    ask: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rule {
+    text: String,
+    /// Its tool; `None` for every tool.
+    tool: Option<&'static str>,
+    pattern: Pattern,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Pattern {
+    Everything,
+    Words(Words),
+    Path {
+        exact: PathPattern,
+        /// In small letters, for rules that are read widely.
+        folded: PathPattern,
+    },
+    Address(Box<AddressPattern>),
+    Query(Glob),
+}
+
+/// The pattern of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    words: Vec<WordPattern>,
+    /// Whether any further words may follow.
+    is_open: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WordPattern {
+    Exact(String),
+    Glob(Glob),
+    Any,
+}
+
+/// An act as wide rules see it.
+pub(super) struct JudgedAct<'a> {
+    pub act: &'a Act,
+    /// What its command may run.
+    pub commands: Option<&'a Commands>,
+    pub root: Option<&'a Path>,
+}
+
+impl Rules {
+    /// Reads the three lists.
+    ///
+    /// # Errors
+    /// [`RuleError`] for the first rule that is none.
+    pub fn parse<S: AsRef<str>>(allow: &[S], ask: &[S], deny: &[S]) -> Result<Self, RuleError> {
+        let read = |rules: &[S]| rules.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<Vec<_>, _>>();
+        Ok(Self { allow: read(allow)?, ask: read(ask)?, deny: read(deny)? })
+    }
+
+    /// Tells whether there is no rule at all.
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
+    }
+
+    /// Returns the deny rule that covers an act.
+    pub(super) fn denies(&self, seen: &JudgedAct<'_>) -> Option<&str> {
+        self.deny.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
+    }
+
+    /// Returns the ask rule that covers an act.
+    pub(super) fn asks(&self, seen: &JudgedAct<'_>) -> Option<&str> {
+        self.ask.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
+    }
+
+    /// Tells whether an allow rule covers an act; of a command, its shape decides.
+    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.allows(act, shape, root))
+    }
+
+    /// Tells whether an allow rule covers an act that names its tool: one for every tool does not.
+    pub(super) fn allows_named(&self, act: &Act, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.tool.is_some() && rule.allows(act, None, root))
+    }
+
+    /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
+    pub(super) fn hiding(&self, start: &Path, root: Option<&Path>) -> Vec<Pattern> {
+        let ask = self.ask.iter().filter(|rule| !rule.pattern.hides(start, root));
+        let rules = self.deny.iter().chain(ask).filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")));
+        rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. })).collect()
+    }
+
+    /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
+    pub(super) fn watch_commands(&self) -> bool {
+        self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
+    }
+
+    pub(super) fn deny_commands(&self) -> bool {
+        self.deny.iter().any(|rule| matches!(rule.pattern, Pattern::Words(_)))
+    }
+
+    /// Tells whether a deny rule is about every use of a program; its file in a directory of the search path.
+    pub fn denies_program(&self, file: &Path) -> bool {
+        let path = file.to_string_lossy();
+        self.deny.iter().any(|rule| match &rule.pattern {
+            Pattern::Words(Words { words, .. }) => match words.as_slice() {
+                [WordPattern::Any] => false,
+                [program] => program.covers(&path) || program.covers(name_of(&path)),
+                _ => false,
+            },
+            Pattern::Everything | Pattern::Path { .. } | Pattern::Address(_) | Pattern::Query(_) => false,
+        })
+    }
+
+    /// Tells whether an allow rule is about commands.
+    pub(super) fn allow_commands(&self) -> bool {
+        self.allow.iter().any(|rule| rule.tool.is_none_or(|tool| tool == "bash"))
+    }
+}
+
+/// Returns what a rule in the form of Claude Code, `Bash(git diff:*)`, is here, and one whose tool is written otherwise.
+fn right_form(text: &str) -> Option<String> {
+    let (name, pattern) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((name, pattern)) => (name, Some(pattern)),
+        None => text.split_once(':').map_or((text, None), |(name, pattern)| (name, Some(pattern))),
+    };
+    let lower = name.trim().to_lowercase();
+    let own = match lower.as_str() {
+        "webfetch" => "fetch",
+        "websearch" => "web_search",
+        "multiedit" | "apply_patch" => "edit",
+        "task" => "agent",
+        "shell" => "bash",
+        lower => match name.trim().strip_prefix("mcp__").map(|tool| tool.replacen("__", "/", 1)) {
+            Some(tool) if tool.contains('/') => return Some(format!("{SERVER_TOOLS}: {tool}")),
+            Some(server) => return Some(format!("{SERVER_TOOLS}: {server}/*")),
+            None => TOOLS.into_iter().find(|(tool, _)| *tool == lower)?.0,
+        },
+    };
+    let pattern = pattern.map(|pattern| match pattern.trim().strip_prefix("domain:") {
+        Some(host) => format!("https://{}/*", host.trim()),
+        None => pattern.trim().replace(":*", " *"),
+    });
+    let right = pattern
+        .filter(|pattern| !is_blank(pattern) && pattern != "*")
+        .map_or(own.to_owned(), |pattern| format!("{own}: {pattern}"));
+    Rule::parse(&right).is_ok().then_some(right)
+}
+
+impl Rule {
+    pub(super) fn parse(rule: &str) -> Result<Self, RuleError> {
+        let fail = |why: String| RuleError::new(rule, why);
+        let text = rule.trim();
+        let (name, pattern) = match text.split_once(':') {
+            Some((name, pattern)) => (name.trim(), Some(pattern.trim())),
+            None => (text, None),
+        };
+        if name == "*" {
+            return match pattern {
+                None => Ok(Self { text: text.to_owned(), tool: None, pattern: Pattern::Everything }),
+                Some(_) => Err(fail("a pattern needs the name of a tool before it".to_owned())),
+            };
+        }
+        let Some((tool, kind)) = TOOLS.into_iter().find(|(tool, _)| *tool == name) else {
+            let names: Vec<&str> = TOOLS.iter().map(|(tool, _)| *tool).collect();
+            if let Some(right) = right_form(text) {
+                return Err(fail(format!("write it as {right:?}")));
+            }
+            let name = visible_line(name);
+            let form = "a rule is \"tool\" or \"tool: pattern\", as \"bash: git status\"";
+            return Err(fail(format!("there is no tool {name:?}; those are: {}; {form}", names.join(", "))));
+        };
+        let pattern = match (pattern, kind) {
+            (None | Some("*"), _) => Pattern::Everything,
+            (Some(pattern), _) if is_blank(pattern) => {
+                return Err(fail(format!("its pattern is empty; \"{name}\" alone covers every use")));
+            }
+            (Some(pattern), PatternKind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
+            (Some(pattern), PatternKind::Path | PatternKind::Reading) => Pattern::Path {
+                exact: PathPattern::parse(pattern).map_err(fail)?,
+                folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
+            },
+            (Some(pattern), PatternKind::Address) => {
+                Pattern::Address(Box::new(AddressPattern::parse(pattern).map_err(fail)?))
+            }
+            (Some(pattern), PatternKind::Query) => Pattern::Query(Glob::new(pattern, Slash::Plain)),
+        };
+        Ok(Self { text: text.to_owned(), tool: Some(tool), pattern })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether it covers one known program with these first words, one host, or one tool of a server, and nothing else.
+    pub(super) fn is_narrow(&self) -> bool {
+        match &self.pattern {
+            Pattern::Words(words) => words.is_prefix_of_known(),
+            Pattern::Address(pattern) => pattern.is_one_host(),
+            Pattern::Query(_) => self.tool == Some(SERVER_TOOLS) && !self.text.contains(['*', '?']),
+            Pattern::Everything | Pattern::Path { .. } => false,
+        }
+    }
+
+    /// Tells whether it covers an act, read narrowly.
+    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        if self.tool.is_some_and(|tool| tool != act.tool()) {
+            return false;
+        }
+        match (act, &self.pattern) {
+            (Act::Command(_), pattern) => match (shape, pattern) {
+                // Also a rule for every command covers no chain and no program that runs other code.
+                (Some(Shape::Simple(words)), Pattern::Everything) => is_tame(words),
+                (Some(Shape::Simple(words)), Pattern::Words(pattern)) => pattern.allows(words),
+                _ => false,
+            },
+            (Act::Write(act), Pattern::Everything) => is_within(act, root),
+            (Act::Write(act), Pattern::Path { exact, .. }) => is_within(act, root) && exact.matches(&act.path, root),
+            (Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_), Pattern::Everything) => true,
+            (Act::ServerTool(act), Pattern::Query(pattern)) => pattern.matches(&act.name()),
+            (Act::Search(act), Pattern::Query(pattern)) => pattern.matches(&act.query),
+            (act, Pattern::Address(pattern)) => Address::of(act).is_some_and(|address| pattern.allows(&address)),
+            _ => false,
+        }
+    }
+
+    /// Tells whether it is about an act in the widest sense.
+    fn touches(&self, seen: &JudgedAct<'_>) -> bool {
+        if self.tool.is_some_and(|tool| !is_like(tool, seen.act.tool())) {
+            return false;
+        }
+        match (&self.pattern, seen.act) {
+            (Pattern::Everything, _) => true,
+            (Pattern::Words(pattern), _) => {
+                seen.commands.is_some_and(|commands| commands.found.iter().any(|found| pattern.touches(found)))
+            }
+            (Pattern::Path { exact, folded }, Act::Write(act)) => {
+                let root = seen.root.map(lower);
+                exact.matches(&act.path, seen.root) || folded.matches(&lower(&act.path), root.as_deref())
+            }
+            (pattern, Act::Use(UseAct { path: Some(path), .. })) => pattern.hides(path, seen.root),
+            (Pattern::Query(pattern), Act::Use(act)) => pattern.matches(&act.shown),
+            // What is no address is refused by its tool; until then it counts as denied.
+            (Pattern::Address(pattern), act) => Address::of(act).is_none_or(|address| pattern.touches(&address)),
+            (Pattern::Query(pattern), Act::Search(act)) => {
+                pattern.matches(&act.query) || pattern.matches(&act.query.to_lowercase())
+            }
+            (Pattern::Query(pattern), Act::ServerTool(act)) => {
+                pattern.matches(&act.name()) || pattern.matches(&act.name().to_lowercase())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Pattern {
+    /// Tells whether it is about reading a path: about the path itself, or about a directory that it lies in.
+    pub(super) fn hides(&self, path: &Path, root: Option<&Path>) -> bool {
+        let Self::Path { exact, folded } = self else { return false };
+        let (folded_path, folded_root) = (lower(path), root.map(lower));
+        path.ancestors().any(|path| exact.matches(path, root))
+            || folded_path.ancestors().any(|path| folded.matches(path, folded_root.as_deref()))
+    }
+}
+
+fn lower(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
+}
+
+impl Words {
+    fn parse(pattern: &str) -> Result<Self, String> {
+        let is_exact = !pattern.contains(['*', '?']);
+        // Only here can quotes be: the words are then those that a shell makes of it.
+        match Shape::of(pattern) {
+            Shape::Simple(words) => {
+                let words = words.into_iter().map(WordPattern::Exact).collect();
+                return Ok(Self { words, is_open: false });
+            }
+            Shape::Complex { why } if is_exact => {
+                return Err(format!("{why}; a rule names one simple command, and each command of a chain by itself"));
+            }
+            Shape::Complex { .. } => {}
+        }
+        // Without its stars it must be one simple command of plain words too.
+        let plain = pattern.replace(['*', '?'], "x");
+        let words: Vec<&str> = pattern.split_whitespace().collect();
+        match Shape::of(&plain) {
+            Shape::Simple(plain) if plain.len() == words.len() && !pattern.contains(['\'', '"']) => {}
+            Shape::Simple(_) => return Err("stars cannot stand beside quotes".to_owned()),
+            Shape::Complex { why } => {
+                return Err(format!("{why}; a rule names one simple command, and each command of a chain by itself"));
+            }
+        }
+        let is_open = words.last() == Some(&"*");
+        let kept = words.len() - usize::from(is_open);
+        let word = |word: &&str| match *word {
+            "*" => WordPattern::Any,
+            word if word.contains(['*', '?']) => WordPattern::Glob(Glob::new(word, Slash::Separates)),
+            word => WordPattern::Exact(word.to_owned()),
+        };
+        Ok(Self { words: words.iter().take(kept).map(word).collect(), is_open })
+    }
+
+    /// Tells whether it is the beginning of a command whose arguments run no other code, as it may be granted.
+    fn is_prefix_of_known(&self) -> bool {
+        let exact = |word: &WordPattern| match word {
+            WordPattern::Exact(word) => Some(word.clone()),
+            WordPattern::Glob(_) | WordPattern::Any => None,
+        };
+        let words: Option<Vec<String>> = self.words.iter().map(exact).collect();
+        self.is_open && words.is_some_and(|words| matches!(reach(&words), Reach::Own(length) if length <= words.len()))
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.is_open && self.words.iter().all(|word| matches!(word, WordPattern::Exact(_)))
+    }
+
+    /// Tells whether it covers this command, and may.
+    fn allows(&self, words: &[String]) -> bool {
+        let has_length = if self.is_open { words.len() >= self.words.len() } else { words.len() == self.words.len() };
+        let is_covered = has_length && self.words.iter().zip(words).all(|(pattern, word)| pattern.covers(word));
+        is_covered && (self.is_exact() || is_tame_as(words, self.words.first()))
+    }
+
+    /// Tells whether a command that may run begins with it, options between its words left out; one pass, whatever the
+    /// words are.
+    fn touches(&self, found: &FoundCommand) -> bool {
+        let Some((first, patterns)) = self.words.split_first() else { return true };
+        // Which patterns may come next, and which of them right behind an option that may have a value.
+        let mut open = vec![Next::default(); patterns.len()];
+        for (place, word) in found.words.iter().enumerate() {
+            let is_option = word.starts_with('-');
+            let starts = place == 0 || found.anywhere;
+            let mut is_reached = starts && (first.covers(word) || first.covers(name_of(word)));
+            for (next, pattern) in open.iter_mut().zip(patterns) {
+                let was_reached = std::mem::replace(&mut is_reached, next.is_open && pattern.covers(word));
+                let stays = next.is_open && !is_reached && (is_option || next.has_option);
+                *next = Next { is_open: stays || was_reached, has_option: stays && is_option };
+            }
+            if is_reached {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A pattern that the words read so far may lead to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Next {
+    is_open: bool,
+    /// True when an option stands before, whose value the next word may be.
+    has_option: bool,
+}
+
+impl WordPattern {
+    fn covers(&self, word: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == word,
+            // A star does not lead out of the directory before it.
+            Self::Glob(glob) => glob.matches(word) && !word.split('/').any(|part| part == ".."),
+            Self::Any => true,
+        }
+    }
+}
+
+/// Tells whether two tools do the same kind of thing.
+fn is_like(left: &str, right: &str) -> bool {
+    let kind_of = |name: &str| TOOLS.into_iter().find(|(tool, _)| *tool == name).map(|(_, kind)| kind);
+    let kind = kind_of(left).filter(|kind| *kind != PatternKind::Query);
+    let clones = left == "git_clone" || right == "git_clone";
+    left == right || (kind.is_some() && kind == kind_of(right) && !clones)
+}
+
+/// Tells whether a wildcard may cover a command.
+fn is_tame(words: &[String]) -> bool {
+    is_tame_as(words, None)
+}
+
+/// As [`is_tame`], of a rule whose first word is this; one that is no name covers programs of the search path only.
+fn is_tame_as(words: &[String], first: Option<&WordPattern>) -> bool {
+    let is_named = matches!(first, Some(WordPattern::Exact(_)));
+    let is_local = words.first().is_some_and(|program| program.contains('/'));
+    reach(words) != Reach::Code && (is_named || !is_local)
+}
+
+/// Tells whether a file lies in the workspace.
+pub(super) fn is_within(act: &WriteAct, root: Option<&Path>) -> bool {
+    root.is_some_and(|root| !root.as_os_str().is_empty() && act.path.starts_with(root))
+}

@@ -1,0 +1,140 @@
+//! What a shell would run of a command, at most: for rules that must not miss one.
+//!
+//! The lexer tells what stands in chains, pipes, compounds, substitutions and strings for other shells. The raw text is
+//! looked through besides, by every reading of its quotes, so that a command which the lexer takes for something else is
+//! found too. Too much may be found, never an error: what cannot be known is said to be so. All of it takes time in the
+//! length of the text, whatever the text is.
+
+use super::Shape;
+use super::indirect::{SETS_VARIABLE, runs_others, steers};
+use super::lexer::{self, Command, Reading};
+use super::runners::{self, Reach};
+use steersman_base::limits;
+
+/// A command that may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCommand {
+    /// Its words, as far as they are known.
+    pub words: Vec<String>,
+    /// True when a command may begin at any of its words, because its program runs what it is given.
+    pub anywhere: bool,
+}
+
+/// What may run of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commands {
+    pub found: Vec<FoundCommand>,
+    /// Why something may run that is not among them, the first reason.
+    pub unclear: Option<&'static str>,
+}
+
+/// Finds everything that a command of this shape may run.
+pub fn commands(command: &str, shape: &Shape) -> Commands {
+    let mut commands = Commands::default();
+    commands.look_into(command);
+    // What quotes hold is only text where every reader agrees.
+    if matches!(shape, Shape::Complex { .. }) {
+        commands.look_through(command);
+    }
+    commands
+}
+
+/// Returns the words of a text as a shell may see them, split also where an option or a redirect ends.
+pub fn plain_words(command: &str) -> impl Iterator<Item = String> {
+    let bare: String = command.chars().filter(|c| !is_quote(*c)).collect();
+    let words: Vec<String> = bare
+        .split(|c: char| c.is_whitespace() || is_operator(c) || "=,:".contains(c))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    words.into_iter()
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '\'' | '"' | '\\')
+}
+
+fn is_operator(c: char) -> bool {
+    matches!(c, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '{' | '}' | '`' | '$' | '\n' | '\r' | '!')
+}
+
+/// Words that something which may begin a command follows.
+const LEADS: &[&str] = &[
+    "if", "then", "else", "elif", "while", "until", "do", "time", "coproc", "in", "-exec", "-execdir", "-ok", "-okdir",
+];
+
+impl Commands {
+    /// Adds what the lexer sees, in the strings for other shells too.
+    fn look_into(&mut self, command: &str) {
+        if command.len() > limits::COMMAND_LENGTH {
+            self.unclear.get_or_insert("it is too long to read");
+            return;
+        }
+        let mut readings = vec![(lexer::read(command), 0)];
+        while let Some((reading, depth)) = readings.pop() {
+            let Reading { commands, variables, documents, unsure } = reading;
+            self.unclear = self.unclear.or(unsure);
+            if variables.iter().any(|variable| steers(&variable.name)) {
+                self.unclear.get_or_insert(SETS_VARIABLE);
+            }
+            let mut inner: Vec<(String, bool)> = documents;
+            for command in commands {
+                inner.extend(strings(&command).map(|text| (text.to_owned(), true)));
+                self.read(command);
+            }
+            for (text, is_run) in inner {
+                self.look_through(&text);
+                if depth >= limits::READ_DEPTH {
+                    self.unclear.get_or_insert("it is too complex to read");
+                } else if is_run {
+                    readings.push((lexer::read(&text), depth + 1));
+                    readings.push((lexer::read_document(&text), depth + 1));
+                }
+            }
+        }
+    }
+
+    /// Adds a command that the lexer found.
+    fn read(&mut self, command: Command) {
+        let why = runs_others(&command);
+        self.unclear = self.unclear.or(why);
+        self.add(command.words);
+    }
+
+    /// Adds what a look at the words alone shows, with quotes left out and with quotes as ends.
+    fn look_through(&mut self, command: &str) {
+        let joined: String = command.replace("\\\n", "").chars().filter(|c| !is_quote(*c)).collect();
+        let split: String = command.chars().map(|c| if is_quote(c) { ';' } else { c }).collect();
+        for text in [joined, split] {
+            for part in text.split(is_operator) {
+                let words = part.split_whitespace().skip_while(|word| is_assignment(word) || LEADS.contains(word));
+                self.add(words.map(str::to_owned).collect());
+            }
+        }
+    }
+
+    fn add(&mut self, words: Vec<String>) {
+        if words.is_empty() {
+            return;
+        }
+        let anywhere = runners::reach(&words) == Reach::Code || words.iter().any(|word| LEADS.contains(&word.as_str()));
+        self.found.push(FoundCommand { words, anywhere });
+    }
+}
+
+/// Returns the words of a command that may be scripts.
+fn strings(command: &Command) -> impl Iterator<Item = &str> {
+    let is_code = runners::reach(&command.words) == Reach::Code;
+    let pairs = command.words.iter().zip(command.words.iter().skip(1));
+    pairs
+        .filter(move |(before, word)| {
+            let is_message = matches!(before.as_str(), "-m" | "-am" | "--message");
+            is_code && !is_message && word.contains(|c: char| c.is_whitespace() || is_operator(c))
+        })
+        .map(|(_, word)| word.as_str())
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_[]".contains(c)))
+}

@@ -1,0 +1,100 @@
+//! What `write` and `edit` share: they look at a file, ask with the whole change, and write exactly what was approved.
+//!
+//! Between the look and the writing the file may change; then nothing is written.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::approval::{Content, WriteAct};
+use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file_diff};
+use crate::{ToolContext, ToolError, blocking};
+use steersman_base::details::Details;
+use steersman_base::limits;
+use steersman_base::text::visible_line;
+
+/// A file that is to be changed.
+pub(super) struct Target {
+    /// Real and absolute.
+    pub(super) path: PathBuf,
+    pub(super) shown: String,
+    /// As it stands; `None` when there is none.
+    pub(super) held: Option<FileSnapshot>,
+}
+
+impl Target {
+    /// Looks at a file that a model names.
+    pub(super) fn look(workspace: &Workspace, path: &str) -> Result<Self, ToolError> {
+        let real = workspace.resolve_write(path).map_err(ToolError::Failed)?;
+        let shown = workspace.display(&real);
+        if path.ends_with('/') || path.ends_with("/.") || real.is_dir() {
+            return Err(ToolError::failed(format!("{shown} is a directory, or named like one (with a / at its end)")));
+        }
+        let held = workspace.look(&real).map_err(ToolError::Failed)?;
+        Ok(Self { path: real, shown, held })
+    }
+
+    /// Makes the change of its content into a proposal.
+    pub(super) fn propose(
+        self,
+        workspace: &Workspace,
+        tool: &'static str,
+        after: Vec<u8>,
+    ) -> Result<Proposal, ToolError> {
+        let size = after.len() as u64;
+        if size > limits::CHANGED_FILE_BYTES {
+            let most = limits::CHANGED_FILE_BYTES >> 20;
+            return Err(ToolError::failed(format!("{} would have {size} bytes; at most {most} MiB", self.shown)));
+        }
+        let before = self.held.map(|held| held.bytes);
+        let old = before.as_deref().unwrap_or_default();
+        let difference = diff(old, &after);
+        let mut whole = difference.hunks.clone();
+        if workspace.changes().room_for(old.len() as u64) == Undoable::TooMuch {
+            whole.push_str("\\ Undo will not bring the old content back: the turn has changed too much already\n");
+        }
+        let (tool, before) = (tool.into(), before.map(Content::from));
+        let act = WriteAct { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
+        Ok(Proposal { act, difference })
+    }
+}
+
+/// A change that nobody has been asked about yet.
+pub(super) struct Proposal {
+    act: WriteAct,
+    difference: Difference,
+}
+
+/// A change that was made.
+pub(super) struct AppliedChange {
+    pub(super) act: WriteAct,
+    undoable: Undoable,
+}
+
+impl AppliedChange {
+    /// Returns what the model must know about the way back; empty when there is one.
+    pub(super) fn note(&self) -> &'static str {
+        match self.undoable {
+            Undoable::Yes => "",
+            Undoable::TooMuch => "\n[undo cannot bring the old content back]",
+        }
+    }
+}
+
+/// Asks for leave, then writes. A cancel ends the waiting, never the writing.
+pub(super) async fn carry_out(
+    workspace: &Arc<Workspace>,
+    context: &ToolContext,
+    proposal: Proposal,
+) -> Result<AppliedChange, ToolError> {
+    let Proposal { act, difference } = proposal;
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+    let workspace = Arc::clone(workspace);
+    let done = blocking::run(context, move |_| {
+        let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());
+        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, act })
+    })
+    .await?;
+    let shown = visible_line(&done.act.shown).into_owned();
+    context.details(Details::Diff(file_diff(shown, done.act.before.as_ref().map(Content::bytes), &difference)));
+    Ok(done)
+}

@@ -1,0 +1,121 @@
+//! Opens and changes the files of a workspace for tools, once a path is resolved.
+//!
+//! Everything goes through the open directories of the workspace, so that no swap of a directory for a link after the
+//! check leads outside. Every failure is one sentence for the model, and leaves the file as it was.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::workspace::atomic::{self, FileSnapshot, WriteError};
+use crate::workspace::beneath::Beneath;
+use crate::workspace::changes::{Undoable, Written};
+use crate::workspace::{SeenState, Workspace};
+use steersman_base::limits;
+
+impl Workspace {
+    /// Opens a regular file under its real path; anything else is refused, and nothing can block the opening.
+    ///
+    /// # Errors
+    /// That of the file system, also when reading is not allowed there, or the path leads over a link by now.
+    pub fn open(&self, real: &Path) -> io::Result<(File, Metadata)> {
+        let (_, relative, beneath) = self.readable_part(real)?;
+        beneath.open_file(relative)
+    }
+
+    /// Finds the open directory that a path is read from, and the path from there.
+    pub(super) fn readable_part<'a>(&'a self, real: &'a Path) -> io::Result<(&'a Path, &'a Path, &'a Arc<Beneath>)> {
+        let allowed = std::iter::once((&self.root, &self.beneath));
+        let mut allowed = allowed.chain(self.readable.iter().map(|(directory, beneath)| (directory, beneath)));
+        let found = allowed.find_map(|(base, beneath)| Some((base.as_path(), real.strip_prefix(base).ok()?, beneath)));
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is outside the workspace"))
+    }
+
+    /// Reads a file that is to be changed, whole; `None` when there is none.
+    ///
+    /// # Errors
+    /// One sentence for the model when it cannot be read, or is not for changing: no regular file, write-protected, or
+    /// larger than [`limits::CHANGED_FILE_BYTES`].
+    pub fn look(&self, real: &Path) -> Result<Option<FileSnapshot>, String> {
+        let shown = self.display(real);
+        let (relative, beneath) = self.writable(real)?;
+        let looked = match beneath.place(relative) {
+            Ok(place) => atomic::look(&place, limits::CHANGED_FILE_BYTES),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        match looked {
+            Ok(Some(held)) if held.mode & 0o222 == 0 => {
+                Err(format!("{shown} is write-protected (mode {:03o})", held.mode))
+            }
+            Ok(held) => Ok(held),
+            Err(error) => Err(format!("{shown} cannot be changed: {error}")),
+        }
+    }
+
+    /// Writes a file, in one step, if it still holds `before` (`None`: if there is still none); missing directories are
+    /// made. The change is recorded for undo, the content as seen.
+    ///
+    /// # Errors
+    /// One sentence for the model; the file is as it was, and so are the directories.
+    pub fn write(&self, real: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<Undoable, String> {
+        let (relative, beneath) = self.writable(real)?;
+        let _alone = beneath.writing();
+        let mut made = Vec::new();
+        let written = beneath.place_made(relative, &mut made).map_err(WriteError::from).and_then(|place| {
+            let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
+            atomic::replace(&place, before, after)?;
+            Ok(held)
+        });
+        match written {
+            Ok(held) => {
+                self.note_seen(real, after);
+                let shown = self.display(real);
+                Ok(self.changes.record(Written {
+                    beneath,
+                    relative,
+                    shown,
+                    before: held.as_ref(),
+                    after,
+                    directories: made,
+                }))
+            }
+            Err(error) => {
+                beneath.unmake(&made);
+                Err(self.unwritten(real, before, &error))
+            }
+        }
+    }
+
+    /// Remembers what the model has seen of a file.
+    pub fn note_seen(&self, real: &Path, content: &[u8]) {
+        self.seen.note(real, content);
+    }
+
+    /// Returns whether the model has seen this content of a file.
+    pub fn seen_state(&self, real: &Path, content: &[u8]) -> SeenState {
+        self.seen.seen_state(real, content)
+    }
+
+    fn writable<'a>(&'a self, real: &'a Path) -> Result<(&'a Path, &'a Arc<Beneath>), String> {
+        match real.strip_prefix(&self.root) {
+            Ok(relative) => Ok((relative, &self.beneath)),
+            Err(_) => Err(format!("{} is outside the workspace", self.display(real))),
+        }
+    }
+
+    fn unwritten(&self, real: &Path, before: Option<&[u8]>, error: &WriteError) -> String {
+        let shown = self.display(real);
+        match (error, before) {
+            (WriteError::Changed, Some(_)) => {
+                format!("{shown} was not written: another program changed it meanwhile; read it again")
+            }
+            (WriteError::Changed, None) => {
+                format!("{shown} was not written: another program created it meanwhile; read it")
+            }
+            (WriteError::Io(error), Some(_)) => format!("{shown} was not written and is as it was: {error}"),
+            (WriteError::Io(error), None) => format!("{shown} was not created: {error}"),
+        }
+    }
+}

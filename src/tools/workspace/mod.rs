@@ -1,0 +1,306 @@
+//! The workspace: the files that tools may read and change.
+//!
+//! Every path that a model names is resolved here, symbolic links and all, before a tool opens it. What is allowed
+//! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
+//! A hard link cannot be told from the file itself; so files are replaced, never written into. Opening and changing
+//! goes through open directories (`files`, `beneath`, `atomic`), so that what was checked is what is touched.
+//!
+//! # Where things are
+//!
+//! - tools stay in the workspace: `mod.rs`; stories: `workspace.rs`, `paths.rs`
+//! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; stories:
+//!   `atomic.rs`, `swap_races.rs`, `changes.rs`
+//! - undo: what the tools of the last turn changed: `changes.rs`, `src/session/host/undo.rs`; and what they changed since a
+//!   message, for a branch: `rewind.rs`; stories: `changes.rs`
+//! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
+//!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees.rs`,
+//!   `spawner_streams.rs`
+//! - programs of the user that are run for what they print: `own_command.rs`; stories: `keys.rs`,
+//!   `headless/permission_command.rs`
+//! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
+//! - what runs outside of the sandbox, and from where never: `outside.rs`, `programs.rs`, `own_program.rs`; stories:
+//!   `outside.rs`, `sandbox/relied_on.rs`
+//! - the scripts that are trusted with what names them, and the copies from which they run: `script.rs`,
+//!   `private_copy.rs`; stories: `hooks/pinned.rs`, `mcp/project.rs`
+//! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `headless/files.rs`
+//! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
+//!   `git_settings.rs`; stories: `sandbox/protected.rs`
+//! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
+
+mod atomic;
+mod beneath;
+mod changes;
+mod children;
+pub mod denied_programs;
+mod diff;
+mod environment;
+mod files;
+pub mod foreground;
+mod git_operation;
+mod git_settings;
+pub mod guard;
+mod hidden;
+mod ignore_rules;
+mod job;
+mod job_streams;
+mod outside;
+mod own_command;
+mod own_program;
+mod private_copy;
+mod processes;
+pub mod programs;
+mod project;
+mod rewind;
+pub mod sandbox;
+mod script;
+mod seen;
+mod spawner;
+mod touched;
+mod walk;
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::workspace::beneath::Beneath;
+use crate::workspace::seen::SeenContents;
+use steersman_base::limits;
+use steersman_base::text::visible_line;
+
+pub use atomic::FileSnapshot;
+pub use changes::{Changes, Undoable};
+pub use diff::{Difference, diff, file_diff};
+pub use environment::{ChildEnvironment, is_secret};
+pub use git_operation::GitOperations;
+pub use hidden::run_hidden;
+pub use job::{Confinement, Ended, Failure, Job, Network, Placement, signal_name};
+pub use job_streams::{JobErrors, JobInput, Streams};
+pub use outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
+pub use own_command::{OwnCommand, OwnCommandError, UserCommand};
+pub use own_program::OwnProgram;
+pub use private_copy::{Beside, PrivateCopy};
+pub use project::{directories_up_to, is_shared, project_root};
+pub use sandbox::Sandbox;
+pub use script::{NamedFiles, Script, replace_parts};
+pub use seen::SeenState;
+pub use spawner::{GUARD, Running, Spawner, TalkingJob};
+pub use steersman_base::protocol::{Undo, UndoneFile};
+pub use steersman_base::regular_file::read_head;
+pub use touched::{ChangeMark, Touched};
+pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
+
+/// A root directory to which tools are confined, with more directories for reading. Clones share what was read and
+/// changed.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    /// Real and absolute, as are all that follow.
+    root: PathBuf,
+    beneath: Arc<Beneath>,
+    readable: Vec<(PathBuf, Arc<Beneath>)>,
+    seen: Arc<SeenContents>,
+    changes: Arc<Changes>,
+    caution: Caution,
+    temporary: bool,
+}
+
+/// The limits of searches in a workspace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Caution {
+    /// Enough for a large project.
+    #[default]
+    Project,
+    /// Smaller ones: the workspace is a home directory, or the whole machine.
+    Broad,
+}
+
+impl Caution {
+    /// Returns how many directory entries one search visits.
+    pub fn entries(self) -> usize {
+        match self {
+            Self::Project => limits::WALK_ENTRIES,
+            Self::Broad => limits::BROAD_WALK_ENTRIES,
+        }
+    }
+
+    /// Returns how long one search takes.
+    pub fn time(self) -> Duration {
+        match self {
+            Self::Project => limits::WALK_TIME,
+            Self::Broad => limits::BROAD_WALK_TIME,
+        }
+    }
+}
+
+impl Workspace {
+    /// Makes a workspace of an existing directory.
+    ///
+    /// # Errors
+    /// The error of the file system when the directory cannot be resolved or is none.
+    pub fn new(root: &Path) -> io::Result<Self> {
+        let (root, beneath) = real_directory(root)?;
+        let (seen, changes) = (Arc::default(), Arc::default());
+        Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default(), temporary: false })
+    }
+
+    /// Sets the change log, which the host shares.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Arc<Changes>) -> Self {
+        self.changes = changes;
+        self
+    }
+
+    /// Sets the limits of searches.
+    #[must_use]
+    pub fn with_caution(mut self, caution: Caution) -> Self {
+        self.caution = caution;
+        self
+    }
+
+    /// Marks it as temporary, without files of the user.
+    #[must_use]
+    pub fn temporary(mut self) -> Self {
+        self.temporary = true;
+        self
+    }
+
+    /// Returns whether it is temporary, without files of the user.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary
+    }
+
+    /// Allows reading, not writing, in further directories.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_readable<P: AsRef<Path>>(mut self, directories: impl IntoIterator<Item = P>) -> io::Result<Self> {
+        for directory in directories {
+            self.readable.push(real_directory(directory.as_ref())?);
+        }
+        Ok(self)
+    }
+
+    /// Returns the real, absolute root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns what the tools changed.
+    pub fn changes(&self) -> &Arc<Changes> {
+        &self.changes
+    }
+
+    /// Returns the limits of searches.
+    pub fn caution(&self) -> Caution {
+        self.caution
+    }
+
+    /// Resolves a path that is to be read: relative to the root, to a real and absolute path.
+    ///
+    /// # Errors
+    /// One sentence for the model when the path leads outside, or cannot be resolved.
+    pub fn resolve_read(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.resolve(path)?;
+        if self.may_read(&real) { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Resolves a path that is to be written, as [`Self::resolve_read`]. The file and its directories may be missing.
+    ///
+    /// # Errors
+    /// As [`Self::resolve_read`].
+    pub fn resolve_write(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.resolve(path)?;
+
+        if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Returns whether a path that a model names leads through a symbolic link of the workspace.
+    pub fn is_through_link(&self, path: &str) -> bool {
+        let whole = self.root.join(path);
+        let is_within = |path: &&Path| *path == whole || (path.starts_with(&self.root) && *path != self.root);
+        let mut parts = whole.ancestors().take_while(is_within);
+        parts.any(|part| part.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()))
+    }
+
+    /// Returns whether reading is allowed at a path without links.
+    pub fn may_read(&self, real: &Path) -> bool {
+        real.starts_with(&self.root) || self.readable.iter().any(|(directory, _)| real.starts_with(directory))
+    }
+
+    /// Returns a path as it is shown: relative to the root (`.` for the root itself), on one line, nothing hidden.
+    pub fn display(&self, path: &Path) -> String {
+        let shown = match path.strip_prefix(&self.root) {
+            Ok(relative) if relative.as_os_str().is_empty() => Path::new("."),
+            Ok(relative) => relative,
+            Err(_) => path,
+        };
+        visible_line(&shown.to_string_lossy()).into_owned()
+    }
+
+    /// Finds the real path. The part that exists is resolved by the file system; the rest may only go down.
+    fn resolve(&self, path: &str) -> Result<PathBuf, String> {
+        if path.len() > limits::WALK_PATH_BYTES {
+            return Err(format!("the path is longer than {} bytes", limits::WALK_PATH_BYTES));
+        }
+        let named = visible_line(path);
+        if path.is_empty() {
+            return Err("the path is empty".to_owned());
+        }
+        if path.contains('\0') {
+            return Err(format!("{named} is not a path: it contains a NUL character"));
+        }
+        if path.starts_with('~') {
+            return Err(format!(
+                "{named}: ~ is not expanded; name a path within the workspace (./{named} if it is a name)"
+            ));
+        }
+        let whole = self.root.join(path);
+        let mut parts: Vec<Component<'_>> = whole.components().take(limits::PATH_PARTS + 1).collect();
+        if parts.len() > limits::PATH_PARTS {
+            return Err(format!("the path has more than {} parts", limits::PATH_PARTS));
+        }
+        let mut missing = Vec::new();
+        loop {
+            let existing: PathBuf = parts.iter().collect();
+            match existing.canonicalize() {
+                Ok(mut real) => {
+                    real.extend(missing.iter().rev());
+                    return Ok(real);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(format!("{named} cannot be resolved: {error}")),
+            }
+            // Only a symbolic link that leads nowhere is there and yet not found.
+            if existing.symlink_metadata().is_ok() {
+                let target = existing.read_link().unwrap_or_default();
+                let target = visible_line(&target.to_string_lossy()).into_owned();
+                return Err(format!("{named} is a symbolic link that leads nowhere (to {target})"));
+            }
+            match parts.pop() {
+                Some(part @ Component::Normal(_)) => missing.push(part),
+                Some(Component::ParentDir) => {
+                    return Err(format!("{named} goes up (..) from a directory that does not exist"));
+                }
+                Some(Component::CurDir | Component::RootDir | Component::Prefix(_)) | None => {
+                    return Err(format!("{named} cannot be resolved"));
+                }
+            }
+        }
+    }
+
+    fn outside(&self, path: &str, real: &Path) -> String {
+        let real = visible_line(&real.to_string_lossy()).into_owned();
+        let root = visible_line(&self.root.to_string_lossy()).into_owned();
+        format!("{} is outside the workspace: it is {real}, the workspace is {root}", visible_line(path))
+    }
+}
+
+fn real_directory(path: &Path) -> io::Result<(PathBuf, Arc<Beneath>)> {
+    let real = path.canonicalize()?;
+    if real.is_dir() {
+        let beneath = Beneath::open(&real)?;
+        Ok((real, Arc::new(beneath)))
+    } else {
+        Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", real.display())))
+    }
+}

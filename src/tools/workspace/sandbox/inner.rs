@@ -1,0 +1,356 @@
+//! The hidden sub-command: this program gives its rights away for ever and becomes the job. It is dispatched before
+//! anything else happens, so it has one thread.
+//!
+//! It fails closed: when a restriction cannot be applied, it says so, ends with [`FAILED`], and the job does not run.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::workspace::sandbox::mounts::{self, Mount};
+use crate::workspace::sandbox::{GIT_CONFIG, SandboxResources};
+use crate::workspace::{Job, Network};
+use steersman_base::protected::ProtectedPlaces;
+
+/// The exit code when the job was not started because it could not be confined.
+pub const FAILED: u8 = 120;
+/// The exit code when there is no such program, as of a shell.
+const NOT_FOUND: u8 = 127;
+/// The exit code when the program cannot be executed, as of a shell.
+const NOT_EXECUTABLE: u8 = 126;
+
+/// The variable that names the user's settings for git.
+const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
+
+/// The first argument where bubblewrap has made mounts and namespaces already.
+pub(super) const INSIDE: &str = "--inside";
+/// The first argument where mounts and namespaces are to be made.
+pub(super) const NAMESPACES: &str = "--namespaces";
+/// The first argument of the first process in those namespaces. The numbers of its user and group follow.
+pub(super) const INIT: &str = "--init";
+/// The argument before the number of the descriptor that becomes the job's input.
+pub(super) const INPUT: &str = "--input";
+
+/// The argument that makes this program answer the system calls of the job. The directory whose lock it takes follows.
+pub(super) const SUPERVISE: &str = "--supervise";
+/// The argument before the open file that this program was started from, which the job does not get.
+pub(super) const PROGRAM: &str = "--program";
+
+/// The parsed arguments of the sub-command.
+#[derive(Debug, Default)]
+struct InnerArguments {
+    place: Stage,
+    /// The descriptor that becomes the input of the job.
+    input: Option<i32>,
+    mounts: Vec<Mount>,
+    /// The mounts that must be there already: what, and where.
+    expected: Vec<(OsString, PathBuf)>,
+    cwd: Option<PathBuf>,
+    readable: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+    /// What may not be read, wherever it lies.
+    covered: Vec<PathBuf>,
+    temp: Option<PathBuf>,
+    git_config: Option<PathBuf>,
+    network: Network,
+    /// Whose lock the supervisor takes, and what it protects; nothing supervises the job without.
+    supervised: Option<(PathBuf, ProtectedPlaces)>,
+    argv: Vec<OsString>,
+}
+
+/// The stage at which a process of the sub-command is started.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+#[derive(Debug, Default, Clone, Copy)]
+enum Stage {
+    /// On the machine, where Landlock is to confine it.
+    #[default]
+    Machine,
+    /// In the mounts and namespaces that bubblewrap made.
+    Inside,
+    /// On the machine, where namespaces are to be made.
+    Outside,
+    /// In new namespaces, as their first process; the job's user and group.
+    First(u32, u32),
+}
+
+/// Returns the arguments for a job whose mounts are made, from its temporary directory on.
+pub(super) fn within_mounts(own: &SandboxResources, job: &Job) -> Vec<OsString> {
+    let temp = mounts::temp(own, job);
+    let mut line: Vec<OsString> = vec!["--tmp".into(), temp.clone().into()];
+    supervised(own, job, &temp, &mut line);
+    line.extend(["--git-config", GIT_CONFIG].map(OsString::from));
+    network(job.confinement.network, &mut line);
+    line.push("--".into());
+    line.extend(job.argv.iter().cloned());
+    line
+}
+
+/// Adds the arguments that say what the supervisor of the job protects, if the kernel lets this program supervise it.
+pub(super) fn supervised(own: &SandboxResources, job: &Job, temp: &Path, line: &mut Vec<OsString>) {
+    if own.unsupervised.is_none() {
+        let locked = job.confinement.writable.first().and_then(|root| root.canonicalize().ok());
+        line.extend([SUPERVISE.into(), locked.unwrap_or_else(|| temp.to_owned()).into()]);
+        line.extend(own.protected(job, temp).arguments());
+    }
+}
+
+/// Adds the argument for a network.
+pub(super) fn network(network: Network, line: &mut Vec<OsString>) {
+    match network {
+        Network::Off => {}
+        Network::On => line.push("--network".into()),
+    }
+}
+
+/// Confines this process and executes the job; returns the exit code only when that failed, after saying why, or when
+/// the job runs in namespaces that this process waits for.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let mut order = match read(args.iter().cloned()) {
+        Ok(order) => order,
+        Err(sentence) => return failed(&sentence),
+    };
+    let Some((program, arguments)) = order.argv.split_first() else { return failed("there is nothing to run") };
+    if let Stage::Outside = order.place {
+        return make_namespaces(args, order.network).unwrap_or_else(|sentence| failed(&sentence));
+    }
+    let input = match order.input.map(job_input).transpose() {
+        Ok(input) => input.unwrap_or_else(Stdio::null),
+        Err(error) => return failed(&format!("the input of the job: {error}")),
+    };
+    let supervised = order.supervised.take();
+    let sockets = match confine(&order) {
+        Ok(families) => families,
+        Err(sentence) => return failed(&sentence),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("TMP").env_remove("TEMP");
+    if let Some(temp) = &order.temp {
+        command.env("TMPDIR", temp);
+    }
+    // The user's own is not to be seen, for what else it may hold.
+    if let Some(config) = &order.git_config
+        && std::env::var_os(GIT_CONFIG_VARIABLE).is_none()
+    {
+        command.env(GIT_CONFIG_VARIABLE, config);
+    }
+    if let Stage::First(..) = order.place {
+        command.stdin(input);
+    }
+    let error = match start(command, order.place, supervised, sockets) {
+        Ok(code) => return code,
+        Err(StartError::Confinement(sentence)) => return failed(&sentence),
+        Err(StartError::Program(error)) => error,
+    };
+    say(&format!("{} cannot be started: {error}", program.to_string_lossy()));
+    if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}
+
+/// Returns the exit code that says how a process ended, as of a shell.
+#[cfg(target_os = "linux")]
+pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
+    const SIGNALLED: i32 = 128;
+    let code = code.or(signal.map(|signal| SIGNALLED + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
+}
+
+fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, String> {
+    let mut order = InnerArguments::default();
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        let mut path = || args.next().map(PathBuf::from).ok_or("a path is missing");
+        match arg.to_str() {
+            Some("--ro") => order.readable.push(path()?),
+            Some("--rw") => order.writable.push(path()?),
+            Some("--cover") => order.covered.push(path()?),
+            Some("--tmp") => order.temp = Some(path()?),
+            Some("--git-config") => order.git_config = Some(path()?),
+            Some("--chdir") => order.cwd = Some(path()?),
+            Some("--expect") => order.expected.push((path()?.into(), path()?)),
+            Some("--network") => order.network = Network::On,
+            Some(SUPERVISE) => order.supervised = Some((path()?, ProtectedPlaces::default())),
+            Some(INPUT) => {
+                let number = args.next().and_then(|number| number.to_str()?.parse().ok());
+                order.input = Some(number.ok_or("the number of the input is missing")?);
+            }
+            Some(PROGRAM) => {
+                let number = path()?.file_name().and_then(|number| number.to_str()?.parse::<i32>().ok());
+                nix::unistd::close(number.ok_or("the number of the program is missing")?)
+                    .map_err(|error| error.to_string())?;
+            }
+            Some(INSIDE) => order.place = Stage::Inside,
+            Some(NAMESPACES) => order.place = Stage::Outside,
+            Some(INIT) => {
+                let mut number = || args.next()?.to_str()?.parse().ok();
+                let (Some(user), Some(group)) = (number(), number()) else {
+                    return Err("a user is missing".to_owned());
+                };
+                order.place = Stage::First(user, group);
+            }
+            Some("--") => {
+                order.argv = args.collect();
+                return Ok(order);
+            }
+            flag => {
+                if let (Some(role), Some((_, places))) = (ProtectedPlaces::role_of(&arg), &mut order.supervised) {
+                    places.add(role, &path()?);
+                    continue;
+                }
+                let mount = flag.and_then(|flag| Mount::read(flag, || args.next().map(PathBuf::from)));
+                order.mounts.push(mount.ok_or_else(|| format!("{} is not understood", arg.to_string_lossy()))?);
+            }
+        }
+    }
+    Err("there is nothing to run".to_owned())
+}
+
+/// Takes the input of the job from a descriptor that was left open for it, and closes that. Before the view of the machine
+/// is another one.
+fn job_input(number: i32) -> io::Result<Stdio> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    // Without waiting for somebody who writes: the host may have closed its end already.
+    let opened = std::fs::File::options()
+        .read(true)
+        .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
+        .open(format!("/proc/self/fd/{number}"))?;
+    rustix::io::ioctl_fionbio(&opened, false)?;
+    nix::unistd::close(number)?;
+    Ok(opened.into())
+}
+
+/// The error when a job was not started.
+pub(super) enum StartError {
+    /// It cannot be confined; one sentence.
+    Confinement(String),
+    /// Its program cannot be started.
+    Program(io::Error),
+}
+
+/// Confines this process but for its system calls; returns the kinds of socket that the job may open.
+#[cfg(target_os = "linux")]
+fn confine(order: &InnerArguments) -> Result<Vec<i32>, String> {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+
+    use crate::workspace::sandbox::landlock::{self, UnixSockets};
+    use crate::workspace::sandbox::{expected_mount, init};
+
+    let describe = |error: rustix::io::Errno| error.to_string();
+    set_no_new_privs(true).map_err(describe)?;
+    expected_mount::check(&order.expected)?;
+    if let Stage::First(user, group) = order.place {
+        let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
+        init::prepare(&order.mounts, cwd, order.network, (user, group))?;
+    }
+    let nothing = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: nothing, permitted: nothing, inheritable: nothing };
+    // With no new privileges not even the superuser's programs get them back.
+    set_capabilities(None, sets).map_err(describe)?;
+
+    let inet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let mut families = Vec::new();
+    if let Stage::Machine = order.place {
+        let unix = landlock::confine(&order.readable, &order.covered, &order.writable, order.network)?;
+        families.extend((unix == UnixSockets::Confined).then_some(libc::AF_UNIX));
+        families.extend(inet.into_iter().filter(|_| order.network == Network::On));
+    } else {
+        landlock::scope()?;
+        // Its network is the job's own, or the one it may use.
+        families.push(libc::AF_UNIX);
+        families.extend(inet);
+    }
+    Ok(families)
+}
+
+/// Starts the job, with system calls taken from it; returns its exit code unless the job takes the place of this process.
+#[cfg(target_os = "linux")]
+fn start(
+    mut command: Command,
+    place: Stage,
+    supervised: Option<(PathBuf, ProtectedPlaces)>,
+    sockets: Vec<i32>,
+) -> Result<u8, StartError> {
+    use crate::workspace::sandbox::{seccomp, supervisor};
+
+    let confine = move || seccomp::confine(&sockets);
+    let job = match (supervised, place) {
+        (Some((locked, places)), _) => supervisor::start(command, places, &locked, confine)?,
+        (None, Stage::First(..)) => {
+            confine().map_err(StartError::Confinement)?;
+            command.spawn().map_err(StartError::Program)?.id()
+        }
+        (None, Stage::Machine | Stage::Inside | Stage::Outside) => {
+            confine().map_err(StartError::Confinement)?;
+            return Err(StartError::Program(command.exec()));
+        }
+    };
+    Ok(end(job, place))
+}
+
+#[cfg(target_os = "linux")]
+fn make_namespaces(args: Vec<OsString>, network: Network) -> Result<u8, String> {
+    use crate::workspace::sandbox::namespaces;
+
+    // The first says what this process is to do.
+    namespaces::run(args.into_iter().skip(1), network)
+}
+
+/// Waits for the end of the job; returns its exit code.
+#[cfg(target_os = "linux")]
+fn end(job: u32, place: Stage) -> u8 {
+    use crate::workspace::sandbox::init;
+
+    match place {
+        // Nobody else looks at the streams of the job, whose ends are to be seen.
+        Stage::Machine | Stage::Inside => {
+            let _ = release_streams();
+        }
+        Stage::First(..) | Stage::Outside => {}
+    }
+    let (code, signal) = init::wait_for(job);
+    if let Stage::Machine = place {
+        // What it left behind on the machine gets the moment that its guard gives it, and writes its last words.
+        init::wait_for_others();
+        if let Some(signal) = signal {
+            let _ = nix::sys::signal::SigSet::all().thread_unblock();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    }
+    exit_code(code, signal)
+}
+
+#[cfg(target_os = "linux")]
+fn release_streams() -> Result<(), rustix::io::Errno> {
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn confine(_: &InnerArguments) -> Result<Vec<i32>, String> {
+    Err("this system has none".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_namespaces(_: Vec<OsString>, _: Network) -> Result<u8, String> {
+    Err("this system has none".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn start(_: Command, _: Stage, _: Option<(PathBuf, ProtectedPlaces)>, _: Vec<i32>) -> Result<u8, StartError> {
+    Err(StartError::Confinement("this system has none".to_owned()))
+}
+
+fn failed(sentence: &str) -> u8 {
+    say(&format!("the sandbox cannot be set up, so nothing was run: {sentence}"));
+    FAILED
+}
+
+fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "steersman: {sentence}");
+}

@@ -1,0 +1,230 @@
+//! The operations on names, each carried out in the place of the job once the policy allows it. An error that the call would
+//! have had anyway comes before a refusal: programs rely on it.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, RenameFlags, chmodat, fstat, ftruncate, linkat, mkdirat, mknodat, renameat_with,
+    statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::filter::Operation;
+use super::open::makes;
+use super::resolve::{Found, Last, Place, kind};
+use super::target::{Target, low};
+use super::{Answer, Supervisor};
+use steersman_base::protected::{Decision, MovedKind, NameChange};
+
+impl Supervisor {
+    pub(super) fn carry_out(
+        &self,
+        target: &Target,
+        operation: Operation,
+        arguments: [u64; 6],
+    ) -> Result<Answer, Errno> {
+        // Held from the first step of the path on, if names change.
+        let _held = match operation {
+            Operation::Truncate | Operation::ChangeMode | Operation::ChangeModeOfOpen => None,
+            Operation::Open if !makes(arguments) => None,
+            _ => Some(self.lock.hold()?),
+        };
+        match operation {
+            Operation::Open => return self.open(target, arguments),
+            Operation::MakeDirectory => self.make_directory(target, arguments)?,
+            Operation::MakeNode => self.make_node(target, arguments)?,
+            Operation::Rename => self.rename(target, arguments)?,
+            Operation::Link => self.link(target, arguments)?,
+            Operation::Symlink => self.symlink(target, arguments)?,
+            Operation::Remove => self.remove(target, arguments)?,
+            Operation::Truncate => self.truncate(target, arguments)?,
+            Operation::ChangeMode => self.change_mode(target, arguments)?,
+            Operation::ChangeModeOfOpen => self.change_mode_of_open(target, arguments)?,
+            Operation::Bind => self.bind(target, arguments)?,
+        }
+        Ok(Answer::Value(0))
+    }
+
+    fn make_directory(&self, target: &Target, [directory, path, mode, ..]: [u64; 6]) -> Result<(), Errno> {
+        let place = self.missing(target, directory, path)?;
+        self.may_write(&place.path)?;
+        target.lend_mask()?;
+        mkdirat(&place.parent, &place.name, Mode::from_raw_mode(low(mode)))
+    }
+
+    fn make_node(&self, target: &Target, [directory, path, mode, device, ..]: [u64; 6]) -> Result<(), Errno> {
+        let place = self.missing(target, directory, path)?;
+        let mode = low(mode);
+        let kind = match mode & libc::S_IFMT {
+            0 => FileType::RegularFile,
+            kind => FileType::from_raw_mode(kind),
+        };
+        match kind {
+            FileType::RegularFile => self.may_write(&place.path)?,
+            _ => self.may(NameChange::Special(&place.path))?,
+        }
+        target.lend_mask()?;
+        mknodat(&place.parent, &place.name, kind, Mode::from_raw_mode(mode), device)
+    }
+
+    fn symlink(&self, target: &Target, [text, directory, path, ..]: [u64; 6]) -> Result<(), Errno> {
+        let text = target.text(text)?;
+        let place = self.missing(target, directory, path)?;
+        self.may(NameChange::Special(&place.path))?;
+        symlinkat(OsStr::from_bytes(&text), &place.parent, &place.name)
+    }
+
+    fn link(
+        &self,
+        target: &Target,
+        [directory, path, new_directory, new_path, flags, _]: [u64; 6],
+    ) -> Result<(), Errno> {
+        let flags = AtFlags::from_bits_retain(low(flags));
+        if !(AtFlags::SYMLINK_FOLLOW | AtFlags::EMPTY_PATH).contains(flags) {
+            return Err(Errno::INVAL);
+        }
+        let last = if flags.contains(AtFlags::SYMLINK_FOLLOW) { Last::Followed } else { Last::Kept };
+        let found = self.existing(target, directory, path, last, flags)?;
+        let new = self.missing(target, new_directory, new_path)?;
+        let Found { object: Some(object), place } = found else { return Err(Errno::NOENT) };
+        if kind(&object)? == FileType::Directory {
+            return Err(Errno::PERM);
+        }
+        if let Some(place) = place {
+            self.may(NameChange::HardLink(&place.path, &new.path))?;
+            return linkat(&place.parent, &place.name, &new.parent, &new.name, AtFlags::empty());
+        }
+        let (descriptors, number) = self.files.link_to(&object);
+        self.may(NameChange::HardLink(&self.files.path_of(&object)?, &new.path))?;
+        linkat(descriptors, number, &new.parent, &new.name, AtFlags::SYMLINK_FOLLOW)
+    }
+
+    fn rename(
+        &self,
+        target: &Target,
+        [directory, path, new_directory, new_path, flags, _]: [u64; 6],
+    ) -> Result<(), Errno> {
+        let flags = RenameFlags::from_bits_retain(low(flags));
+        let (from, object) = self.named(target, directory, path)?;
+        let (to, replaced) = self.named(target, new_directory, new_path)?;
+        let object = object.ok_or(Errno::NOENT)?;
+        if flags.contains(RenameFlags::NOREPLACE) && replaced.is_some() {
+            return Err(Errno::EXIST);
+        }
+        self.may(NameChange::Move(&from.path, &to.path, moved(&object)?))?;
+        if flags.contains(RenameFlags::EXCHANGE) {
+            let replaced = replaced.ok_or(Errno::NOENT)?;
+            self.may(NameChange::Move(&to.path, &from.path, moved(&replaced)?))?;
+        }
+        renameat_with(&from.parent, &from.name, &to.parent, &to.name, flags)
+    }
+
+    fn remove(&self, target: &Target, [directory, path, flags, ..]: [u64; 6]) -> Result<(), Errno> {
+        let (place, object) = self.named(target, directory, path)?;
+        if object.is_none() {
+            return Err(Errno::NOENT);
+        }
+        self.may_write(&place.path)?;
+        unlinkat(&place.parent, &place.name, AtFlags::from_bits_retain(low(flags)))
+    }
+
+    fn truncate(&self, target: &Target, [directory, path, length, ..]: [u64; 6]) -> Result<(), Errno> {
+        if length.cast_signed() < 0 {
+            return Err(Errno::INVAL);
+        }
+        let object = self.changed(target, directory, path, Last::Followed, AtFlags::empty())?;
+        ftruncate(self.reopen_regular(&object)?, length)
+    }
+
+    fn change_mode(&self, target: &Target, [directory, path, mode, flags, ..]: [u64; 6]) -> Result<(), Errno> {
+        let flags = AtFlags::from_bits_retain(low(flags));
+        if !(AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH).contains(flags) {
+            return Err(Errno::INVAL);
+        }
+        let last = if flags.contains(AtFlags::SYMLINK_NOFOLLOW) { Last::Kept } else { Last::Followed };
+        let object = self.changed(target, directory, path, last, flags)?;
+        self.set_mode(&object, mode)
+    }
+
+    fn change_mode_of_open(&self, target: &Target, [descriptor, mode, ..]: [u64; 6]) -> Result<(), Errno> {
+        if low(descriptor).cast_signed() < 0 {
+            return Err(Errno::BADF);
+        }
+        let object = target.descriptor(descriptor)?;
+        self.may_write(&self.files.path_of(&object)?)?;
+        self.set_mode(&object, mode)
+    }
+
+    fn set_mode(&self, object: &OwnedFd, mode: u64) -> Result<(), Errno> {
+        if kind(object)? == FileType::Symlink {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let (descriptors, number) = self.files.link_to(object);
+        chmodat(descriptors, number, Mode::from_raw_mode(low(mode)), AtFlags::empty())
+    }
+
+    /// Finds the place of a path whose last link is not followed, and what is there.
+    fn named(&self, target: &Target, directory: u64, path: u64) -> Result<(Place, Option<OwnedFd>), Errno> {
+        let found = self.files.find(target, directory, &target.text(path)?, Last::Kept)?;
+        Ok((found.place.ok_or(Errno::INVAL)?, found.object))
+    }
+
+    /// Finds the place of something that is to be made.
+    pub(super) fn missing(&self, target: &Target, directory: u64, path: u64) -> Result<Place, Errno> {
+        match self.named(target, directory, path)? {
+            (_, Some(_)) => Err(Errno::EXIST),
+            (place, None) => Ok(place),
+        }
+    }
+
+    /// Finds what is at a path, or in a descriptor where the path is empty and that is allowed.
+    fn existing(&self, target: &Target, directory: u64, path: u64, last: Last, flags: AtFlags) -> Result<Found, Errno> {
+        let path = target.text(path)?;
+        if path.is_empty() && flags.contains(AtFlags::EMPTY_PATH) {
+            return Ok(Found { place: None, object: Some(target.descriptor(directory)?) });
+        }
+        self.files.find(target, directory, &path, last)
+    }
+
+    /// Finds something that is to be changed, and may be.
+    fn changed(
+        &self,
+        target: &Target,
+        directory: u64,
+        path: u64,
+        last: Last,
+        flags: AtFlags,
+    ) -> Result<OwnedFd, Errno> {
+        let found = self.existing(target, directory, path, last, flags)?;
+        let object = found.object.ok_or(Errno::NOENT)?;
+        match found.place {
+            Some(place) => self.may_write(&place.path)?,
+            None => self.may_write(&self.files.path_of(&object)?)?,
+        }
+        Ok(object)
+    }
+
+    pub(super) fn may_write(&self, path: &Path) -> Result<(), Errno> {
+        self.may(NameChange::Write(path))
+    }
+
+    pub(super) fn may(&self, change: NameChange<'_>) -> Result<(), Errno> {
+        let exists = |path: &Path| statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        match self.places.decide(change, &exists) {
+            Decision::Allowed => Ok(()),
+            Decision::Refused(_) => Err(Errno::ROFS),
+            Decision::OnlyByCopy => Err(Errno::XDEV),
+        }
+    }
+}
+
+fn moved(object: &OwnedFd) -> Result<MovedKind, Errno> {
+    Ok(match FileType::from_raw_mode(fstat(object)?.st_mode) {
+        FileType::RegularFile => MovedKind::File,
+        FileType::Directory => MovedKind::Directory,
+        _ => MovedKind::Special,
+    })
+}

@@ -1,0 +1,76 @@
+//! The full screen: a fold over the event stream, drawn.
+//!
+//! `update` changes the state, `view` draws it, `run` ties both to the terminal and to the agent's host; nothing else
+//! here knows the host.
+//!
+//! # Where things are
+//!
+//! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
+//!   stories: `tui_shell.rs`, `layers.rs`
+//! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
+//!   stories: `alerts.rs`
+//! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
+//! - the screen's loop, and what it asks of the run: `run.rs`, `src/base/protocol/request.rs`; stories: `tests/pty/steering.rs`,
+//!   `tests/pty/any_moment/mod.rs`
+//! - a saved session on the screen: `replay/mod.rs`; stories: `session/replay.rs`
+//! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
+//! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
+//!   `tests/pty/terminal.rs`
+//! - images as pictures: `pictures/mod.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
+//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
+//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
+//!   `tests/pty/commands.rs`
+
+// Used by the program and its tests alone; most fields and variants are what they are called.
+#![allow(missing_docs)]
+
+pub mod agents;
+pub mod alerts;
+pub mod app;
+pub mod approval;
+pub mod changes;
+pub mod commands;
+pub mod compared;
+pub mod context;
+pub mod effect;
+pub mod export;
+pub mod facts;
+mod files;
+pub mod focus;
+pub mod frame_clock;
+pub mod fuzzy;
+mod handover;
+pub mod help;
+pub mod highlight;
+pub mod history_file;
+pub mod input;
+pub mod jobs;
+pub mod keymap;
+pub mod ledger;
+pub mod lines;
+pub mod message;
+pub mod msg;
+pub mod outside;
+pub mod overlay;
+pub mod palette;
+pub mod pause;
+pub mod pending;
+pub mod pictures;
+pub mod plan;
+pub mod replay;
+pub mod run;
+pub mod sessions;
+pub mod state;
+pub mod status;
+pub mod switch;
+pub mod terminal;
+pub mod theme;
+pub mod timeline;
+pub mod tour;
+pub mod transcript;
+pub mod update;
+pub mod view;
+pub mod widgets;
+
+pub use outside::Outside;
+pub use run::{Ending, ScreenOptions, run, run_lines};
