@@ -138,18 +138,29 @@ pub mod program;
 pub use steersman_agent as agent;
 pub use steersman_agent::subagent;
 pub use steersman_base::{
-    clock, control, details, dialect, error, event, id, limits, listener, message, mode, plan, price, protocol,
-    steering, summary, target, text,
+    clock, details, dialect, error, event, id, limits, message, mode, plan, price, protocol, steering, summary, target,
+    text,
 };
-pub use steersman_extensions::{hooks, mcp, skill};
-pub use steersman_provider as provider;
+pub use steersman_core::{approval, control, listener};
+pub use steersman_extensions::{hooks, mcp, output_schema, skill};
 pub use steersman_session as session;
 pub use steersman_session::host;
-pub use steersman_tools as tool;
-pub use steersman_tools::{approval, web, workspace};
+pub use steersman_tools::{web, workspace};
 
 /// Images: what is sent, and files that are made small enough for it.
 pub mod image {
     pub use steersman_base::image::*;
     pub use steersman_images::*;
+}
+
+/// Model servers: the interface, a prepared conversation for tests, and four dialects over HTTP.
+pub mod provider {
+    pub use steersman_core::provider::*;
+    pub use steersman_provider::*;
+}
+
+/// Tools: the interface, and the tools of the program.
+pub mod tool {
+    pub use steersman_core::tool::*;
+    pub use steersman_tools::*;
 }

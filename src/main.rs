@@ -6,7 +6,7 @@ use steersman::program::cli::args::Command;
 use steersman::program::cli::exit::say;
 use steersman::program::cli::{self, logging};
 use steersman_agent::finalizers;
-use steersman_base::temporary;
+use steersman_core::temporary;
 use steersman_tools::workspace::run_hidden;
 use steersman_tui::terminal::signals;
 

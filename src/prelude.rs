@@ -1,4 +1,313 @@
 //! What most programs with an agent use: `use steersman::prelude::*;`.
+//!
+//! # Examples
+//!
+//! ## An agent with a tool
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+//! let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("There is a tree.")]);
+//! let mut agent = Agent::with_provider(model, "You are helpful.").tool(look).await?;
+//! assert_eq!(agent.ask("What is there?").await?, "There is a tree.");
+//! let roles: Vec<&str> = agent.history().messages().iter().map(Message::role).collect();
+//! assert_eq!(roles, ["system", "user", "assistant", "tool", "assistant"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A prepared conversation
+//!
+//! ```
+//! use steersman::agent::Agent;
+//! use steersman::provider::{Played, ScriptedProvider};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedProvider::new([Played::text("Four.")]);
+//! let mut agent = Agent::with_provider(model.clone(), "You count.").await?;
+//! assert_eq!(agent.ask("How many?").await?, "Four.");
+//! assert_eq!(model.requests()[0].messages.len(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A hosted agent
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! let mut running = RunningAgent::start(Agent::with_provider(model, "You are helpful.")).await?;
+//! running.send("Hi.")?;
+//! assert_eq!(running.settled().await?, LastRun::Answered);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A provider of your own
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! /// A model that says the last message again.
+//! struct Parrot;
+//!
+//! impl ChatProvider for Parrot {
+//!     fn complete<'a>(
+//!         &'a self,
+//!         request: ChatRequest<'a>,
+//!         sink: &'a mut Sink<'a>,
+//!     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
+//!         Box::pin(async move {
+//!             let said = request.messages().last().map_or("", Message::content);
+//!             // Also where a stop ends the request.
+//!             sink(Piece::text(said))?;
+//!             Ok(Reply::text(said))
+//!         })
+//!     }
+//! }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut agent = Agent::with_provider(Parrot, "You are a parrot.").await?;
+//! assert_eq!(agent.ask("Polly!").await?, "Polly!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A sub-agent
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let scout = Persona::new("scout", "Looks around.", "You look around.");
+//! let model = ScriptedProvider::new([
+//!     Played::call("agent", r#"{"name": "scout", "task": "Go north."}"#),
+//!     Played::text("Hills."),
+//!     Played::text("There are hills in the north."),
+//! ]);
+//! let mut agent = Agent::with_provider(model, "You lead.").extension(SubAgents::new([scout])?).await?;
+//! assert_eq!(agent.ask("What is there?").await?, "There are hills in the north.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## The controls of a tree
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let crew = Arc::new(Crew::default());
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! let mut running = RunningAgent::start(Agent::with_provider(model, "You lead.").crew(crew.clone())).await?;
+//! crew.send_to(&AgentId::main(), "Hi.")?;
+//! assert_eq!(running.settled().await?, LastRun::Answered);
+//! assert_eq!(crew.send_to(&AgentId::new("scout 0"), "Hi."), Err(Refused::Ended), "nobody of this name runs");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A pause before a call
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::control::{Decision, PauseGate};
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gate = Arc::new(PauseGate::new());
+//! gate.pause();
+//! let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
+//! let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("I did not look.")]);
+//! let builder = Agent::with_provider(model.clone(), "You look.").tool(look).gate(gate.clone());
+//! let mut running = RunningAgent::start(builder).await?;
+//! running.send("What is there?")?;
+//! while let Some(envelope) = running.next_event().await {
+//!     match envelope.event {
+//!         // The agent waits before a call, and behind its result.
+//!         Event::Paused { call: Some(call) } => {
+//!             gate.decide(Some(&call.id), Decision::Skip("it is dark".to_owned()));
+//!         }
+//!         Event::Paused { call: None } => gate.resume(),
+//!         Event::TurnEnded { .. } => break,
+//!         _ => {}
+//!     }
+//! }
+//! assert_eq!(model.requests()[1].messages[3].content(), "Error: skipped by the user: it is dark");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A plan that the user changes
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::control::Plans;
+//! use steersman::plan::{PlanEdit, StepState};
+//! use steersman::prelude::*;
+//! use steersman::tool::PlanTool;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let plans = Arc::new(Plans::default());
+//! let steps = r#"{"steps": [{"text": "Look.", "state": "running"}, {"text": "Tell Ada.", "state": "pending"}]}"#;
+//! let model = ScriptedProvider::new([Played::call("plan", steps), Played::text("Planned."), Played::text("Done.")]);
+//! let builder = Agent::with_provider(model.clone(), "You plan.").tool(PlanTool::new(plans.clone()));
+//! let mut agent = builder.plans(plans.clone()).await?;
+//! agent.ask("Plan it.").await?;
+//! // The user strikes a step out; the model is told before its next request.
+//! let (main, step) = (AgentId::main(), plans.of(&AgentId::main()).steps[1].id.clone());
+//! plans.edit(&main, &PlanEdit::Mark { step, state: StepState::StruckOut }, None)?;
+//! agent.ask("Go on.").await?;
+//! let told = |message: &Message| message.role() != "assistant" && message.content().contains("Tell Ada.");
+//! assert!(model.requests()[2].messages.iter().skip(4).any(told));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A budget
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::control::{Budget, Spending};
+//! use steersman::event::Usage;
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A limit in money is `max_cost: Some("0.50".parse()?)`.
+//! let budget = Arc::new(Budget::new(Spending { max_tokens: Some(100), ..Spending::default() }));
+//! let usage = Usage { input: Some(90), output: Some(30), ..Usage::default() };
+//! let model = ScriptedProvider::new([Played::text("One.").with_usage(usage)]);
+//! let mut agent = Agent::with_provider(model, "You count.").budget(budget.clone()).await?;
+//! assert_eq!(agent.ask("Begin.").await?, "One.");
+//! assert_eq!(budget.standing().tokens, 120);
+//! assert!(matches!(agent.ask("Go on.").await, Err(RunError::Budget(_))), "nothing is sent any more");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## An approval
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, cx| async move {
+//!     cx.approve(CustomAct::new("mail", "send a mail", "to Ada: hello")).await?;
+//!     Ok("sent")
+//! });
+//! // Every question is answered with a yes; without an answerer the tool could not act.
+//! let approvals = Approvals::new(Policy { answerer: Answerer::Yes, ..Policy::default() }, Mode::Ask);
+//! let model = ScriptedProvider::new([Played::call("mail", "{}"), Played::text("It is sent.")]);
+//! let builder = Agent::with_provider(model.clone(), "You write.").tool(mail).approvals(Arc::new(approvals));
+//! assert_eq!(builder.await?.ask("Greet Ada.").await?, "It is sent.");
+//! assert_eq!(model.requests()[1].messages[3].content(), "sent");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Events in memory
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let events = Arc::new(InMemoryEventList::new());
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! let mut agent = Agent::with_provider(model, "You are helpful.").listener(events.clone()).await?;
+//! agent.ask("Hi.").await?;
+//! assert!(events.events().iter().any(|event| matches!(event, Event::Assistant { text, .. } if text == "Hello.")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Events as lines of JSON
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let path = std::env::temp_dir().join(format!("events-{}.jsonl", std::process::id()));
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! let lines = JsonLines::new(std::fs::File::create(&path)?);
+//! let mut agent = Agent::with_provider(model, "You are helpful.").listener(lines).await?;
+//! agent.ask("Hi.").await?;
+//! let written = std::fs::read_to_string(&path)?;
+//! assert!(written.lines().any(|line| line.contains(r#""type":"assistant""#) && line.contains("Hello.")));
+//! # std::fs::remove_file(path)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Another model between two turns
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::agent::ModelChoice;
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let choice = Arc::new(ModelChoice::new());
+//! let model = ScriptedProvider::new([Played::text("One."), Played::text("Two.")]);
+//! let mut agent = Agent::with_provider(model.clone(), "You count.").model_choice(choice.clone()).await?;
+//! agent.ask("Begin.").await?;
+//! // From anywhere, also while a turn runs.
+//! choice.choose(agent.transport().with_model("large"));
+//! agent.ask("Go on.").await?;
+//! assert_eq!(model.requests()[1].model, "large");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## An answer that matches a schema
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::agent::OutputSchema;
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let schema = serde_json::json!({"type": "object", "properties": {"birds": {"type": "integer"}}, "required": ["birds"]});
+//! // The function is that of any checker of schemas; `steersman::output_schema` has one.
+//! let schema = Arc::new(OutputSchema::new(schema, |answer| match answer["birds"].as_u64() {
+//!     Some(_) => Vec::new(),
+//!     None => vec!["birds must be an integer".to_owned()],
+//! }));
+//! // The first answer does not match: it is asked for again.
+//! let model = ScriptedProvider::new([Played::text("Two birds."), Played::text(r#"{"birds": 2}"#)]);
+//! let mut agent = Agent::with_provider(model, "You count.").output_schema(Some(schema.clone())).await?;
+//! let answer = agent.ask("How many?").await?;
+//! assert_eq!(schema.check(&answer)?.value["birds"], 2);
+//! # Ok(())
+//! # }
+//! ```
 
 pub use futures_util::future::BoxFuture;
 
@@ -7,19 +316,20 @@ pub use steersman_agent::{
     Agent, AgentBuilder, AgentContext, BoundaryNote, Configurator, EventKind, EventPayload, Extension, ExtensionError,
     FnExtension,
 };
-pub use steersman_base::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
 pub use steersman_base::error::{BuildError, ProviderError, Refused, RunError};
 pub use steersman_base::event::{Delivery, Envelope, Event, Outcome};
 pub use steersman_base::id::{AgentId, MessageId};
-pub use steersman_base::listener::{InMemoryEventList, JsonLines, Listener};
 pub use steersman_base::message::Message;
-pub use steersman_provider::HttpConnector;
-pub use steersman_provider::{
+pub use steersman_core::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
+pub use steersman_core::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
+pub use steersman_core::listener::{InMemoryEventList, JsonLines, Listener};
+pub use steersman_core::provider::{
     ChatProvider, ChatRequest, ChatTransport, Connector, Piece, Played, Reply, ScriptedProvider, Sink, Streaming,
 };
-pub use steersman_session::host::{self, LastRun, RunningAgent};
-pub use steersman_tools::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
-pub use steersman_tools::typed;
-pub use steersman_tools::{
+pub use steersman_core::tool::typed;
+pub use steersman_core::tool::{
     Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits,
 };
+pub use steersman_extensions::over_http::OverHttp;
+pub use steersman_provider::HttpConnector;
+pub use steersman_session::host::{self, LastRun, RunningAgent};

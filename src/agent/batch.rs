@@ -18,7 +18,6 @@ use crate::hooks::CheckedCall;
 use crate::pause::{self, Resume};
 use crate::reply::stopped;
 use crate::{Agent, NotRunReason, questions};
-use steersman_base::control::{OnExhausted, StepLimit};
 use steersman_base::details::{Details, ResultPictures};
 use steersman_base::error::{Cancelled, Exceeded, RunError};
 use steersman_base::event::{CallFault, Event, EventFacts, Pending};
@@ -26,10 +25,10 @@ use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
-use steersman_provider::Finish;
-use steersman_tools::AgentJobs;
-use steersman_tools::approval::{Asker, PlainAnswer};
-use steersman_tools::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
+use steersman_core::approval::{Asker, PlainAnswer};
+use steersman_core::control::{OnExhausted, StepLimit};
+use steersman_core::provider::Finish;
+use steersman_core::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -308,7 +307,8 @@ impl Agent {
             }),
             additions: self.toolbox.additions().clone(),
             images: self.toolbox.images().of_call(),
-            jobs: AgentJobs::new(Arc::clone(&self.tree.jobs), self.listeners.parent().cloned()),
+            jobs: Arc::clone(&self.tree.jobs),
+            parent: self.listeners.parent().cloned(),
         };
 
         let outcome = {

@@ -18,17 +18,17 @@ use crate::{
     Agent, CompactionRequest, EmptyReply, Extension, History, LoopHooks, ModelChoice, SessionStart, Subscribers,
 };
 use steersman_base::assets;
-use steersman_base::control::{Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit};
 use steersman_base::error::BuildError;
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
-use steersman_base::listener::{Listener, ListenerList};
 use steersman_base::message::Message;
 use steersman_base::steering::Framing;
-use steersman_provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming, probe};
-use steersman_tools::Jobs;
-use steersman_tools::approval::Approvals;
-use steersman_tools::{Tool, Toolbox};
+use steersman_core::approval::Approvals;
+use steersman_core::control::{Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit};
+use steersman_core::listener::{Listener, ListenerList};
+use steersman_core::provider::{AnswerStage, ChatTransport, Connector, ProviderError, Streaming};
+use steersman_core::tool::{BackgroundJobs, NoJobs};
+use steersman_core::tool::{Tool, Toolbox};
 
 /// The inputs of an agent. Awaiting it makes the agent, as [`AgentBuilder::build`] does with a block.
 #[must_use]
@@ -150,7 +150,7 @@ impl AgentBuilder {
     }
 
     /// Sets the commands in the background, shared by its whole tree; a host ends them with the session.
-    pub fn jobs(mut self, jobs: Arc<Jobs>) -> Self {
+    pub fn jobs(mut self, jobs: Arc<impl BackgroundJobs>) -> Self {
         self.tree.jobs = jobs;
         self
     }
@@ -245,7 +245,12 @@ impl AgentBuilder {
         let mut configurator = Configurator::new(self, Closer::registered());
         parts.into_iter().try_for_each(|part| part.add_to(&mut configurator))?;
         block(&mut configurator)?;
-        let Configurator { inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } = configurator;
+        let Configurator { mut inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } =
+            configurator;
+        if !inputs.tree.has_jobs() {
+            let mut tools = toolbox.tools().iter().chain(&sub_agent_tools);
+            inputs.tree.jobs = tools.find_map(|tool| tool.background_jobs()).unwrap_or_else(|| Arc::new(NoJobs));
+        }
 
         let mut system_prompt = inputs.system_prompt;
         for snippet in snippets {
@@ -270,7 +275,7 @@ impl AgentBuilder {
         }
         let probe = inputs.llama_probe_url.map(|url| (url, inputs.tree.transport.api_key.clone()));
         let (connector, transport) = (&*inputs.tree.connector, &inputs.tree.transport);
-        let context_window_cap = probe::context_window(connector, transport, inputs.context_window, probe).await;
+        let context_window_cap = connector.find_context_window(transport, inputs.context_window, probe).await;
 
         let mut agent = Agent {
             history: History::new(&system_prompt),
@@ -328,7 +333,7 @@ async fn refuse_unknown(connector: &dyn Connector, transport: &ChatTransport) ->
     if transport.assume_model_exists || registry.is_empty() || model.is_empty() || registry.card(model).is_some() {
         return Ok(());
     }
-    if probe::is_listed(connector, transport).await {
+    if connector.is_listed(transport).await {
         return Ok(());
     }
     Err(ProviderError::Configuration(format!("{model} is not known, and its server does not list it")))

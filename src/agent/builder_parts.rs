@@ -9,11 +9,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::{Agent, AgentBuilder, Configurator, Extension};
-use steersman_base::control::{Controls, Crew};
 use steersman_base::error::BuildError;
-use steersman_base::listener::Listener;
 use steersman_base::message::{Message, UserAbout};
-use steersman_tools::Tool;
+use steersman_core::control::{Controls, Crew};
+use steersman_core::listener::Listener;
+use steersman_core::tool::Tool;
 
 /// A part that waits for the construction.
 pub(super) enum BuilderPart {

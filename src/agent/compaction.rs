@@ -17,7 +17,7 @@ use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::text::is_blank;
-use steersman_provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
+use steersman_core::provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
 
 pub use request::CompactionRequest;
 
@@ -199,7 +199,7 @@ impl Agent {
     async fn summary(&self, messages: &[Message]) -> Result<String, ProviderError> {
         let request = ChatRequest::new(self.tree.transport.model_name(), messages, &[], self.tree.streaming)?;
         let request = request.answering(self.tree.transport.answering);
-        let check = || self.handles.cancellable.as_ref().map_or(Ok(()), steersman_base::control::Cancellable::check);
+        let check = || self.handles.cancellable.as_ref().map_or(Ok(()), steersman_core::control::Cancellable::check);
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             check()?;
             match piece {

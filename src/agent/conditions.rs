@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use steersman_base::control::{Budget, BudgetStanding, Interloper};
 use steersman_base::details::Details;
 use steersman_base::event::{CallFault, Envelope, Event, EventFacts, Outcome};
 use steersman_base::id::{AgentId, CallId};
-use steersman_base::listener::Listener;
 use steersman_base::message::Arguments;
 use steersman_base::steering::{AgentEnd, CallMoment, Happening};
 use steersman_base::sync::lock;
+use steersman_core::control::{Budget, BudgetStanding, Interloper};
+use steersman_core::listener::Listener;
 
 /// Tells the queue of one agent what happens.
 pub(super) struct ConditionWatch {

@@ -7,7 +7,7 @@
 use steersman_base::event::Usage;
 use steersman_base::limits;
 use steersman_base::message::{Message, Part};
-use steersman_provider::ToolSchema;
+use steersman_core::provider::ToolSchema;
 
 /// The quarters of a token that a message costs besides its text.
 const MESSAGE_OVERHEAD: u64 = 16;

@@ -13,14 +13,14 @@ use crate::frame::{FramedText, SentWhen, frame, images_note};
 use crate::reply::stopped;
 use crate::{Agent, AgentContext, BoundaryNote, UserTexts};
 use steersman_base::clock;
-use steersman_base::control::Interloper;
 use steersman_base::error::{Cancelled, RunError};
 use steersman_base::event::{Event, Pending};
 use steersman_base::id::{ClientId, MessageId};
 use steersman_base::image::Image;
-use steersman_base::listener::ListenerList;
 use steersman_base::message::{UserAbout, UserText};
 use steersman_base::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
+use steersman_core::control::Interloper;
+use steersman_core::listener::ListenerList;
 
 /// A user message that starts a turn, or enters one.
 #[derive(Default)]

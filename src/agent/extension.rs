@@ -11,7 +11,7 @@ use crate::{Agent, Configurator};
 use steersman_base::error::BuildError;
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
-use steersman_base::listener::ListenerList;
+use steersman_core::listener::ListenerList;
 
 /// An error that an extension returns.
 pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,4 +1,4 @@
-//! An extension made of parts and closures, as [`FnTool`](steersman_tools::FnTool) is a tool.
+//! An extension made of parts and closures, as [`FnTool`](steersman_core::tool::FnTool) is a tool.
 //!
 //! For hosts with a small extension of their own. One with clean-up, listeners or more to look at is a type that
 //! implements [`Extension`].
@@ -11,7 +11,7 @@ use futures_util::future::{BoxFuture, ready};
 
 use crate::{AgentContext, BoundaryNote, Configurator, Extension, ExtensionError};
 use steersman_base::error::BuildError;
-use steersman_tools::Tool;
+use steersman_core::tool::Tool;
 
 type OnUserMessage = Box<dyn Fn(String) -> BoxFuture<'static, Result<Option<String>, ExtensionError>> + Send + Sync>;
 type AtBoundary = Box<dyn Fn() -> BoxFuture<'static, Option<BoundaryNote>> + Send + Sync>;
@@ -20,7 +20,7 @@ type AtBoundary = Box<dyn Fn() -> BoxFuture<'static, Option<BoundaryNote>> + Sen
 ///
 /// ```
 /// use steersman_agent::{Agent, FnExtension};
-/// use steersman_provider::{Played, ScriptedProvider};
+/// use steersman_core::provider::{Played, ScriptedProvider};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

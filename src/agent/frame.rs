@@ -8,14 +8,14 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use steersman_base::control::AgentNote;
 use steersman_base::event::Outcome;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 use steersman_base::plan::PlanNews;
 use steersman_base::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
 use steersman_base::text::{clip, is_invisible, visible_line};
-use steersman_tools::JobNote;
+use steersman_core::control::AgentNote;
+use steersman_core::tool::JobNote;
 
 /// Columns of a task by which a frame names it.
 const TASK: usize = 72;

@@ -18,8 +18,8 @@ use steersman_base::id::{AgentId, ClientId};
 use steersman_base::limits;
 use steersman_base::message::{Arguments, Message, ToolCall};
 use steersman_base::sync::lock;
-use steersman_tools::FoundTool;
-use steersman_tools::approval::CallPermission;
+use steersman_core::approval::CallPermission;
+use steersman_core::tool::FoundTool;
 
 /// The sender of a text that keeps a turn from ending.
 const SENDER: &str = "hook";

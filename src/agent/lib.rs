@@ -16,7 +16,7 @@
 //! - the plan: what the model is told of the user's changes, and of the mode in which a plan is accepted first: `plan.rs`;
 //!   stories: `plan/told.rs`, `plan/mode.rs`
 //! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
-//!   `src/base/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
+//!   `src/core/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
@@ -29,7 +29,7 @@
 //!   `context_pane.rs`
 //! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
-//! - the rescue when the steps are used up: `synthesizer.rs`, `src/base/control/step_limit.rs`; stories:
+//! - the rescue when the steps are used up: `synthesizer.rs`, `src/core/control/step_limit.rs`; stories:
 //!   `synthesizer.rs`, `flag_and_budget.rs`
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; stories:
 //!   `building.rs`, `lifecycle.rs`, `library/`
@@ -78,15 +78,15 @@ mod think;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use steersman_base::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
 use steersman_base::error::BuildError;
 use steersman_base::event::Event;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::{HistoryChange, Listener, ListenerList};
-use steersman_provider::HttpConnector;
-use steersman_provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
-use steersman_tools::approval::Approvals;
-use steersman_tools::{Additions, Jobs, RawTool, Tool, Toolbox};
+use steersman_core::approval::Approvals;
+use steersman_core::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
+use steersman_core::listener::{HistoryChange, Listener, ListenerList};
+use steersman_core::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
+use steersman_core::tool::BackgroundJobs;
+use steersman_core::tool::{Additions, RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
 pub use compaction::CompactionRequest;
@@ -114,20 +114,7 @@ use subscribe::Subscribers;
 
 /// An agent: a model, a conversation, tools, and the events of what it does.
 ///
-/// ```
-/// use steersman::prelude::*;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let look = FnTool::new("look", "Looks.", Parameters::default(), |_, _| async { Ok("a tree") });
-/// let model = ScriptedProvider::new([Played::call("look", "{}"), Played::text("There is a tree.")]);
-/// let mut agent = Agent::with_provider(model, "You are helpful.").tool(look).await?;
-/// assert_eq!(agent.ask("What is there?").await?, "There is a tree.");
-/// let roles: Vec<&str> = agent.history().messages().iter().map(Message::role).collect();
-/// assert_eq!(roles, ["system", "user", "assistant", "tool", "assistant"]);
-/// # Ok(())
-/// # }
-/// ```
+/// Example: "An agent with a tool" in the documentation of `steersman::prelude`.
 pub struct Agent {
     id: AgentId,
     tree: TreeParts,
@@ -200,11 +187,6 @@ impl Agent {
     /// Starts building an agent whose model is behind one provider, or an [`Arc`] of one.
     pub fn with_provider(provider: impl ChatProvider + 'static, system_prompt: impl Into<String>) -> AgentBuilder {
         Self::builder(ChatTransport::default(), system_prompt, Arc::new(FixedProvider::new(Arc::new(provider))))
-    }
-
-    /// Starts building an agent whose model is behind an HTTP server.
-    pub fn over_http(transport: ChatTransport, system_prompt: impl Into<String>) -> AgentBuilder {
-        Self::builder(transport, system_prompt, Arc::new(HttpConnector::default()))
     }
 
     /// Returns the id; empty for the main agent.
@@ -298,7 +280,7 @@ impl Agent {
     }
 
     /// Returns the commands in the background, of all agents of the tree.
-    pub fn jobs(&self) -> &Arc<Jobs> {
+    pub fn jobs(&self) -> &Arc<dyn BackgroundJobs> {
         &self.tree.jobs
     }
 
@@ -360,7 +342,7 @@ impl Agent {
     }
 
     /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it. A
-    /// tool does the same from within a turn with [`ToolContext::additions`](steersman_tools::ToolContext::additions).
+    /// tool does the same from within a turn with [`ToolContext::additions`](steersman_core::tool::ToolContext::additions).
     ///
     /// # Errors
     /// An argument error when the name is taken.

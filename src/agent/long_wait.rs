@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use steersman_base::error::spell;
 use steersman_base::event::Event;
-use steersman_base::listener::ListenerList;
 use steersman_base::text::QuestionText;
-use steersman_provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
-use steersman_tools::approval::Approvals;
+use steersman_core::approval::Approvals;
+use steersman_core::listener::ListenerList;
+use steersman_core::provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
 
 /// The parts that a long wait needs: who asks the user, and who hears of the wait.
 pub(super) struct LongWait<'a> {

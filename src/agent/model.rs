@@ -2,7 +2,7 @@
 
 use crate::Agent;
 use steersman_base::event::Event;
-use steersman_provider::ProviderError;
+use steersman_core::provider::ProviderError;
 
 impl Agent {
     /// Switches to the model that was chosen meanwhile and emits that; does nothing without a new choice. Called before

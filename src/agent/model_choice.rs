@@ -6,29 +6,11 @@
 use std::sync::Mutex;
 
 use steersman_base::sync::lock;
-use steersman_provider::{ChatTransport, Connector};
+use steersman_core::provider::{ChatTransport, Connector};
 
 /// The user's choice of a model; empty until the first one.
 ///
-/// ```
-/// use std::sync::Arc;
-///
-/// use steersman_agent::ModelChoice;
-/// use steersman::prelude::*;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let choice = Arc::new(ModelChoice::new());
-/// let model = ScriptedProvider::new([Played::text("One."), Played::text("Two.")]);
-/// let mut agent = Agent::with_provider(model.clone(), "You count.").model_choice(choice.clone()).await?;
-/// agent.ask("Begin.").await?;
-/// // From anywhere, also while a turn runs.
-/// choice.choose(agent.transport().with_model("large"));
-/// agent.ask("Go on.").await?;
-/// assert_eq!(model.requests()[1].model, "large");
-/// # Ok(())
-/// # }
-/// ```
+/// Example: "Another model between two turns" in the documentation of `steersman::prelude`.
 #[derive(Debug, Default)]
 pub struct ModelChoice {
     chosen: Mutex<Option<ChosenModel>>,

@@ -1,17 +1,18 @@
 //! Parts that belong together in an agent: what it shares with its sub-agents, and the handles through which a host
 //! controls it.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::{CompactionRequest, LoopHooks, ModelChoice};
-use steersman_base::control::{
-    AgentNotes, Budget, Cancellable, ContextBook, Crew, Interloper, PauseGate, Plans, Rules, StepLimit,
-};
 use steersman_base::limits;
 use steersman_base::steering::Framing;
-use steersman_provider::{ChatTransport, Connector, Streaming};
-use steersman_tools::Jobs;
-use steersman_tools::approval::Approvals;
+use steersman_core::approval::Approvals;
+use steersman_core::control::{
+    AgentNotes, Budget, Cancellable, ContextBook, Crew, Interloper, PauseGate, Plans, Rules, StepLimit,
+};
+use steersman_core::provider::{ChatTransport, Connector, Streaming};
+use steersman_core::tool::{BackgroundJobs, NoJobs};
 
 /// What all agents of a tree share. A sub-agent starts from its spawner's parts.
 #[derive(Clone)]
@@ -36,10 +37,15 @@ pub(crate) struct TreeParts {
     pub(crate) compact_at: u8,
     pub(crate) streaming: Streaming,
     /// The commands in the background.
-    pub jobs: Arc<Jobs>,
+    pub jobs: Arc<dyn BackgroundJobs>,
 }
 
 impl TreeParts {
+    /// Returns whether its commands in the background were set.
+    pub(crate) fn has_jobs(&self) -> bool {
+        !(&*self.jobs as &dyn Any).is::<NoJobs>()
+    }
+
     pub(crate) fn new(transport: ChatTransport, connector: Arc<dyn Connector>) -> Self {
         Self {
             transport,
@@ -54,7 +60,7 @@ impl TreeParts {
             framing: Framing::default(),
             compact_at: limits::COMPACT_AT,
             streaming: Streaming::Off,
-            jobs: Arc::default(),
+            jobs: Arc::new(NoJobs),
         }
     }
 }

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::Agent;
 use crate::reply::stopped;
-use steersman_base::control::{Decision, Interloper};
 use steersman_base::error::{Cancelled, RunError};
 use steersman_base::event::{Decided, Event};
-use steersman_base::listener::ListenerList;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::text::is_blank;
+use steersman_core::control::{Decision, Interloper};
+use steersman_core::listener::ListenerList;
 
 /// How an agent goes on after the gate.
 pub(super) enum Resume {

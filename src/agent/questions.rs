@@ -1,7 +1,7 @@
 //! The events that record questions of tools and their answers.
 
 use steersman_base::event::Event;
-use steersman_tools::approval::{Answer, ApprovalId, ApprovalRecord};
+use steersman_core::approval::{Answer, ApprovalId, ApprovalRecord};
 
 /// Returns the event that records what was asked or answered.
 pub(super) fn event(record: ApprovalRecord) -> Event {

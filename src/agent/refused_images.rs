@@ -7,7 +7,7 @@ use crate::Agent;
 use crate::reply::RequestOutcome;
 use steersman_base::error::RunError;
 use steersman_base::text::{clip, visible_line};
-use steersman_provider::ProviderError;
+use steersman_core::provider::ProviderError;
 
 /// The statuses of a request that is wrong itself.
 const WRONG: [u16; 4] = [400, 413, 415, 422];

@@ -8,15 +8,15 @@ use std::{future, mem};
 
 use crate::Agent;
 use crate::long_wait::LongWait;
-use steersman_base::control::{Cancellable, Interloper};
 use steersman_base::error::{Cancelled, RunError};
 use steersman_base::event::{Event, Pending, Usage};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
-use steersman_base::listener::ListenerList;
 use steersman_base::message::{AssistantMessage, Message};
 use steersman_base::text::is_blank;
-use steersman_provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
+use steersman_core::control::{Cancellable, Interloper};
+use steersman_core::listener::ListenerList;
+use steersman_core::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 
 /// The outcome of a request.
 pub(super) enum RequestOutcome {

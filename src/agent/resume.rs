@@ -3,7 +3,7 @@
 use crate::{Agent, History, SessionStart};
 use steersman_base::image::Image;
 use steersman_base::message::Message;
-use steersman_tools::approval::Taint;
+use steersman_core::approval::Taint;
 
 impl Agent {
     /// Goes on with recorded messages, behind a number of turns. What is missing among them is closed, so that the history

@@ -14,13 +14,13 @@ use crate::on_drop::OnDrop;
 use crate::pause::Resume;
 use crate::reply::RequestOutcome;
 use crate::{Agent, EmptyReply, NotRunReason, UserTexts};
-use steersman_base::control::OnExhausted;
 use steersman_base::error::{Cancelled, Exceeded, RunError};
 use steersman_base::event::{Event, EventFacts, Outcome, Pending};
 use steersman_base::limits;
 use steersman_base::message::{AssistantMessage, Message, ToolCall};
 use steersman_base::text::is_blank;
-use steersman_provider::{AnswerStage, Finish, ProviderError, UsageScope};
+use steersman_core::control::OnExhausted;
+use steersman_core::provider::{AnswerStage, Finish, ProviderError, UsageScope};
 
 impl Agent {
     /// Runs one turn with one user message. The answer is in `last_assistant_content`.

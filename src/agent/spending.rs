@@ -2,11 +2,11 @@
 
 use crate::Agent;
 use crate::context_size::{self, ConversationSize};
-use steersman_base::control::ChargeOutcome;
 use steersman_base::error::RunError;
 use steersman_base::event::{Event, Usage};
 use steersman_base::message::Message;
-use steersman_provider::{ToolSchema, UsageScope};
+use steersman_core::control::ChargeOutcome;
+use steersman_core::provider::{ToolSchema, UsageScope};
 
 impl Agent {
     /// Returns an error when the budget is used up: no further request is made.

@@ -12,9 +12,9 @@ use crate::Agent;
 use steersman_base::error::BuildError;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::{AgentId, CallId};
-use steersman_base::listener::Listener;
 use steersman_base::message::{Message, ToolCall};
 use steersman_base::sync::lock;
+use steersman_core::listener::Listener;
 
 /// The seven kinds of events that a function can subscribe to, with the events behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,12 +7,12 @@ use std::ops::Range;
 
 use crate::on_drop::OnDrop;
 use crate::{Agent, AgentBuilder, EmptyReply, NotRunReason};
-use steersman_base::control::{OnExhausted, StepLimit};
 use steersman_base::error::{BuildError, Cancelled, RunError};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::limits;
 use steersman_base::message::{Message, UserAbout, UserText};
-use steersman_provider::ProviderError;
+use steersman_core::control::{OnExhausted, StepLimit};
+use steersman_core::provider::ProviderError;
 
 /// The system prompt of the rescue.
 pub const SYSTEM_PROMPT: &str = "You are given evidence another agent collected before running out of steps. \

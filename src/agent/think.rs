@@ -1,10 +1,10 @@
 //! One question, one answer: no tools, no listeners, no budget, no history.
 
-use steersman_base::control::Cancellable;
 use steersman_base::error::RunError;
 use steersman_base::message::Message;
 use steersman_base::text::is_blank;
-use steersman_provider::{ChatRequest, ChatTransport, Connector, ProviderError, Streaming};
+use steersman_core::control::Cancellable;
+use steersman_core::provider::{ChatRequest, ChatTransport, Connector, ProviderError, Streaming};
 
 /// Sends one prompt to the model and returns its answer, which may be empty. Never resets the cancel flag.
 ///

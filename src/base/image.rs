@@ -36,7 +36,7 @@ pub struct ImageFacts {
     pub media_type: ImageType,
     /// How many bytes it has.
     pub bytes: usize,
-    /// By what a host is asked for it; absent in what an earlier version wrote, and in a library without the feature `tools`.
+    /// By what a host is asked for it; absent in what an earlier version wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<ImageDigest>,
 }

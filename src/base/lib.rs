@@ -1,11 +1,10 @@
-//! What every part of Steersman speaks of: ids, messages, events, errors, the protocol between a session and its clients,
-//! the queue and the other controls, listeners; and what all need: text, limits, files that are read within bounds.
+//! What every part of Steersman speaks of: ids, messages, events, errors, the protocol between a session and its clients;
+//! and what all need: text, limits, files that are read within bounds.
 //!
-//! Knows the standard library, serde and the locks of tokio.
+//! Knows the standard library and serde.
 
 pub mod assets;
 pub mod clock;
-pub mod control;
 pub mod details;
 pub mod dialect;
 pub mod error;
@@ -15,7 +14,6 @@ pub mod front_matter;
 pub mod id;
 pub mod image;
 pub mod limits;
-pub mod listener;
 pub mod manual;
 pub mod message;
 pub mod mode;
@@ -28,5 +26,4 @@ pub mod steering;
 pub mod summary;
 pub mod sync;
 pub mod target;
-pub mod temporary;
 pub mod text;

@@ -1,31 +1,12 @@
-//! What threads and tasks share: the mutex around the queue, the wait for a change, and what keeps a stop away from the start
-//! of a process.
-//!
-//! `tests/loom` compiles the queue's sources with a `sync` module of its own, whose mutex explores every order of two
-//! threads; so the queue takes its mutex from here and nowhere else.
+//! What threads share: the mutex around the queue, and what keeps a stop away from the start of a process.
 
 use std::sync::PoisonError;
 
 pub use std::sync::{Mutex, MutexGuard};
 
-use tokio::sync::Notify;
-
 /// Locks a mutex, also where a thread panicked that held it: what our mutexes guard is whole between any two statements.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits until something is found; looks for it now, and each time `changed` is notified.
-pub async fn until<T>(changed: &Notify, mut found: impl FnMut() -> Option<T>) -> T {
-    loop {
-        let mut change = std::pin::pin!(changed.notified());
-        // Registered before the look: a change between the two is seen either way.
-        change.as_mut().enable();
-        if let Some(found) = found() {
-            return found;
-        }
-        change.await;
-    }
 }
 
 /// Held while a process is started, and while the group is stopped.

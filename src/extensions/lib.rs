@@ -2,4 +2,6 @@
 
 pub mod hooks;
 pub mod mcp;
+pub mod output_schema;
+pub mod over_http;
 pub mod skill;

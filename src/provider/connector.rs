@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use crate::quirks::QuirkBook;
-use crate::{ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError, Registry};
+use crate::{ContextWindowDetector, Http, HttpProvider, list_models};
+use steersman_core::provider::{ApiKey, ChatProvider, ChatTransport, Connector, ProviderError, Registry};
 
 /// A connector whose providers speak HTTP.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +52,25 @@ impl Connector for HttpConnector {
         self.default_model.clone()
     }
 
-    fn http(&self) -> Http {
-        self.http.clone()
+    fn find_context_window<'a>(
+        &'a self,
+        transport: &'a ChatTransport,
+        set: Option<u64>,
+        probe: Option<(String, Option<ApiKey>)>,
+    ) -> BoxFuture<'a, Option<u64>> {
+        let (set, known) = (set.or(transport.context_window), self.window_of(transport));
+        let mut detector =
+            ContextWindowDetector::new(self.http.clone()).with_override(set).with_registry(move |_| known);
+        if let Some((url, key)) = probe {
+            detector = detector.with_probe(url, key);
+        }
+        Box::pin(async move { detector.detect(transport.model_name()).await })
+    }
+
+    fn is_listed<'a>(&'a self, transport: &'a ChatTransport) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let listed = list_models(&self.http, transport).await;
+            listed.is_ok_and(|models| models.iter().any(|listed| listed == transport.model_name()))
+        })
     }
 }

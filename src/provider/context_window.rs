@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::endpoint::Endpoint;
 use crate::models::{get, read_models};
-use crate::{ApiKey, ChatTransport, Http, OfferedModel};
+use crate::{Http, OfferedModel};
 use steersman_base::dialect::Dialect;
+use steersman_core::provider::{ApiKey, ChatTransport};
 
 /// A function that looks up the window of a model, tokens.
 type WindowLookup = dyn Fn(&str) -> Option<u64> + Send + Sync;

@@ -5,8 +5,9 @@
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Url};
 
-use crate::{ApiKey, ChatTransport, Http, ProviderError};
+use crate::Http;
 use steersman_base::dialect::Dialect;
+use steersman_core::provider::{ApiKey, ChatTransport, ProviderError};
 
 /// The form of addresses and headers of a dialect's servers.
 struct DialectForm {
@@ -110,7 +111,7 @@ impl Endpoint {
 
     /// Returns whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
-        super::transport::is_loopback(&self.base)
+        steersman_core::provider::is_loopback(&self.base)
     }
 
     pub fn base(&self) -> &Url {

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::ProviderError;
 use crate::refusals::{self, RefusalMeaning};
 use crate::sse::{Decoder, Frame, TooLong};
 use steersman_base::limits;
 use steersman_base::text::halves::without_halves;
+use steersman_core::provider::ProviderError;
 
 /// The message for a server that sends none.
 pub(super) const NO_MESSAGE: &str = "no further message";

@@ -1,35 +1,15 @@
-//! The form in which an answer is wanted: JSON that matches a schema.
-//!
-//! A dialect asks its server for it where it can. Some servers cannot do that while tools are on offer: there the schema
-//! goes with the request that wants nothing but the answer, and the tools stay away from that one.
+//! The form of an answer on its way to a server: which schema a request asks for, and which tools stay away from it.
 
 use serde_json::Value;
 
-use crate::{ToolSchema, quirks::Want, wire::Outgoing};
+use crate::quirks::Want;
+use crate::wire::Outgoing;
+use steersman_core::provider::{AnswerStage, ToolSchema};
 
 /// The name of the schema, where a dialect wants one.
 pub(super) const SCHEMA_NAME: &str = "answer";
 /// The depth up to which a schema is looked through.
 const DEPTH: usize = 64;
-
-/// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AnswerFormat<'a> {
-    /// The schema that it must match.
-    pub schema: &'a Value,
-    /// Whether it is due.
-    pub stage: AnswerStage,
-}
-
-/// Whether an answer is due.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum AnswerStage {
-    /// The model may call tools before it.
-    #[default]
-    Open,
-    /// Nothing else is wanted.
-    Due,
-}
 
 impl<'a> Outgoing<'a> {
     /// Returns the schema that the server is to be asked for.

@@ -15,12 +15,13 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::kept_connections::KeptConnections;
+use crate::proxy;
 use crate::tls;
-use crate::transport::is_loopback;
-use crate::{ProviderError, proxy};
 use steersman_base::error::request_causes;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own;
+use steersman_core::provider::ProviderError;
+use steersman_core::provider::transport::is_loopback;
 
 /// The shared HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]

@@ -18,17 +18,17 @@ use crate::http::Http;
 use crate::incoming::IncomingBody;
 use crate::joined::Joined;
 use crate::quirks::{QuirkBook, Quirks};
-use crate::registry::Registry;
 use crate::retry::{self, Advice, Failure, Retries};
 use crate::sse::{Decoder, Frame, TooLong};
 use crate::unreachable::unreachable;
 use crate::wire::{Assemble, Outgoing, Wire};
-use crate::{
-    ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat, gemini,
-    responses,
-};
+use crate::{anthropic, chat, gemini, responses};
 use steersman_base::dialect::Dialect;
 use steersman_base::limits;
+use steersman_core::provider::registry::Registry;
+use steersman_core::provider::{
+    ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming,
+};
 
 /// The provider of one server, over HTTP and in the server's dialect.
 #[derive(Debug, Clone)]

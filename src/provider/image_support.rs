@@ -4,10 +4,11 @@
 
 use serde_json::Value;
 
+use crate::Http;
 use crate::context_window::{Properties, listed, properties};
 use crate::endpoint::Endpoint;
-use crate::{ChatTransport, Http, Registry};
 use steersman_base::dialect::Dialect;
+use steersman_core::provider::{ChatTransport, Registry};
 
 /// Returns whether the model of a transport takes images; `None` when nobody knows. Takes a few seconds at most.
 ///

@@ -11,8 +11,8 @@ use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 
-use crate::ProviderError;
 use steersman_base::limits;
+use steersman_core::provider::ProviderError;
 
 /// A body that is being read.
 pub(super) struct IncomingBody {

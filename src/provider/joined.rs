@@ -5,9 +5,9 @@
 
 use crate::sse::Frame;
 use crate::wire::{Assemble, Wire};
-use crate::{Piece, ProviderError, Reply};
 use steersman_base::message::{Arguments, Original, Part};
 use steersman_base::text::halves::{self, Marked};
+use steersman_core::provider::{Piece, ProviderError, Reply};
 
 /// The assembler of a dialect, behind which every character is whole.
 pub(super) struct Joined {

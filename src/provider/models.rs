@@ -5,15 +5,16 @@
 use reqwest::Method;
 use serde_json::Value;
 
+use crate::Http;
 use crate::endpoint::Endpoint;
 use crate::error_body::{self, ErrorBody};
 use crate::incoming::IncomingBody;
 use crate::unreachable::unreachable;
-use crate::{ChatTransport, Http, ProviderError, Registry};
 use steersman_base::dialect::Dialect;
 use steersman_base::limits;
 use steersman_base::price::Price;
 use steersman_base::text::halves::without_halves;
+use steersman_core::provider::{ChatTransport, ProviderError, Registry};
 
 /// A model of a server's list, with the facts in the list.
 #[derive(Debug, Clone, Default, PartialEq)]

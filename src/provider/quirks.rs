@@ -10,8 +10,8 @@ mod refusals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::{Effort, ProviderError};
 use steersman_base::sync::lock;
+use steersman_core::provider::{Effort, ProviderError};
 
 pub(super) use efforts::Efforts;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
-use crate::{Piece, ProviderError, Sink};
 use steersman_base::limits;
+use steersman_core::provider::{Piece, ProviderError, Sink};
 
 /// A failed request, with the server's advice about a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]

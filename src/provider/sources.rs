@@ -10,7 +10,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use crate::{ApiKey, ChatTransport};
+use crate::Http;
+use steersman_core::provider::{ApiKey, ChatTransport};
 
 /// A server that offers models.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,9 +104,12 @@ impl RequestedModel {
     }
 }
 
-/// The sources in listing order. Of two with one name the first counts.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sources(Vec<ModelServer>);
+/// The sources in listing order, and the HTTP clients that ask them for their models. Of two with one name the first counts.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    servers: Vec<ModelServer>,
+    http: Http,
+}
 
 impl FromIterator<ModelServer> for Sources {
     fn from_iter<I: IntoIterator<Item = ModelServer>>(sources: I) -> Self {
@@ -115,14 +119,26 @@ impl FromIterator<ModelServer> for Sources {
                 kept.push(source);
             }
         }
-        Self(kept)
+        Self { servers: kept, http: Http::default() }
     }
 }
 
 impl Sources {
+    /// Sets the HTTP clients.
+    #[must_use]
+    pub fn with_http(mut self, http: Http) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// Returns the HTTP clients.
+    pub fn http(&self) -> &Http {
+        &self.http
+    }
+
     /// Returns the sources.
     pub fn iter(&self) -> impl Iterator<Item = &ModelServer> {
-        self.0.iter()
+        self.servers.iter()
     }
 
     /// Returns the source that a transport belongs to.
@@ -130,14 +146,14 @@ impl Sources {
         let same = |source: &&ModelServer| {
             source.transport.provider == transport.provider && source.transport.api_base == transport.api_base
         };
-        self.0.iter().find(same)
+        self.servers.iter().find(same)
     }
 
     /// Returns the model that a name means: `local/qwen3` is a model of the source `local`, `local` alone the model
     /// of that source, any other name a model of the current server. A model that the current server lists is
     /// always its own, also when its name looks like that of a source.
     pub fn resolve(&self, current: &ChatTransport, listed: &[String], name: &str) -> RequestedModel {
-        let find = |name: &str| self.0.iter().find(|source| source.name == name);
+        let find = |name: &str| self.servers.iter().find(|source| source.name == name);
         let (before, model) = name.split_once('/').unwrap_or((name, ""));
         let source = if listed.iter().any(|listed| listed == name) { None } else { find(before) };
         let Some(source) = source else {

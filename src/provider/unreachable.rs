@@ -9,11 +9,11 @@ use std::io::{self, ErrorKind};
 use reqwest::Url;
 use rustls::CertificateError;
 
-use crate::ProviderError;
 use crate::http::{self, Http};
 use crate::retry::{Advice, Failure};
 use steersman_base::error::request_causes;
 use steersman_base::limits;
+use steersman_core::provider::ProviderError;
 
 /// Makes the failure of a request that got no answer.
 pub(super) fn unreachable(http: &Http, url: &Url, error: reqwest::Error) -> Failure {

@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::UsageScope;
 use crate::chat::{Dollars, Number};
 use steersman_base::event::Usage;
+use steersman_core::provider::UsageScope;
 
 /// The ticks, in which xAI reports costs, of a billionth of a dollar.
 const TICKS: u64 = 10;

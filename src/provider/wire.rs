@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
+use crate::error_body;
 use crate::quirks::{Quirks, Want};
-use crate::registry::{Card, Thinking};
 use crate::sse::Frame;
-use crate::{ChatRequest, Piece, ProviderError, Reply, error_body};
 use steersman_base::dialect::Dialect;
 use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, AssistantMessage, Part};
+pub use steersman_core::provider::registry::{Card, Thinking};
+use steersman_core::provider::{ChatRequest, Piece, ProviderError, Reply};
 
 /// Stands for images that a model does not take.
 const LEFT_OUT: &str = "[The images of this message are left out: this model takes none.]";

@@ -6,7 +6,7 @@ use steersman_base::mode::Mode;
 use steersman_base::protocol::{
     Accepted, Answer, ApprovalId, ModeChoice, Reply, RuleRequest, ServerRequest, ShellOutput,
 };
-use steersman_tools::approval::KeptRule;
+use steersman_core::approval::KeptRule;
 
 pub(super) fn answer(handle: &Handle, id: ApprovalId, answer: Answer) -> Reply {
     let outcome = handle.approvals().try_answer(id, answer.clone()).map_err(|why| why.to_string());

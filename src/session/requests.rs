@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::answers;
 use crate::drafts::Drafts;
 use crate::host::{Command, Handle};
-use steersman_base::control::Injection;
 use steersman_base::error::Refused;
 use steersman_base::event::{Pending, TakenBack};
 use steersman_base::fault;
@@ -19,6 +18,7 @@ use steersman_base::protocol::{
 };
 use steersman_base::steering::RuleScope;
 use steersman_base::sync::lock;
+use steersman_core::control::Injection;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;

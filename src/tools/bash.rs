@@ -14,15 +14,13 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::approval::{Approvals, Asker, CommandAct, only_reads, outside_arguments};
 use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_words};
-use crate::jobs::{JobScope, NewJob, Notify};
-use crate::outputs::Outputs;
+use crate::jobs::{JobScope, Jobs, NewJob, Notify, jobs_of};
 use crate::workspace::{
     ChangeMark, Confinement, Ended, Failure, GitOperations, Job, JobInput, Network, Running, Spawner, Workspace,
     signal_name,
 };
-use crate::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::workspace_in;
 use steersman_base::details::Details;
 use steersman_base::error::Cancelled;
 use steersman_base::event::JobOwner;
@@ -30,6 +28,12 @@ use steersman_base::id::JobId;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_base::text::is_blank;
+use steersman_core::approval::{Approvals, Asker, CommandAct, only_reads, outside_arguments};
+use steersman_core::tool::outputs::Outputs;
+use steersman_core::tool::{
+    Args, BackgroundJobs, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec,
+    Traits,
+};
 
 /// Runs commands in a workspace.
 pub struct BashTool {
@@ -124,10 +128,12 @@ impl BashTool {
 
     async fn run(&self, act: &CommandAct, notify: Notify, context: &ToolContext) -> Result<String, ToolError> {
         let failed = |error: io::Error| ToolError::failed(format!("the command cannot be started: {error}"));
-        let jobs = context.jobs.all();
+        let jobs = jobs_of(context);
         if act.is_in_background() {
-            jobs.check_room().map_err(ToolError::failed)?;
+            jobs.as_ref().map_err(Clone::clone).and_then(|jobs| jobs.check_room()).map_err(ToolError::failed)?;
         }
+        // Without a list of its agent's, it stays where it is.
+        let jobs = jobs.unwrap_or_default();
         let job = self.job(act);
         let outside =
             if act.outside { Some(outside_arguments(&act.command).map_err(ToolError::failed)?) } else { None };
@@ -149,7 +155,7 @@ impl BashTool {
         let command = StartedCommand { run, input, aftermath, since };
         let is_main = context.asker.agent.is_main();
         if is_in_background {
-            let id = to_background(act, command, notify, context);
+            let id = to_background(act, command, notify, context, &jobs);
             let notice = match notify {
                 _ if !is_main => format!("; {ENDS_WITH_YOU}"),
                 Notify::AtEnd => "; you are told when it ends".to_owned(),
@@ -158,7 +164,7 @@ impl BashTool {
             let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
             return Ok(result);
         }
-        wait_for(act, command, context).await
+        wait_for(act, command, context, &jobs).await
     }
 }
 
@@ -190,15 +196,25 @@ impl Tool for BashTool {
         }
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
         let (spawner, outputs) = (Arc::clone(&self.spawner), Arc::clone(&self.outputs));
-        Some(Arc::new(Self::new(Arc::clone(workspace), spawner, outputs, self.confinement.clone())))
+        let bound = |workspace| Self::new(workspace, spawner, outputs, self.confinement.clone());
+        Some(workspace_in(directory).map(|workspace| Arc::new(bound(workspace)) as _))
+    }
+
+    fn background_jobs(&self) -> Option<Arc<dyn BackgroundJobs>> {
+        Some(Arc::new(Jobs::default()))
     }
 }
 
 /// Waits for a command, unless the user sends it to the background meanwhile.
-async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolContext) -> Result<String, ToolError> {
-    let foreground = context.jobs.all().foreground(&context.asker.agent, &context.asker.call);
+async fn wait_for(
+    act: &CommandAct,
+    mut command: StartedCommand,
+    context: &ToolContext,
+    jobs: &Arc<Jobs>,
+) -> Result<String, ToolError> {
+    let foreground = jobs.foreground(&context.asker.agent, &context.asker.call);
     let stop = async {
         tokio::select! {
             biased;
@@ -209,7 +225,7 @@ async fn wait_for(act: &CommandAct, mut command: StartedCommand, context: &ToolC
     let mut sink = Shown(context);
     let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
         drop(foreground);
-        let id = to_background(act, command, Notify::AtEnd, context);
+        let id = to_background(act, command, Notify::AtEnd, context, jobs);
         let end = if context.asker.agent.is_main() { "you are told when it ends" } else { ENDS_WITH_YOU };
         let result = format!(
             "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
@@ -250,11 +266,17 @@ struct StartedCommand {
 }
 
 /// Makes a job of a command; returns its id.
-fn to_background(act: &CommandAct, command: StartedCommand, notify: Notify, context: &ToolContext) -> JobId {
+fn to_background(
+    act: &CommandAct,
+    command: StartedCommand,
+    notify: Notify,
+    context: &ToolContext,
+    jobs: &Arc<Jobs>,
+) -> JobId {
     let StartedCommand { run, input, aftermath, since } = command;
     let asker = &context.asker;
-    let scope = JobScope { agent: asker.agent.clone(), parent: context.jobs.parent(), call: Some(asker.call.clone()) };
-    context.jobs.all().start(NewJob {
+    let scope = JobScope { agent: asker.agent.clone(), parent: context.parent.clone(), call: Some(asker.call.clone()) };
+    jobs.start(NewJob {
         scope,
         owner: JobOwner::Agent,
         command: act.command.clone(),

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{ToolContext, ToolError};
-use steersman_base::control::Cancellable;
 use steersman_base::error::Cancelled;
+use steersman_core::control::Cancellable;
+use steersman_core::tool::{ToolContext, ToolError};
 
 /// Tells blocking work when to end.
 #[derive(Debug, Clone)]

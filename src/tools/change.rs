@@ -5,12 +5,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::approval::{Content, WriteAct};
+use crate::blocking;
 use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file_diff};
-use crate::{ToolContext, ToolError, blocking};
 use steersman_base::details::Details;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
+use steersman_core::approval::{Content, WriteAct};
+use steersman_core::tool::{ToolContext, ToolError};
 
 /// A file that is to be changed.
 pub(super) struct Target {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::ToolError;
 use steersman_base::regular_file::read_head;
 use steersman_base::text::visible_line;
+use steersman_core::tool::ToolError;
 
 /// Longest file of git that is read here.
 const REF_BYTES: u64 = 1024 * 1024;

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::capture::{Capture, Captured};
 use crate::live::{LIVE_STEP, Live};
-use crate::outputs::Outputs;
 use crate::workspace::{ChangeMark, Ended, Failure, GitOperations, Job, Running, Spawner, Workspace, signal_name};
-use steersman_base::control::Cancellable;
 use steersman_base::details::{CommandEnd, TouchedFiles};
 use steersman_base::limits;
+use steersman_core::control::Cancellable;
+use steersman_core::tool::capture::{Capture, Captured};
+use steersman_core::tool::outputs::Outputs;
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;

@@ -12,11 +12,13 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::approval::Content;
 use crate::change::{self, Proposal, Target};
 use crate::edit::matching::Flat;
 use crate::workspace::{SeenState, Workspace};
-use crate::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, blocking, read};
+use crate::workspace_in;
+use crate::{blocking, read};
+use steersman_core::approval::Content;
+use steersman_core::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits};
 
 /// Line numbers named in a message.
 const NAMED_LINES: usize = 20;
@@ -75,8 +77,8 @@ impl Tool for EditTool {
         .boxed()
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self::new(Arc::clone(workspace))))
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(workspace_in(directory).map(|workspace| Arc::new(Self::new(workspace)) as _))
     }
 }
 

@@ -5,8 +5,8 @@ use futures_util::future::BoxFuture;
 
 use crate::page::{self, Page};
 use crate::web::{Client, WebResponse, decode};
-use crate::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use steersman_base::limits;
+use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 /// Gets texts from the web as they are.
 pub struct FetchTool {

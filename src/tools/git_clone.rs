@@ -15,15 +15,16 @@ use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::approval::CloneAct;
 use crate::checkout::{self, Size};
 use crate::web::{Client, Target};
 use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Spawner, Workspace, signal_name};
-use crate::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::workspace_in;
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::error::Cancelled;
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
+use steersman_core::approval::CloneAct;
+use steersman_core::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits};
 
 /// The first git that can be told at which address a host is.
 const LEAST_GIT: (u32, u32) = (2, 37);
@@ -323,11 +324,14 @@ impl Tool for GitCloneTool {
         .boxed()
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        let mut tool = Self::new(Arc::clone(workspace), Arc::clone(&self.spawner), self.client.clone());
-        tool.bounds = self.bounds;
-        tool.version = Arc::clone(&self.version);
-        Some(Arc::new(tool))
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        let bound = |workspace| {
+            let mut tool = Self::new(workspace, Arc::clone(&self.spawner), self.client.clone());
+            tool.bounds = self.bounds;
+            tool.version = Arc::clone(&self.version);
+            tool
+        };
+        Some(workspace_in(directory).map(|workspace| Arc::new(bound(workspace)) as _))
     }
 }
 

@@ -10,13 +10,16 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::approval::HiddenFiles;
 use crate::blocking::{self, Stop};
 use crate::walk::{self, Entries};
 use crate::workspace::{EntryKind, Workspace};
-use crate::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
+use crate::{approve_reading, workspace_in};
 use steersman_base::limits;
 use steersman_base::text::visible_line;
+use steersman_core::approval::HiddenFiles;
+use steersman_core::tool::{
+    Args, Concurrency, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits,
+};
 
 /// Lists paths of a workspace.
 pub struct GlobTool {
@@ -52,15 +55,15 @@ impl Tool for GlobTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let workspace = Arc::clone(&self.workspace);
         async move {
-            let start = context.approve_reading(&workspace, "glob", args.opt_str("path").unwrap_or(".")).await?;
+            let start = approve_reading(context, &workspace, "glob", args.opt_str("path").unwrap_or(".")).await?;
             let hidden = context.approvals.hidden_files(&start);
             blocking::run(context, move |stop| glob(&workspace, args.str("pattern"), &start, hidden, stop)).await
         }
         .boxed()
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self::new(Arc::clone(workspace))))
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(workspace_in(directory).map(|workspace| Arc::new(Self::new(workspace)) as _))
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::capture::{decode, first_character, whole_characters};
 use steersman_base::limits;
+use steersman_core::tool::capture::{decode, first_character, whole_characters};
 
 /// Less than this is not worth showing while more is left out than shown, bytes.
 const WORTH_SHOWING: usize = 1024;

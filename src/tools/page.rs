@@ -3,12 +3,12 @@
 //! `http://host/…` is asked as `https://host/…`. When nobody answers there, the `http` address is put to approval by
 //! itself and asked. A host that the configuration allows, and an address with a port of its own, are asked as written.
 
-use crate::approval::FetchAct;
 use crate::web::{Body, Client, Target, WebError, WebResponse, decode};
-use crate::{Args, ToolContext, ToolError};
 use steersman_base::details::{Details, PageFacts};
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
+use steersman_core::approval::FetchAct;
+use steersman_core::tool::{Args, ToolContext, ToolError};
 
 /// An answer, read.
 pub(super) struct Page {

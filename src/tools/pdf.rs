@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use crate::ToolError;
 use crate::workspace::{Confinement, Failure, Job, Spawner};
 use steersman_base::limits;
+use steersman_core::tool::ToolError;
 
 const NOT_INSTALLED: &str =
     "it is a PDF document, and pdftotext, which would read it, is not installed (Debian: poppler-utils)";

@@ -11,14 +11,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::approval::{Mode, PlanAnswer};
-use crate::{Args, Choices, Parameters, Tool, ToolContext, ToolError, ToolReport, ToolSpec};
-use steersman_base::control::Plans;
 use steersman_base::id::StepId;
 use steersman_base::plan::{Plan, StepState, WrittenStep, summary};
-
-/// The name of the tool.
-pub const PLAN_TOOL: &str = "plan";
+use steersman_core::approval::{Mode, PlanAnswer};
+use steersman_core::control::Plans;
+use steersman_core::tool::{Args, Choices, PLAN_TOOL, Parameters, Tool, ToolContext, ToolError, ToolReport, ToolSpec};
 
 const DESCRIPTION: &str = "Writes down the steps of your work as a list that the user sees and changes while you work.
 

@@ -12,11 +12,15 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::blocking::{self, Stop};
+use crate::kind;
 use crate::workspace::Workspace;
-use crate::{Args, Concurrency, Parameters, ResultImages, Tool, ToolContext, ToolError, ToolSpec, Traits, kind};
+use crate::{approve_reading, workspace_in};
 use steersman_base::image::ImageType;
 use steersman_base::limits;
 use steersman_base::text::{distance, visible_line};
+use steersman_core::tool::{
+    Args, Concurrency, Parameters, ResultImages, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits,
+};
 use steersman_images::FittedImage;
 
 /// How many entries of a directory are compared with a name that is missing, and how many are suggested.
@@ -61,15 +65,15 @@ impl Tool for ReadTool {
         let workspace = Arc::clone(&self.workspace);
         async move {
             let window = Window::new(&args)?;
-            let path = context.approve_reading(&workspace, "read", args.str("path")).await?;
+            let path = approve_reading(context, &workspace, "read", args.str("path")).await?;
             let images = context.images.clone();
             blocking::run(context, move |stop| read(&workspace, &path, &window, &images, stop)).await
         }
         .boxed()
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self::new(Arc::clone(workspace))))
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(workspace_in(directory).map(|workspace| Arc::new(Self::new(workspace)) as _))
     }
 }
 

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
-use crate::ToolError;
-use crate::approval::HiddenFiles;
 use crate::blocking::Stop;
 use crate::workspace::{Bounds, Entry, Walk, WalkEnd, Workspace};
+use steersman_core::approval::HiddenFiles;
+use steersman_core::tool::ToolError;
 
 /// Passes when a search can start at a directory or file.
 pub(super) fn check_start(workspace: &Workspace, start: &Path) -> Result<(), ToolError> {

@@ -7,8 +7,9 @@ use reqwest::Url;
 use crate::page::{self, Page};
 use crate::web::{Client, ContentType, WebResponse, decode, readable};
 use crate::workspace::Spawner;
-use crate::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, blocking, pdf};
+use crate::{blocking, pdf};
 use steersman_base::limits;
+use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 /// Shows pages of the web for reading.
 pub struct WebScrapeTool {

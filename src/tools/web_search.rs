@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::approval::SearchAct;
 use crate::web::search::{Search, SearchResults};
-use crate::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use steersman_base::limits;
 use steersman_base::text::is_blank;
+use steersman_core::approval::SearchAct;
+use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 /// Searches the web.
 pub struct WebSearchTool {

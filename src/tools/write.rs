@@ -8,11 +8,13 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::blocking;
 use crate::change::{self, Proposal, Target};
 use crate::workspace::Workspace;
-use crate::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, blocking};
+use crate::workspace_in;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
+use steersman_core::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec};
 
 /// Creates and replaces files of a workspace.
 pub struct WriteTool {
@@ -58,8 +60,8 @@ impl Tool for WriteTool {
         .boxed()
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self::new(Arc::clone(workspace))))
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(workspace_in(directory).map(|workspace| Arc::new(Self::new(workspace)) as _))
     }
 }
 

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use steersman_agent::Agent;
-use steersman_base::control::{Cancellable, Interloper};
 use steersman_base::event::{Delivery, Envelope, Event};
-use steersman_provider::{ChatTransport, Http, HttpConnector, Streaming};
+use steersman_core::control::{Cancellable, Interloper};
+use steersman_core::provider::{ChatTransport, Streaming};
+use steersman_provider::{Http, HttpConnector};
 use tokio::sync::mpsc;
 
 use support::doubles::Spy;

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Outputs, Tool, ToolContext, ToolError, ToolReport};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 
 fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();

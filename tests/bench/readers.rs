@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use steersman_base::message::Arguments;
 use steersman_base::text::{CommandOutputReader, visible};
-use steersman_tools::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
+use steersman_core::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
 use steersman_tools::web::readable;
 use steersman_tui::theme::Theme;
 use steersman_tui::widgets::stream::{Format, Layout};

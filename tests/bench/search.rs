@@ -17,8 +17,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{HistoryChange, Listener as _};
 use steersman_base::message::Message;
+use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
 use steersman_session::search::{SearchQuery, search};
 

@@ -6,8 +6,9 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use steersman_base::dialect::Dialect;
+use steersman_core::provider::{ProviderError, Reply};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{HttpProvider, ProviderError, Reply};
 
 const WORDS: usize = 20_000;
 /// What comes at once: the payload of a network packet, and a read buffer.

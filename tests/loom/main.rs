@@ -9,16 +9,7 @@ mod sync;
 use std::sync::Arc;
 
 use loom::thread;
-use steersman_base::clock;
-use steersman_base::error;
 use steersman_base::event;
-use steersman_base::id;
-use steersman_base::image;
-use steersman_base::limits;
-use steersman_base::message;
-use steersman_base::protocol;
-use steersman_base::steering;
-use steersman_base::text;
 
 use crate::control::{Cancellable, Interloper};
 use crate::event::{Delivery, Pending};

@@ -14,9 +14,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::tool::{Tool, ToolContext};
+use steersman_tools::FetchTool;
 use steersman_tools::web::{Client, RequestLimits, Resolve, WebOptions};
-use steersman_tools::{FetchTool, Tool, ToolContext};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 use crate::support::skip::{Need, skip};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use steersman_agent::{Agent, AgentContext, think};
-use steersman_base::control::{Cancellable, StepLimit};
 use steersman_base::error::RunError;
 use steersman_base::event::{Envelope, Event};
-use steersman_base::listener::Listener;
-use steersman_provider::{
+use steersman_core::control::{Cancellable, StepLimit};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{
     Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, FixedProvider, Played, ProviderError, Reply,
     Sink,
 };

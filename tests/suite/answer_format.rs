@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::Message;
-use steersman_provider::{
-    AnswerFormat, AnswerStage, ChatProvider as _, ChatRequest, ChatTransport, Http, HttpProvider, Streaming, ToolSchema,
+use steersman_core::provider::{
+    AnswerFormat, AnswerStage, ChatProvider as _, ChatRequest, ChatTransport, Streaming, ToolSchema,
 };
+use steersman_provider::{Http, HttpProvider};
 
 use crate::support::server::{Reply, Request, Server};
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use steersman_base::text::QuestionText;
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Answerer, ApprovalRecord, Approved, Asker, CommandAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal,
     RuleStore, Rules, UseAct, WriteAct,
 };

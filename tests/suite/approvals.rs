@@ -9,12 +9,12 @@ use steersman_agent::Agent;
 use steersman_base::event::Event;
 use steersman_base::message::Message;
 use steersman_base::text::QuestionText;
-use steersman_provider::Played;
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approvals, Asker, CommandAct,
     FetchAct, Grant, Mode, ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Unanswered, WriteAct,
 };
-use steersman_tools::{Concurrency, FnTool, Parameters, Tool};
+use steersman_core::provider::Played;
+use steersman_core::tool::{Concurrency, FnTool, Parameters, Tool};
 
 use crate::support::doubles::{Log, Rig, run, settle};
 
@@ -61,7 +61,7 @@ fn bash(log: &Log) -> Arc<dyn Tool> {
         p.required_string("command", "What to run.");
         p.optional_string("cwd", "Where.");
     });
-    let execute = move |args: steersman_tools::Args, context: steersman_tools::ToolContext| {
+    let execute = move |args: steersman_core::tool::Args, context: steersman_core::tool::ToolContext| {
         let log = log.clone();
         async move {
             let cwd = PathBuf::from(args.opt_str("cwd").unwrap_or(ROOT));
@@ -340,7 +340,7 @@ type Deciding<A> = (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<A
 /// Decides on a task, writing down what is told.
 fn decide<A>(desk: &Arc<Approvals>, act: A) -> Deciding<A>
 where
-    A: steersman_tools::approval::Proposal + Send + Sync + 'static,
+    A: steersman_core::approval::Proposal + Send + Sync + 'static,
 {
     let (desk, told) = (Arc::clone(desk), Arc::new(Mutex::new(Vec::new())));
     let heard = Arc::clone(&told);

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_base::message::{Arguments, ToolCall};
+use steersman_core::provider::{Finish, Piece, ProviderError, Reply};
 use steersman_provider::Assemble as _;
 use steersman_provider::chat::Assembler;
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{Finish, Piece, ProviderError, Reply};
 
 type Outcome = (Result<Reply, ProviderError>, Vec<(String, String)>);
 

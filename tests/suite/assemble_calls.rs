@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::Arguments;
+use steersman_core::provider::{Finish, ProviderError};
+use steersman_provider::Assemble as _;
 use steersman_provider::chat::Assembler;
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{Assemble as _, Finish, ProviderError};
 
 use super::assemble::{chunks, delta, events, reply, shown};
 

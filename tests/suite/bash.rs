@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::tool::{Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
-use steersman_tools::{BashTool, Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, spawner, unique, wait_until};

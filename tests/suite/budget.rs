@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use steersman_base::control::{Budget, Spending};
 use steersman_base::error::RunError;
 use steersman_base::event::{Delivery, Event, Outcome, Usage};
 use steersman_base::price::{Price, Prices};
-use steersman_provider::Played;
+use steersman_core::control::{Budget, Spending};
+use steersman_core::provider::Played;
 
 use crate::subagent::{child, parent_of, persona, spawns};
 use crate::support::doubles::{Gate, Rig, calls, gated, run, tool};
@@ -101,7 +101,7 @@ async fn a_rescue_is_charged_and_refused_when_nothing_is_left() {
     let rig = Rig::new([calls(&[("c1", "one")]).with_usage(used(10, 0)), calls(&[("c2", "one")])]);
     rig.model.route("evidence another agent", [Played::text("Rescued.").with_usage(used(90, 0))]);
     let budget = budget(None, Some(1_000_000));
-    let limit = steersman_base::control::StepLimit::new(1).unwrap();
+    let limit = steersman_core::control::StepLimit::new(1).unwrap();
     let builder = rig.builder().budget(Arc::clone(&budget)).step_limit(limit);
     run(rig.build(builder, [tool("one", "one done")]).await, "Go.").answered().await;
     assert!(budget.standing().tokens >= 100, "{:?}", budget.standing());

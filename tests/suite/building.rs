@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman_agent::Agent;
-use steersman_base::control::StepLimit;
 use steersman_base::error::{BuildError, ProviderError};
 use steersman_base::event::Event;
-use steersman_provider::{Card, ChatTransport, Http, HttpConnector, Played, Registry, Streaming};
-use steersman_tools::Tool;
+use steersman_core::control::StepLimit;
+use steersman_core::provider::{Card, ChatTransport, Played, Registry, Streaming};
+use steersman_core::tool::Tool;
+use steersman_provider::{Http, HttpConnector};
 
 use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, acting, calls, echo, run, tool};
 use crate::support::server::{Reply, Server};

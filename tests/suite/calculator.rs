@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_tools::{Calculator, Concurrency, Tool, ToolContext, ToolError};
+use steersman_core::tool::{Concurrency, Tool, ToolContext, ToolError};
+use steersman_tools::Calculator;
 
 fn value(expression: &str) -> String {
     Calculator::evaluate(expression).unwrap_or_else(|fault| panic!("{expression}: {fault}"))

@@ -2,7 +2,7 @@
 
 use steersman_base::event::Event;
 use steersman_base::message::{Message, Original, Part};
-use steersman_provider::Played;
+use steersman_core::provider::Played;
 
 use crate::support::doubles::{Rig, calls, run, tool};
 

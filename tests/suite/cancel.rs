@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use steersman_agent::Agent;
-use steersman_base::control::Cancellable;
 use steersman_base::event::{Envelope, Event};
-use steersman_base::listener::Listener;
-use steersman_provider::{
+use steersman_core::control::Cancellable;
+use steersman_core::listener::Listener;
+use steersman_core::provider::{
     ChatProvider, ChatRequest, FixedProvider, Piece, Played, ProviderError, Reply, Sink, Streaming,
 };
 use tokio::sync::Notify;
@@ -269,7 +269,7 @@ async fn a_cancel_during_the_rescue_says_so_for_both_and_ends_the_turn() {
     rig.model.route("Evidence gathered", [Played::text("Half").paused(&pause)]);
     let agent = rig
         .build(
-            rig.builder().streaming(Streaming::On).step_limit(steersman_base::control::StepLimit::new(1).unwrap()),
+            rig.builder().streaming(Streaming::On).step_limit(steersman_core::control::StepLimit::new(1).unwrap()),
             [tool("look", "seen")],
         )
         .await;

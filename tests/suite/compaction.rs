@@ -10,8 +10,8 @@ use std::sync::Arc;
 use steersman_agent::{Agent, KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::event::{Delivery, Event, Usage};
 use steersman_base::message::Message;
-use steersman_provider::{Finish, Piece, Played, ProviderError, Step};
-use steersman_tools::Tool;
+use steersman_core::provider::{Finish, Piece, Played, ProviderError, Step};
+use steersman_core::tool::Tool;
 
 use crate::subagent::{child, parent_of, persona, spawns};
 use crate::support::doubles::{

@@ -7,10 +7,10 @@ use steersman::program::config::{
     Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, Provider, SandboxKind, SandboxSection,
     ScreenSection, Server, Service, parse,
 };
-use steersman_base::control::Spending;
 use steersman_base::event::Usage;
-use steersman_provider::Streaming;
-use steersman_tools::approval::Mode;
+use steersman_core::approval::Mode;
+use steersman_core::control::Spending;
+use steersman_core::provider::Streaming;
 
 fn resolve(flags: Layer, environment: &[(&str, &str)], file: &str) -> Result<Config, ConfigError> {
     let environment = environment.iter().copied().collect::<Environment>();
@@ -360,7 +360,7 @@ fn no_variable_that_holds_a_key_is_passed_to_commands() {
     let config = resolve(Layer::default(), &environment, &format!("api_key_env = 'MINE'\n{web}")).unwrap();
     let services: Vec<&str> = Service::all_variables().collect();
     assert_eq!(config.sandbox.key_variables, [services, vec!["MINE", "BRAVE", "EXA"]].concat());
-    assert_eq!(config.web.brave_key.as_ref().map(steersman_provider::ApiKey::expose), Some("kb"));
+    assert_eq!(config.web.brave_key.as_ref().map(steersman_core::provider::ApiKey::expose), Some("kb"));
     assert!(!format!("{config:?}").contains("kb"));
     let unset = resolve(Layer::default(), &[("BRAVE", "kb")], web).unwrap_err();
     assert_eq!(unset, ConfigError::NoKey("EXA".into()));

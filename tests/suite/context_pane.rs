@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use steersman_agent::{Agent, BoundaryNote, CompactionRequest, FnExtension};
-use steersman_base::control::ContextBook;
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::image::Image;
@@ -12,8 +11,9 @@ use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall, Us
 use steersman_base::protocol::{
     ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request,
 };
-use steersman_provider::Played;
-use steersman_tools::{FnTool, Parameters, Tool};
+use steersman_core::control::ContextBook;
+use steersman_core::provider::Played;
+use steersman_core::tool::{FnTool, Parameters, Tool};
 use steersman_tui::context::ContextPane;
 use steersman_tui::msg::{Effect, Msg};
 

@@ -3,7 +3,7 @@
 use steersman_agent::context_size::{ContextSize, ConversationSize, guess};
 use steersman_base::event::{Event, Usage};
 use steersman_base::message::Message;
-use steersman_provider::Played;
+use steersman_core::provider::Played;
 
 use crate::support::doubles::{Rig, calls, run, tool};
 

@@ -1,7 +1,8 @@
 //! The context window: which source wins, what a router is asked, and that a probe never breaks anything.
 
 use serde_json::{Value, json};
-use steersman_provider::{ApiKey, ChatTransport, ContextWindowDetector, Http};
+use steersman_core::provider::{ApiKey, ChatTransport};
+use steersman_provider::{ContextWindowDetector, Http};
 
 use crate::support::server::{Gate, Reply, Server};
 

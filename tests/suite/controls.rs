@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use steersman_base::control::{Cancellable, Interloper, Modes, QueueMode};
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
+use steersman_core::control::{Cancellable, Interloper, Modes, QueueMode};
 
 use crate::support::doubles::texts_of;
 

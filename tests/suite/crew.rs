@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use steersman_agent::Agent;
 use steersman_agent::subagent::{Persona, SubAgents};
-use steersman_base::control::{Controls, Crew, Decision, PauseGate, PausePlace};
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_base::listener::Listener;
-use steersman_provider::{Played, ProviderError};
+use steersman_core::control::{Controls, Crew, Decision, PauseGate, PausePlace};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Played, ProviderError};
+use steersman_core::tool::Tool;
 use steersman_session::host::Handle;
-use steersman_tools::Tool;
 
 use crate::subagent::{child, persona, spawns};
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, acting, calls, gated, gated_beside, run, settle, within};

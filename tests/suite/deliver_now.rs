@@ -8,9 +8,10 @@ use steersman_agent::Agent;
 use steersman_base::error::RunError;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::MessageId;
-use steersman_base::listener::Listener;
-use steersman_provider::{ChatTransport, Http, HttpConnector, Piece, Played, ProviderError, Step, Streaming};
-use steersman_tools::Tool;
+use steersman_core::listener::Listener;
+use steersman_core::provider::{ChatTransport, Piece, Played, ProviderError, Step, Streaming};
+use steersman_core::tool::Tool;
+use steersman_provider::{Http, HttpConnector};
 use tokio::sync::Notify;
 
 use crate::support::doubles::{

@@ -5,7 +5,8 @@
 
 use serde_json::{Value, json};
 use steersman_base::event::Event;
-use steersman_provider::{ChatTransport, ModelServer, Registry};
+use steersman_core::provider::{ChatTransport, Registry};
+use steersman_provider::ModelServer;
 
 use crate::model_switch::{launch, transport};
 use crate::support::messages;

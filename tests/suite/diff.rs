@@ -189,7 +189,7 @@ fn bases() -> Vec<Vec<String>> {
     let root = env!("CARGO_MANIFEST_DIR");
     let read = |path: &str| fs::read_to_string(format!("{root}/{path}")).unwrap().lines().map(str::to_owned).collect();
     vec![
-        read("src/tools/params.rs"),
+        read("src/core/tool/params.rs"),
         read("src/base/text.rs"),
         read("tests/suite/layers.rs"),
         read("Cargo.toml"),

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_agent::Agent;
-use steersman_base::control::{PauseGate, StepLimit};
 use steersman_base::event::Event;
-use steersman_provider::{Played, Streaming};
-use steersman_tools::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
-use steersman_tools::{FnTool, Parameters, ToolContext};
+use steersman_core::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
+use steersman_core::control::{PauseGate, StepLimit};
+use steersman_core::provider::{Played, Streaming};
+use steersman_core::tool::{FnTool, Parameters, ToolContext};
 
 use crate::subagent::{child, parent, persona, spawns};
 use crate::support::doubles::{

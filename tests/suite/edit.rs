@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use steersman_tools::approval::Answer;
+use steersman_core::approval::Answer;
+use steersman_core::tool::ToolDirectory;
 
 use crate::support::files::Files;
 
@@ -196,7 +197,14 @@ async fn the_record_of_reads_belongs_to_the_workspace() {
     files.call("read", json!({"path": "a"})).await.unwrap();
     let other = Files::new();
     other.put("a", "old");
-    let edit = files.tools.iter().find(|tool| tool.name() == "edit").unwrap().with_workspace(&other.workspace).unwrap();
+    let edit = files
+        .tools
+        .iter()
+        .find(|tool| tool.name() == "edit")
+        .unwrap()
+        .in_directory(&ToolDirectory::new(other.workspace.root()))
+        .unwrap()
+        .unwrap();
     let mut other = other;
     other.tools = vec![edit];
     let error = other.call("edit", json!({"path": "a", "old_string": "old", "new_string": "new"})).await.unwrap_err();

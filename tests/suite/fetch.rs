@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::tool::{Concurrency, Tool, ToolContext};
+use steersman_tools::FetchTool;
 use steersman_tools::web::{AllowedHosts, Client, RequestLimits, Target, WebOptions};
-use steersman_tools::{Concurrency, FetchTool, Tool, ToolContext};
 
 use crate::support::site::{Canary, Sent, Site, answer, approving, call, call_in, redirect, typed};
 

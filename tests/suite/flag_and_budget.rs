@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use steersman_base::control::{Cancellable, OnExhausted, StepLimit};
 use steersman_base::error::{Cancelled, Exceeded};
+use steersman_core::control::{Cancellable, OnExhausted, StepLimit};
 
 #[test]
 fn a_cancel_is_seen_by_every_clone_until_it_is_cleared() {

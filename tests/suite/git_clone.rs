@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::message::Arguments;
 use steersman_base::protected::ProtectedPlaces;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError, ToolReport};
 use steersman_tools::web::{Client, Resolve, WebOptions};
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{ChildEnvironment, Sandbox, Spawner, Workspace};
-use steersman_tools::{CloneBounds, GitCloneTool, Tool, ToolContext, ToolError, ToolReport};
+use steersman_tools::{CloneBounds, GitCloneTool};
 use tempfile::TempDir;
 
 use crate::support::doubles::within;
@@ -417,8 +418,7 @@ async fn in_another_workspace_it_clones_there() {
     forge.repository("repo", "echo x > x");
     let bench = Bench::at(&forge).await;
     let other = TempDir::new().unwrap();
-    let workspace = Arc::new(Workspace::new(other.path()).unwrap());
-    let tool = bench.tool.with_workspace(&workspace).unwrap();
+    let tool = bench.tool.in_directory(&ToolDirectory::new(other.path())).unwrap().unwrap();
     assert_eq!(tool.name(), "git_clone");
     call(&*tool, &approving(), json!({ "url": forge.url("repo.git") })).await.unwrap();
     assert!(other.path().join("repo/x").exists());

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
+use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError};
+use steersman_tools::GlobTool;
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{GlobTool, Tool, ToolContext, ToolError};
 use tempfile::TempDir;
 
 struct Site {
@@ -145,8 +146,7 @@ async fn links_are_listed_and_not_followed_and_hostile_names_are_shown() {
 #[tokio::test]
 async fn the_tool_can_be_bound_to_another_workspace() {
     let (site, other) = (Site::new(&["here"]), Site::new(&["there"]));
-    let workspace = Arc::new(Workspace::new(&other.dir.path().join("in")).unwrap());
-    let moved = site.tool.with_workspace(&workspace).unwrap();
+    let moved = site.tool.in_directory(&ToolDirectory::new(other.dir.path().join("in"))).unwrap().unwrap();
     let args = moved.spec().parameters.validate(&Arguments::parse(r#"{"pattern": "*"}"#)).unwrap();
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "there\n");
 }

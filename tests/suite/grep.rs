@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
+use steersman_core::tool::{Tool, ToolContext, ToolError};
+use steersman_tools::GrepTool;
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{GrepTool, Tool, ToolContext, ToolError};
 use tempfile::TempDir;
 
 struct Site {

@@ -4,8 +4,9 @@
 use serde_json::json;
 use steersman_base::dialect::Dialect;
 use steersman_base::message::Arguments;
+use steersman_core::provider::{Piece, Reply};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::Frame;
-use steersman_provider::{HttpProvider, Piece, Reply};
 
 /// Reads a stream; returns what was shown of it as it came, thoughts and text, and the reply.
 fn stream(dialect: Dialect, events: &[&str]) -> ([String; 2], Reply) {

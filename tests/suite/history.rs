@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use steersman_agent::{History, NotRunReason};
 use steersman_base::id::CallId;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman_provider::{ChatRequest, ProviderError, Streaming, validate};
+use steersman_core::provider::{ChatRequest, ProviderError, Streaming, validate};
 
 use crate::support::doubles::{fault, lines};
 

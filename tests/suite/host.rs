@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use steersman_agent::subagent::Roster;
-use steersman_base::control::{OnExhausted, Spending};
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{Listener, ListenerList};
 use steersman_base::steering::Framing;
+use steersman_core::approval::{Mode, Policy};
+use steersman_core::control::{OnExhausted, Spending};
+use steersman_core::listener::{Listener, ListenerList};
+use steersman_core::provider::{ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
 use steersman_extensions::skill::SkillLibrary;
-use steersman_provider::{ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
 use steersman_session::host::{
     self, Command, HookSetup, Host, LastRun, Mailbox, Notice, Post, ServerSetup, Setup, StartError, WorkerState,
 };
-use steersman_tools::approval::{Mode, Policy};
 use steersman_tools::workspace::Caution;
 use tempfile::TempDir;
 
@@ -356,10 +356,13 @@ impl ChatProvider for Buggy {
         &'a self,
         _: ChatRequest<'a>,
         _: &'a mut Sink<'a>,
-    ) -> BoxFuture<'a, Result<steersman_provider::Reply, ProviderError>> {
+    ) -> BoxFuture<'a, Result<steersman_core::provider::Reply, ProviderError>> {
         Box::pin(async {
             assert_ne!(self.0.fetch_add(1, Ordering::SeqCst), 0, "a bug of the provider");
-            Ok(steersman_provider::Reply { content: "Fine.".to_owned(), ..steersman_provider::Reply::default() })
+            Ok(steersman_core::provider::Reply {
+                content: "Fine.".to_owned(),
+                ..steersman_core::provider::Reply::default()
+            })
         })
     }
 }

@@ -11,7 +11,7 @@ use steersman_base::message::Arguments;
 use steersman_base::protocol::{Post, Reply};
 use steersman_base::protocol::{Undo, UndoScope, UndoneFile};
 use steersman_base::text::QuestionText;
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Answerer, ApprovalRecord, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, UseAct,
     WriteAct,
 };

@@ -6,16 +6,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use steersman_agent::{History, Keep, Pins};
-use steersman_base::control::{Injection, Interloper};
 use steersman_base::event::Pending;
 use steersman_base::id::AgentId;
 use steersman_base::image::{Image, ImageType};
 use steersman_base::limits;
 use steersman_base::message::{AssistantMessage, Message, UserAbout, UserText};
 use steersman_base::plan::Plan;
-use steersman_provider::{
-    Card, ChatProvider as _, ChatRequest, ChatTransport, Http, HttpProvider, Registry, Streaming, takes_images,
-};
+use steersman_core::control::{Injection, Interloper};
+use steersman_core::provider::{Card, ChatProvider as _, ChatRequest, ChatTransport, Registry, Streaming};
+use steersman_provider::{Http, HttpProvider, takes_images};
 
 use crate::support::server::{Reply, Server};
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use steersman_base::control::{Modes, QueueMode};
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::MessageId;
-use steersman_base::listener::Listener;
-use steersman_provider::Played;
-use steersman_tools::Tool;
+use steersman_core::control::{Modes, QueueMode};
+use steersman_core::listener::Listener;
+use steersman_core::provider::Played;
+use steersman_core::tool::Tool;
 
 use crate::support::doubles::{
     FnExtension, Gate, Log, PROMPT, Rig, Spy, acting, calls, gated, gated_beside, gated_stubborn, run, run_queue,
@@ -409,16 +409,21 @@ async fn at_random_moments_nothing_is_lost_doubled_or_reordered() {
         let tools = [gated_by(Arc::clone(&inject), "alone"), {
             let inject = Arc::clone(&inject);
             Arc::new(
-                steersman_tools::FnTool::new("beside", "Acts.", steersman_tools::Parameters::default(), move |_, _| {
-                    let inject = Arc::clone(&inject);
-                    async move {
-                        inject(2);
-                        tokio::task::yield_now().await;
-                        inject(2);
-                        Ok("done".to_owned())
-                    }
-                })
-                .concurrency(steersman_tools::Concurrency::Beside),
+                steersman_core::tool::FnTool::new(
+                    "beside",
+                    "Acts.",
+                    steersman_core::tool::Parameters::default(),
+                    move |_, _| {
+                        let inject = Arc::clone(&inject);
+                        async move {
+                            inject(2);
+                            tokio::task::yield_now().await;
+                            inject(2);
+                            Ok("done".to_owned())
+                        }
+                    },
+                )
+                .concurrency(steersman_core::tool::Concurrency::Beside),
             ) as Arc<dyn Tool>
         }];
         let listener = Arc::clone(&inject);

@@ -14,10 +14,11 @@ use steersman_base::event::{Event, JobEnd, JobEnding};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_provider::Played;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::provider::Played;
+use steersman_core::tool::{BackgroundJobs as _, Outputs, Tool, ToolContext, ToolError, Traits};
 use steersman_tools::workspace::{Confinement, Workspace};
-use steersman_tools::{BashTool, Jobs, Outputs, Tool, ToolContext, ToolError, Traits, UserLine, job_tools};
+use steersman_tools::{BashTool, Jobs, UserLine, job_tools};
 use tempfile::TempDir;
 
 use crate::support::doubles::{Rig, acting};
@@ -36,6 +37,7 @@ struct Site {
     dir: TempDir,
     tools: Vec<Arc<dyn Tool>>,
     context: ToolContext,
+    jobs: Arc<Jobs>,
 }
 
 impl Site {
@@ -52,12 +54,14 @@ impl Site {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(bash)];
         tools.extend(job_tools(Traits::NONE));
         let policy = Policy { answerer: Answerer::User, ..Policy::default() };
-        let context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, mode)));
-        Self { dir, tools, context }
+        let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, mode)));
+        let jobs = Arc::new(Jobs::default());
+        context.jobs = Arc::clone(&jobs) as _;
+        Self { dir, tools, context, jobs }
     }
 
     fn jobs(&self) -> &Arc<Jobs> {
-        self.context.jobs.all()
+        &self.jobs
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
@@ -244,13 +248,18 @@ async fn a_running_command_goes_on_in_the_background_when_the_user_wants_that() 
 /// Builds an agent with the tools of a site and one that waits until the jobs have ended.
 async fn agent_with(rig: &Rig, site: &Site) -> steersman_agent::Agent {
     let jobs = Arc::clone(site.jobs());
-    let waits = steersman_tools::FnTool::new("rest", "Waits.", steersman_tools::Parameters::default(), move |_, _| {
-        let jobs = Arc::clone(&jobs);
-        async move {
-            wait_until("the jobs to end", PATIENCE, || jobs.running() == 0).await;
-            Ok("rested".to_owned())
-        }
-    });
+    let waits = steersman_core::tool::FnTool::new(
+        "rest",
+        "Waits.",
+        steersman_core::tool::Parameters::default(),
+        move |_, _| {
+            let jobs = Arc::clone(&jobs);
+            async move {
+                wait_until("the jobs to end", PATIENCE, || jobs.running() == 0).await;
+                Ok("rested".to_owned())
+            }
+        },
+    );
     let builder = rig.builder().jobs(Arc::clone(site.jobs())).approvals(Arc::clone(&site.context.approvals));
     let mut tools = site.tools.clone();
     tools.push(Arc::new(waits));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::KeptRules;
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
     Refusal, RuleReach, Rules, SearchAct, Unanswered,
 };

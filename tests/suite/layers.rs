@@ -114,8 +114,13 @@ fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
 
 #[test]
 fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
-    const FOREIGN: [&str; 4] =
-        ["steersman_provider::", "steersman_tools::", "steersman_agent::", "steersman_extensions::"];
+    const FOREIGN: [&str; 5] = [
+        "steersman_core::",
+        "steersman_provider::",
+        "steersman_tools::",
+        "steersman_agent::",
+        "steersman_extensions::",
+    ];
     let folds = sources().into_iter().filter(|source| source.path.starts_with("src/session/fold/"));
     let faults: Vec<String> = folds
         .flat_map(|source| {
@@ -129,7 +134,7 @@ fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
 #[test]
 fn a_run_without_a_screen_is_steered_through_its_client_alone() {
     const FOREIGN: [&str; 4] =
-        ["steersman_session::host", "steersman_base::control", "steersman_tools::approval", "steersman_agent"];
+        ["steersman_session::host", "steersman_core::control", "steersman_core::approval", "steersman_agent"];
     let faults: Vec<String> = sources()
         .iter()
         .filter(|source| {
@@ -246,7 +251,7 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
 #[test]
 fn waits_and_rules_count_with_a_clock_that_nobody_can_set() {
     let counts = |source: &Source| {
-        ["src/tui/", "src/tools/approval/", "src/base/control/"].iter().any(|folder| source.path.starts_with(folder))
+        ["src/tui/", "src/core/approval/", "src/core/control/"].iter().any(|folder| source.path.starts_with(folder))
     };
     let dated = ["src/tui/files.rs", "src/tui/run/memory.rs"];
     for source in sources().iter().filter(|source| counts(source) && !dated.contains(&source.path.as_str())) {

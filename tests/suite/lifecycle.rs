@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use futures_util::FutureExt;
 use steersman_agent::{Agent, finalizers};
 use steersman_base::error::BuildError;
-use steersman_provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
+use steersman_core::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
 
 use crate::support::doubles::{FnExtension, Log, PROMPT, Rig, echo, run};
 

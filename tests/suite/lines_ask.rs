@@ -9,7 +9,7 @@ use std::time::Duration;
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::{Decision, Post, Request};
-use steersman_tools::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
+use steersman_core::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
 use steersman_tui::msg::{Effect, Msg};
 
 use super::approval_popups::Nowhere;

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use steersman_base::event::{Envelope, Event, Outcome, Usage};
 use steersman_base::id::{AgentId, CallId};
-use steersman_base::listener::{
+use steersman_base::message::Arguments;
+use steersman_core::listener::{
     Clock, InMemoryEventList, JsonLines, Listener, ListenerList, RateLimited, Terminal, TokenLog,
 };
-use steersman_base::message::Arguments;
 
 /// A writer whose text can be read, and that knows how far it was flushed.
 #[derive(Clone, Default)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use steersman_base::event::Event;
 use steersman_base::mode::Mode;
-use steersman_provider::{Played, ProviderError};
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Policy};
+use steersman_core::provider::{Played, ProviderError};
 
 use crate::support::doubles::{Rig, run, settle, within};
 

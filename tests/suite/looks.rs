@@ -5,12 +5,12 @@
 use std::fmt::Write as _;
 
 use crossterm::event::{MouseButton, MouseEventKind};
-use steersman_base::control::{PausePlace, Staleness};
 use steersman_base::details::{Details, FileDiff};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::mode::Mode;
 use steersman_base::protocol::Post;
+use steersman_core::control::{PausePlace, Staleness};
 use steersman_tui::agents::{AgentsPane, Sizes};
 use steersman_tui::focus::Focus;
 use steersman_tui::msg::Msg;

@@ -6,13 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::InMemoryEventList;
 use steersman_base::protocol::ModelOption;
-use steersman_provider::{
-    ApiKey, ChatTransport, Http, HttpConnector, KeyLoader, ModelServer, Registry, Sources, Streaming,
-};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Policy};
+use steersman_core::listener::InMemoryEventList;
+use steersman_core::provider::{ApiKey, ChatTransport, Registry, Streaming};
+use steersman_provider::{Http, HttpConnector, KeyLoader, ModelServer, Sources};
 use steersman_session::host::{self, Command, Host, Notice, Post, Setup};
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Policy};
 use tempfile::TempDir;
 
 use crate::host::setup;
@@ -183,7 +182,7 @@ async fn a_model_that_its_server_does_not_list_is_asked_for_with_a_word_or_refus
     ship.switch("vendor/x").await;
     // The library's rule: without assuming, a model must be known.
     let strict = ChatTransport { assume_model_exists: false, ..start };
-    let known: Registry = [("known".to_owned(), steersman_provider::Card::default())].into_iter().collect();
+    let known: Registry = [("known".to_owned(), steersman_core::provider::Card::default())].into_iter().collect();
     let ship = launch(strict, [], known);
     ship.host.handle().request(Command::SwitchModel("qwen9".to_owned()));
     assert_eq!(ship.said("qwen9").await, "\"qwen9\" is not in the server's list, and nothing is known about it");

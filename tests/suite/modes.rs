@@ -1,7 +1,7 @@
 //! The approval mode: always on the screen, switched by a key or by name.
 
 use steersman_base::event::Event;
-use steersman_tools::approval::{Mode, Policy, Sandboxed};
+use steersman_core::approval::{Mode, Policy, Sandboxed};
 
 use crate::support::stage::Stage;
 

@@ -1,8 +1,8 @@
 //! Stories of what waits when a turn ends: leftovers, follow-ups, and what a failure keeps.
 
-use steersman_base::control::{Modes, QueueMode};
 use steersman_base::event::Delivery;
-use steersman_provider::{Played, ProviderError};
+use steersman_core::control::{Modes, QueueMode};
+use steersman_core::provider::{Played, ProviderError};
 
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, gated, run, run_queue, texts_of, tool};
 

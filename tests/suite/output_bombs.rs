@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use steersman_base::details::Details;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Outputs, Tool, ToolContext, ToolError, ToolReport};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::{Confinement, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::spawner;

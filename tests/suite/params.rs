@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use steersman_base::error::BuildError;
 use steersman_base::message::Arguments;
-use steersman_tools::{
+use steersman_core::tool::{
     Args, Choices, Concurrency, FnTool, FoundTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, Toolbox,
 };
 

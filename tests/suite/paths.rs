@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
-use steersman_tools::approval::{Mode, Policy};
+use steersman_core::approval::{Mode, Policy};
 
 use crate::support::files::{Files, listing};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use steersman_base::control::{Cancellable, Decision, PauseGate, PauseGuard, PausePlace};
 use steersman_base::event::{Decided, Event, Outcome};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::Request;
+use steersman_core::control::{Cancellable, Decision, PauseGate, PauseGuard, PausePlace};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::state::Pane;
 

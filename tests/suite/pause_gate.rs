@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_agent::Agent;
-use steersman_base::control::{Decision, PauseGate, PausePlace, StepLimit};
 use steersman_base::event::{Decided, Delivery, Envelope, Event};
 use steersman_base::id::CallId;
 use steersman_base::message::{Arguments, Message};
-use steersman_provider::{Played, Streaming};
-use steersman_tools::Tool;
+use steersman_core::control::{Decision, PauseGate, PausePlace, StepLimit};
+use steersman_core::provider::{Played, Streaming};
+use steersman_core::tool::Tool;
 
 use crate::support::doubles::{
     Gate, Rig, Running, Spy, acting, calls, echo, gated_beside, run, settle, texts_of, tool,

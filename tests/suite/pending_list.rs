@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use steersman_base::control::{Cancellable, Staleness};
 use steersman_base::event::{Delivery, Event, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{Post, Reply};
+use steersman_core::control::{Cancellable, Staleness};
 use steersman_tui::approval::ShownQuestion;
 use steersman_tui::msg::Msg;
 use steersman_tui::state::Pane;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use steersman_agent::subagent::{Persona, PersonaSource, Roster, TempWorkspace};
+use steersman_core::tool::Tool;
 use steersman_session::host::Pools;
-use steersman_tools::Tool;
 use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 

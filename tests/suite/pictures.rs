@@ -2,11 +2,11 @@
 //!
 //! A change of the screen fails here until the pictures are drawn again: `UPDATE_PICTURES=1 cargo test pictures`.
 
-use steersman_base::control::Staleness;
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::mode::Mode;
 use steersman_base::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Post, WriteAct};
+use steersman_core::control::Staleness;
 use steersman_tui::msg::Msg;
 
 use crate::support::picture::assert_picture;

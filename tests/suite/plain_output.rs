@@ -7,7 +7,7 @@ use crate::listeners::{
 };
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::event::{Event, Outcome, Usage};
-use steersman_base::listener::{JsonLines, Listener, ListenerList, Terminal, TokenLog};
+use steersman_core::listener::{JsonLines, Listener, ListenerList, Terminal, TokenLog};
 
 #[test]
 fn a_turn_is_the_answer_and_notes() {

@@ -15,10 +15,11 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use steersman_base::message::Arguments;
 use steersman_base::protected::ProtectedPlaces;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Outputs, Tool, ToolContext, ToolError, ToolReport};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, unique, wait_until};

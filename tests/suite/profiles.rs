@@ -4,7 +4,7 @@ use steersman::program::config::{
     Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, ProjectLayer, Provider, Server, parse,
 };
 use steersman_base::dialect::Dialect;
-use steersman_provider::{Answering, Effort};
+use steersman_core::provider::{Answering, Effort};
 
 const FILE: &str = "
 provider = 'anthropic'

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answerer, Circumstances, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Taint, Verdict, WriteAct,
 };
 

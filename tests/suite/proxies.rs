@@ -3,7 +3,8 @@
 
 use std::net::SocketAddr;
 
-use steersman_provider::{ApiKey, Http, HttpProvider, Streaming};
+use steersman_core::provider::{ApiKey, Streaming};
+use steersman_provider::{Http, HttpProvider};
 
 use super::faults::like;
 use super::wire::{complete, transport};

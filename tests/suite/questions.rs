@@ -1,10 +1,10 @@
 //! Questions: nothing that was typed before one was on the screen, or while it came up, answers it.
 
 use proptest::prelude::*;
-use steersman_base::control::Staleness;
 use steersman_base::event::Event;
 use steersman_base::protocol::QueueAct;
 use steersman_base::protocol::Request;
+use steersman_core::control::Staleness;
 use steersman_tui::keymap::Answer;
 use steersman_tui::msg::Effect;
 use steersman_tui::state::Pane;

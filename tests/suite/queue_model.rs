@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 use futures_util::FutureExt;
 use proptest::prelude::*;
-use steersman_base::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::MessageId;
 use steersman_base::steering::{RuleScope, TextKind};
+use steersman_core::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
 
 /// One thing that somebody does. An entry is named by the number of its acceptance.
 #[derive(Debug, Clone)]

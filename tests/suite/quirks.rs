@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::Message;
-use steersman_provider::{
-    Answering, ChatProvider as _, ChatRequest, Connector, Effort, Http, HttpConnector, HttpProvider, Streaming,
-};
+use steersman_core::provider::{Answering, ChatProvider as _, ChatRequest, Connector, Effort, Streaming};
+use steersman_provider::{Http, HttpConnector, HttpProvider};
 
 use super::wire::{Answer, ask, call, calls, complete, provider, transport, waits};
 use crate::support::server::{Reply, Request, Server};

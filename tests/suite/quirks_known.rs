@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{AssistantMessage, Message, Original, Part};
-use steersman_provider::{
-    Answering, Card, ChatRequest, ChatTransport, Effort, Http, HttpProvider, Registry, Streaming, Thinking,
-};
+use steersman_core::provider::{Answering, Card, ChatRequest, ChatTransport, Effort, Registry, Streaming, Thinking};
+use steersman_provider::{Http, HttpProvider};
 
 use super::wire::{call, calls, complete, provider};
 use crate::support::server::{Reply, Request, Server, Step};
@@ -199,7 +198,7 @@ fn thoughtful() -> Reply {
     ])
 }
 
-fn history(reply: steersman_provider::Reply) -> Vec<Message> {
+fn history(reply: steersman_core::provider::Reply) -> Vec<Message> {
     let results: Vec<_> = reply.tool_calls.iter().map(|call| Message::tool(call, "one")).collect();
     let (thinking, original) = (reply.thinking, reply.original);
     let made = AssistantMessage { thinking, tool_calls: reply.tool_calls, original, ..AssistantMessage::default() };

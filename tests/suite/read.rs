@@ -10,8 +10,9 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
+use steersman_core::tool::{Concurrency, Tool, ToolContext, ToolDirectory, ToolError};
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{Concurrency, ReadTool, Tool, ToolContext, ToolError, file_tools};
+use steersman_tools::{ReadTool, file_tools};
 use tempfile::TempDir;
 
 use super::attachments::png;
@@ -265,7 +266,7 @@ async fn a_cancel_ends_it() {
 }
 
 /// A call that has gigabytes to pass over before its first line.
-fn endless(site: &Site) -> steersman_tools::Args {
+fn endless(site: &Site) -> steersman_core::tool::Args {
     let mut file = fs::File::create(site.dir.path().join("huge")).unwrap();
     file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
     file.set_len(100 * 1024 * 1024 * 1024).unwrap();
@@ -304,7 +305,7 @@ fn a_dropped_call_leaves_no_work_behind() {
 async fn it_runs_beside_others_and_moves_to_another_workspace() {
     let (site, other) = (Site::new(), Site::new());
     other.file("there", "x");
-    let moved = site.tool.with_workspace(&Arc::new(Workspace::new(other.dir.path()).unwrap())).unwrap();
+    let moved = site.tool.in_directory(&ToolDirectory::new(other.dir.path())).unwrap().unwrap();
     let args = moved.spec().parameters.validate(&Arguments::parse(r#"{"path": "there"}"#)).unwrap();
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "     1\tx\n");
     let names: Vec<String> = file_tools(&Arc::new(Workspace::new(other.dir.path()).unwrap()))

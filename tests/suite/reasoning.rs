@@ -7,11 +7,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_agent::Agent;
 use steersman_base::event::Event;
-use steersman_base::listener::InMemoryEventList;
+use steersman_core::listener::InMemoryEventList;
+use steersman_core::provider::{ChatTransport, Piece, Streaming};
 use steersman_provider::chat::Assembler;
 use steersman_provider::reasoning::{Split, Splitter};
 use steersman_provider::sse::Frame;
-use steersman_provider::{Assemble as _, ChatTransport, Http, HttpConnector, Piece, Streaming};
+use steersman_provider::{Assemble as _, Http, HttpConnector};
 
 use crate::support::server::{Reply, Server, Step};
 
@@ -153,7 +154,7 @@ fn what_is_held_back_for_long_costs_no_more_than_it_is() {
 }
 
 /// Reads a stream of deltas. Returns the reply and what was shown on the way.
-fn stream(deltas: &[Value]) -> (steersman_provider::Reply, String, String) {
+fn stream(deltas: &[Value]) -> (steersman_core::provider::Reply, String, String) {
     let mut assembler = Box::new(Assembler::default());
     let (mut thinking, mut text) = (String::new(), String::new());
     let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});

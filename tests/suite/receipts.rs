@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use steersman_base::event::{Delivery, Envelope, Event};
-use steersman_base::listener::Listener;
-use steersman_provider::{Piece, Played, ProviderError, Step, Streaming};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Piece, Played, ProviderError, Step, Streaming};
 
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, Spy, calls, gated, run, run_queue, tool};
 

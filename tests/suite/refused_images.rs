@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::{DynamicImage, ImageFormat};
 use steersman_agent::{Agent, History, UserTexts};
-use steersman_base::control::Injection;
 use steersman_base::event::Event;
 use steersman_base::id::CallId;
 use steersman_base::image::Image;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
+use steersman_core::control::Injection;
+use steersman_core::provider::{Played, ProviderError};
 use steersman_images::FittedImage;
-use steersman_provider::{Played, ProviderError};
 
 use crate::images::png;
 use crate::support::doubles::{Rig, run, run_queue};

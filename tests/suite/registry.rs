@@ -3,8 +3,10 @@
 use steersman_base::assets;
 use steersman_base::event::{Envelope, Event, Usage};
 use steersman_base::message::Message;
-use steersman_provider::{Answering, ChatTransport, HttpConnector, HttpProvider, Registry, Thinking};
-use steersman_provider::{ChatRequest, Connector as _, Http, Streaming};
+use steersman_core::provider::{Answering, ChatTransport, Registry, Thinking};
+use steersman_core::provider::{ChatRequest, Connector as _, Streaming};
+use steersman_provider::Http;
+use steersman_provider::{HttpConnector, HttpProvider};
 
 use crate::support::program::{Program, stdout};
 use crate::support::server::{Reply, Server};

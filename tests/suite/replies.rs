@@ -2,7 +2,7 @@
 
 use steersman_base::event::{Event, Usage};
 use steersman_base::message::{Message, Original, Part};
-use steersman_provider::{Finish, Played, ProviderError, Streaming};
+use steersman_core::provider::{Finish, Played, ProviderError, Streaming};
 
 use crate::support::doubles::{Log, PROMPT, PlayedExt, Rig, acting, calls, echo, run, tool};
 

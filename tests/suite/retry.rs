@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use steersman_base::error::Cancelled;
+use steersman_core::provider::{Piece, ProviderError};
 use steersman_provider::retry::{Advice, Failure, Retries, retry_after_ms};
-use steersman_provider::{Piece, ProviderError};
 
 use super::faults::too_long;
 use super::wire::{ask, waits};

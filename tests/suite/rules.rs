@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answerer, Circumstances, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed,
     SearchAct, Taint, UseAct, Verdict, WriteAct,
 };

@@ -24,7 +24,7 @@ use std::process::Command;
 
 use grounds::{CANARY, Grounds, PATH, program};
 use steersman_base::protected::ProtectedPlaces;
-use steersman_tools::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
+use steersman_core::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
 use steersman_tools::workspace::sandbox::{SUBCOMMAND, SandboxChoice, Surroundings, inner};
 use steersman_tools::workspace::{Network, Sandbox};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use steersman_base::error::Cancelled;
 use steersman_base::event::Usage;
 use steersman_base::message::Message;
-use steersman_provider::{
+use steersman_core::provider::{
     ChatProvider, ChatRequest, Finish, Piece, Played, ProviderError, ScriptedProvider, Step, Streaming,
 };
 use tokio::sync::Notify;

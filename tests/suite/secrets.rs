@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use steersman_provider::{ApiKey, ChatTransport, Http, ProviderError, list_models};
+use steersman_core::provider::{ApiKey, ChatTransport, ProviderError};
+use steersman_provider::{Http, list_models};
 use steersman_tools::workspace::sandbox::SandboxChoice;
 
 use steersman_base::details::Details;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman_base::control::Interloper;
 use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner};
 use steersman_base::id::{AgentId, ClientId};
 use steersman_base::protocol::{Numbered, Reply, Request, ShellOutput};
 use steersman_base::steering::TextKind;
-use steersman_provider::Played;
+use steersman_core::control::Interloper;
+use steersman_core::provider::Played;
 use steersman_session::Requests;
 use steersman_session::host::{self, Host, Notice, Post};
 use steersman_session::journal::restore;

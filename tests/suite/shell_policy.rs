@@ -9,7 +9,7 @@ mod spellings;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answerer, Circumstances, CommandAct, Grant, Mode, Policy, Rules, Sandboxed, Taint, Verdict,
 };
 

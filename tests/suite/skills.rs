@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use steersman_base::limits;
 use steersman_base::message::Arguments;
+use steersman_core::tool::{Tool, ToolContext, ToolError};
 use steersman_extensions::skill::{Owner, Skill, SkillLibrary, SkillTool, catalogue};
-use steersman_tools::{Tool, ToolContext, ToolError};
 use steersman_tui::commands::is_command;
 use tempfile::TempDir;
 

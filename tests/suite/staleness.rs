@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_agent::Agent;
-use steersman_base::control::{Interloper, Modes, QueueMode, Staleness};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::MessageId;
-use steersman_provider::{Played, ProviderError};
+use steersman_core::control::{Interloper, Modes, QueueMode, Staleness};
+use steersman_core::provider::{Played, ProviderError};
 
 use crate::support::doubles::{Gate, Rig, calls, gated, run, run_queue, tool};
 
@@ -183,7 +183,7 @@ fn an_old_text_can_be_taken_back_and_put_back_as_a_fresh_one() {
     assert!(queue.restore(entry, 0));
     assert_eq!(stale(&queue), ["b"]);
     assert_eq!(texts(&queue.drain()), ["a"]);
-    assert_eq!(texts(&queue.stop(&steersman_base::control::Cancellable::new())), ["b"]);
+    assert_eq!(texts(&queue.stop(&steersman_core::control::Cancellable::new())), ["b"]);
 }
 
 #[test]

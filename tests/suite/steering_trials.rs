@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use steersman_agent::Agent;
-use steersman_base::control::{Decision, Interloper, PauseGate, PausePlace, Staleness};
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::MessageId;
-use steersman_base::listener::Listener;
 use steersman_base::message::{Arguments, Message};
-use steersman_provider::{Played, ProviderError, Step, Streaming};
-use steersman_tools::{Concurrency, FnTool, Parameters, Tool};
+use steersman_core::control::{Decision, Interloper, PauseGate, PausePlace, Staleness};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Played, ProviderError, Step, Streaming};
+use steersman_core::tool::{Concurrency, FnTool, Parameters, Tool};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 

@@ -9,9 +9,9 @@ use serde_json::json;
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
 use steersman_agent::{Agent, AgentBuilder, ModelChoice};
 use steersman_base::event::{Envelope, Event, Outcome};
-use steersman_base::listener::Listener;
-use steersman_provider::{ChatTransport, Played, ProviderError, Streaming};
-use steersman_tools::Tool;
+use steersman_core::listener::Listener;
+use steersman_core::provider::{ChatTransport, Played, ProviderError, Streaming};
+use steersman_core::tool::Tool;
 
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, gated, run, tool};
 use crate::support::server::{Reply, Server};
@@ -157,7 +157,7 @@ async fn a_child_out_of_steps_is_rescued_and_costs_the_parent_one_step() {
     rig.model.route("Evidence gathered", [Played::text("Some gold.")]);
     let mut miner = persona("miner", &["read"]);
     miner.max_steps = 1;
-    let builder = rig.builder().step_limit(steersman_base::control::StepLimit::new(9).unwrap());
+    let builder = rig.builder().step_limit(steersman_core::control::StepLimit::new(9).unwrap());
     let agent = parent_of(&rig, builder, [tool("read", "r")], vec![miner]).await;
     let agent = run(agent, "Go.").answered().await;
     assert_eq!(agent.step_limit().unwrap().step(), 1);

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use steersman_agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
-use steersman_base::control::{OnExhausted, StepLimit};
 use steersman_base::error::{Exceeded, RunError};
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::listener::Listener;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman_provider::{Played, ProviderError, Streaming};
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::control::{OnExhausted, StepLimit};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Played, ProviderError, Streaming};
 
 use crate::support::doubles::{Rig, Running, assert_sendable, calls, lines, run, settle, tool};
 

@@ -8,17 +8,16 @@ use futures_util::future::BoxFuture;
 use steersman_agent::Agent;
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
 use steersman_base::event::{Envelope, Event, Outcome};
-use steersman_base::listener::Listener;
-use steersman_provider::{Played, ProviderError};
-use steersman_tools::workspace::Workspace;
-use steersman_tools::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Played, ProviderError};
+use steersman_core::tool::{Args, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec};
 
 use crate::subagent::{child, parent, persona, spawns};
 use crate::support::doubles::{Gate, Log, PROMPT, Rig, Spy, acting, calls, run, tool};
 
 /// A tool with a workspace: names its directory and leaves a file there, then does what the test wants.
 struct Works {
-    workspace: Option<Arc<Workspace>>,
+    root: Option<PathBuf>,
     places: Places,
     then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
     gate: Gate,
@@ -31,7 +30,7 @@ impl Tool for Works {
     }
 
     fn execute<'a>(&'a self, _: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        let root = self.workspace.as_ref().map(|workspace| workspace.root().to_path_buf());
+        let root = self.root.clone();
         if let Some(root) = &root {
             std::fs::write(root.join("left behind"), "x").unwrap();
         }
@@ -39,14 +38,14 @@ impl Tool for Works {
         (self.then)(self.gate.clone())
     }
 
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self {
-            workspace: Some(Arc::clone(workspace)),
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(Ok(Arc::new(Self {
+            root: Some(directory.path().to_owned()),
             places: Arc::clone(&self.places),
             then: self.then,
             gate: self.gate.clone(),
             spec: self.spec.clone(),
-        }))
+        })))
     }
 }
 
@@ -57,7 +56,7 @@ type Then = fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>;
 fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
     let places = Arc::new(Mutex::default());
     let tool = Works {
-        workspace: None,
+        root: None,
         places: Arc::clone(&places),
         then,
         gate: gate.clone(),

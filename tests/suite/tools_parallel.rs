@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use steersman_base::event::Event;
-use steersman_provider::Played;
-use steersman_tools::{Concurrency, FnTool, OnCancel, Parameters, Tool, ToolError};
+use steersman_core::provider::Played;
+use steersman_core::tool::{Concurrency, FnTool, OnCancel, Parameters, Tool, ToolError};
 
 use crate::support::doubles::{
     Gate, Log, PlayedExt, Rig, acting, assert_sendable, calls, gated, gated_beside, gated_fn, gated_stubborn, run,
@@ -244,7 +244,7 @@ async fn a_cancel_between_calls_shows_the_next_call_and_does_not_run_it() {
 async fn a_cancel_while_a_group_is_prepared_runs_none_of_it() {
     let rig = Rig::new([batch(&["read", "read", "read"])]);
     let flag = rig.cancellable.clone();
-    let spy: Arc<dyn steersman_base::listener::Listener> =
+    let spy: Arc<dyn steersman_core::listener::Listener> =
         Arc::new(crate::support::doubles::Spy(move |envelope: &steersman_base::event::Envelope| {
             if matches!(&envelope.event, Event::ToolCall { id, .. } if id.as_str() == "c2") {
                 flag.cancel();

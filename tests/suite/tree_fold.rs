@@ -146,7 +146,7 @@ fn shift_x_cancels_the_subtree_and_on_main_stops_the_turn() {
 
 #[test]
 fn a_child_that_is_being_cancelled_says_so_at_once() {
-    use steersman_base::control::Cancellable;
+    use steersman_core::control::Cancellable;
 
     let mut stage = family(120, 40);
     let flag = Cancellable::new();

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use steersman_agent::subagent::SubAgents;
 use steersman_agent::{Agent, EventKind, EventPayload, EventSource};
-use steersman_base::control::StepLimit;
 use steersman_base::error::RunError;
 use steersman_base::event::{Event, Outcome};
-use steersman_provider::{Played, ProviderError};
-use steersman_tools::{Concurrency, FnTool, Parameters};
+use steersman_core::control::StepLimit;
+use steersman_core::provider::{Played, ProviderError};
+use steersman_core::tool::{Concurrency, FnTool, Parameters};
 
 use crate::subagent::{child, persona, spawns};
 use crate::support::doubles::{FnExtension, Gate, Log, PlayedExt, Rig, calls, gated_beside, lines, run, tool};

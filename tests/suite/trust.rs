@@ -10,7 +10,7 @@ use std::sync::Arc;
 use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::{FrontEnd, ProjectOffer, trusted};
 use steersman::program::config::ProjectLayer;
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use steersman_base::error::{Cancelled, ProviderError, RunError};
 use steersman_base::message::Arguments;
-use steersman_provider::Played;
-use steersman_tools::approval::{Act, Answer, Answerer, Approvals, CustomAct, Grant, Mode, Policy, Unanswered};
-use steersman_tools::{FnTool, Parameters, Tool, ToolContext, ToolError, typed};
+use steersman_core::approval::{Act, Answer, Answerer, Approvals, CustomAct, Grant, Mode, Policy, Unanswered};
+use steersman_core::provider::Played;
+use steersman_core::tool::{FnTool, Parameters, Tool, ToolContext, ToolError, typed};
 
 use crate::support::doubles::{Rig, run};
 

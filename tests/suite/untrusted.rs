@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use steersman_base::control::Staleness;
 use steersman_base::error::StartError;
 use steersman_base::event::{Delivery, Event, Outcome, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::Notice;
+use steersman_core::control::Staleness;
 use steersman_tui::effect::PaneEffect;
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::update::export::export;
@@ -138,7 +138,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
         stage.keys("<a-h>");
         let call = ToolCall { id: "c9".into(), name: format!("tool{EVIL}"), arguments };
         let gate = Arc::clone(&stage.handle.crew().main().gate);
-        let _parking = gate.wait_at(steersman_base::control::PausePlace::Call(call.clone())).unwrap();
+        let _parking = gate.wait_at(steersman_core::control::PausePlace::Call(call.clone())).unwrap();
         stage.event("", Event::Paused { call: Some(call) });
         harmless(&mut stage, "the panel");
         stage.keys("<f11>s");

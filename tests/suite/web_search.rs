@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::tool::ToolContext;
+use steersman_tools::WebSearchTool;
 use steersman_tools::web::WebOptions;
 use steersman_tools::web::search::{Search, ServiceUrls};
-use steersman_tools::{ToolContext, WebSearchTool};
 
 use crate::support::site::{Canary, Sent, Site, answer, call, call_in, redirect, typed};
 

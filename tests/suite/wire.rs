@@ -8,15 +8,15 @@ use serde_json::json;
 use steersman_base::error::Cancelled;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman_provider::{
-    ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, HttpProvider, Piece,
-    ProviderError, Streaming, ToolSchema, list_models,
+use steersman_core::provider::{
+    ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Piece, ProviderError, Streaming, ToolSchema,
 };
+use steersman_provider::{Http, HttpConnector, HttpProvider, list_models};
 
 use crate::support::doubles::within;
 use crate::support::server::{Gate, Reply, Server, Step};
 
-pub type Answer = Result<steersman_provider::Reply, ProviderError>;
+pub type Answer = Result<steersman_core::provider::Reply, ProviderError>;
 
 pub fn transport(base: &str) -> ChatTransport {
     ChatTransport { api_base: Some(base.to_owned()), model: Some("m".to_owned()), ..ChatTransport::default() }

@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::json;
 use steersman_base::limits;
-use steersman_tools::approval::{Answer, Mode};
-use steersman_tools::{Concurrency, OnCancel};
+use steersman_core::approval::{Answer, Mode};
+use steersman_core::tool::{Concurrency, OnCancel};
 
 use crate::support::files::Files;
 

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_agent::{Agent, AgentBuilder, Configurator};
-use steersman_base::control::{Cancellable, Interloper, StepLimit};
 use steersman_base::error::{BuildError, RunError};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::{InMemoryEventList, Listener};
 use steersman_base::steering::TextKind;
-use steersman_provider::{ChatTransport, Connector, Played, Streaming};
-use steersman_tools::Tool;
+use steersman_core::control::{Cancellable, Interloper, StepLimit};
+use steersman_core::listener::{InMemoryEventList, Listener};
+use steersman_core::provider::{ChatTransport, Connector, Played, Streaming};
+use steersman_core::tool::Tool;
 use tokio::task::JoinHandle;
 
 pub use model::*;

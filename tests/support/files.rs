@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use steersman_base::details::{Details, FileDiff};
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy, WriteAct};
+use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy, WriteAct};
+use steersman_core::tool::{Tool, ToolContext, ToolError, ToolReport};
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{Tool, ToolContext, ToolError, ToolReport, change_tools, file_tools};
+use steersman_tools::{change_tools, file_tools};
 use tempfile::TempDir;
 
 /// A workspace `in`, beside other things in the same directory.

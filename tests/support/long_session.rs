@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use steersman_base::event::{Delivery, Envelope, Event, Pending};
 use steersman_base::id::AgentId;
-use steersman_base::listener::Listener as _;
 use steersman_base::message::Arguments;
+use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId};
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman_core::tool::{Outputs, ToolContext, Traits};
 use steersman_extensions::mcp::Servers;
 use steersman_extensions::mcp::connection::{Connection, ListKind, Listener};
 use steersman_extensions::mcp::definition::{ProcessDefinition, Reached, ServerDefinition};
@@ -14,8 +16,6 @@ use steersman_extensions::mcp::server::Surroundings;
 use steersman_extensions::mcp::store::Store;
 use steersman_extensions::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
 use steersman_provider::Http;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
-use steersman_tools::{Outputs, ToolContext, Traits};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 

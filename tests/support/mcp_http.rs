@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use steersman_core::tool::Traits;
 use steersman_extensions::mcp::definition::{AddressDefinition, LoginSettings, Reached, ServerDefinition};
-use steersman_tools::Traits;
 
 use super::server::{Reply, Request, Server};
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use steersman_base::details::{Details, PageFacts};
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
-use steersman_tools::{Tool, ToolContext, ToolError, ToolReport};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Tool, ToolContext, ToolError, ToolReport};
 
 use super::skip::{Need, skip};
 

@@ -9,7 +9,7 @@ use crate::subagent::{Persona, TempWorkspace};
 use steersman_base::error::BuildError;
 use steersman_base::front_matter::Document;
 use steersman_base::limits;
-use steersman_tools::WITHOUT;
+use steersman_core::tool::WITHOUT;
 
 /// An agent file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]

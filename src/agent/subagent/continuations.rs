@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 
 use crate::subagent::finished::{FinishedAgent, FinishedAgents};
 use crate::subagent::tool::SubAgentTool;
-use steersman_base::control::{Cancellable, Controls, Crew};
 use steersman_base::id::AgentId;
 use steersman_base::sync::lock;
+use steersman_core::control::{Cancellable, Controls, Crew};
 
 /// The finished sub-agents of a session that can be continued.
 #[derive(Default)]

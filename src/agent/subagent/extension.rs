@@ -9,28 +9,13 @@ use futures_util::future::{BoxFuture, ready};
 
 use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::{Agent, Configurator, Extension};
-use steersman_base::control::Crew;
 use steersman_base::error::BuildError;
-use steersman_tools::{Outputs, ToolSource};
+use steersman_core::control::Crew;
+use steersman_core::tool::{Outputs, ToolSource};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
 ///
-/// ```
-/// use steersman::prelude::*;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let scout = Persona::new("scout", "Looks around.", "You look around.");
-/// let model = ScriptedProvider::new([
-///     Played::call("agent", r#"{"name": "scout", "task": "Go north."}"#),
-///     Played::text("Hills."),
-///     Played::text("There are hills in the north."),
-/// ]);
-/// let mut agent = Agent::with_provider(model, "You lead.").extension(SubAgents::new([scout])?).await?;
-/// assert_eq!(agent.ask("What is there?").await?, "There are hills in the north.");
-/// # Ok(())
-/// # }
-/// ```
+/// Example: "A sub-agent" in the documentation of `steersman::prelude`.
 pub struct SubAgents {
     personas: Vec<Persona>,
     numbers: HashMap<String, u64>,

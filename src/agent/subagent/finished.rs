@@ -10,7 +10,7 @@ use crate::subagent::temp_workspace::Workshop;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::message::Message;
-use steersman_tools::approval::Taint;
+use steersman_core::approval::Taint;
 
 /// A finished sub-agent.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 
-use steersman_base::control::{Cancellable, Controls, Crew, Watcher};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_base::listener::ListenerList;
+use steersman_core::control::{Cancellable, Controls, Crew, Watcher};
+use steersman_core::listener::ListenerList;
 
 /// A child's membership in the crew, which ends when its [`RunningChild`] is dropped.
 pub(super) struct CrewMembership {

@@ -1,4 +1,4 @@
-//! Personas, the kinds of sub-agents: plain values, written in code or, with the feature `tools`, read from Markdown files.
+//! Personas, the kinds of sub-agents: plain values, written in code or read from Markdown files.
 //!
 //! The file form is a TOML header between two `+++` lines, then the system prompt; files that begin with `---` are read in
 //! the form of Claude Code (`claude_file.rs`).
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::subagent::claude_file::ClaudeFile;
 use steersman_base::error::BuildError;
 use steersman_base::limits;
-use steersman_tools::WITHOUT;
+use steersman_core::tool::WITHOUT;
 
 /// A kind of sub-agent.
 ///

@@ -13,7 +13,7 @@ use steersman_base::front_matter::{FoundFile, Wanted, find};
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::text::visible_line;
-use steersman_tools::{Tool, ToolSource, Traits};
+use steersman_core::tool::{Tool, ToolSource, Traits};
 
 /// The origin of a persona.
 #[derive(Debug, Clone, PartialEq, Eq)]

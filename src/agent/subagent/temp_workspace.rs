@@ -11,11 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::{AgentContext, Extension, ExtensionError};
-use steersman_tools::workspace::Workspace;
-use steersman_tools::{Tool, ToolError};
-
-/// Directories of programs that file tools may need; readable from every temporary workspace.
-const READABLE: [&str; 2] = ["/usr", "/opt"];
+use steersman_core::tool::{Tool, ToolDirectory, ToolError};
 
 /// The directory of one child and the child's tools that work in it. The directory is deleted with the last clone.
 #[derive(Clone)]
@@ -70,11 +66,11 @@ impl Extension for LostDirectory {
 /// Makes the directory and returns it with the tools that work in it; tools without a workspace stay as they
 /// are.
 pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<Workshop, ToolError> {
-    let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
-    let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;
-    let readable = READABLE.iter().map(Path::new).filter(|path| path.is_dir());
-    let workspace = Workspace::new(dir.path()).and_then(|workspace| workspace.temporary().with_readable(readable));
-    let workspace = Arc::new(workspace.map_err(failed)?);
-    let tools = tools.into_iter().map(|tool| tool.with_workspace(&workspace).unwrap_or(tool)).collect();
+    let failed = |error: String| ToolError::failed(format!("no temporary workspace could be made: {error}"));
+    let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir();
+    let dir = dir.map_err(|error| failed(error.to_string()))?;
+    let directory = ToolDirectory::new(dir.path());
+    let bound = tools.into_iter().map(|tool| tool.in_directory(&directory).unwrap_or(Ok(tool)));
+    let tools = bound.collect::<Result<_, _>>().map_err(failed)?;
     Ok(Workshop { dir: Arc::new(dir), tools })
 }

@@ -16,17 +16,17 @@ use crate::{Agent, AgentBuilder, ModelChoice, TreeParts};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use steersman_base::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
 use steersman_base::error::{BuildError, Cancelled, RunError};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::{AgentId, CallId};
-use steersman_base::listener::ListenerList;
 use steersman_base::message::Arguments;
 use steersman_base::plan::summary;
 use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
-use steersman_provider::ChatTransport;
-use steersman_tools::{
+use steersman_core::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
+use steersman_core::listener::ListenerList;
+use steersman_core::provider::ChatTransport;
+use steersman_core::tool::{
     Choices, Concurrency, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError, ToolScope, shorten,
 };
 

@@ -24,7 +24,7 @@ use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
 use steersman_base::text::QuestionText;
-use steersman_tools::approval::{Approvals, CallPermission, PlainAnswer};
+use steersman_core::approval::{Approvals, CallPermission, PlainAnswer};
 use steersman_tools::workspace::{Script, diff};
 
 /// A hook that may run.

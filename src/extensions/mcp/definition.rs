@@ -15,8 +15,8 @@ use sha2::{Digest as _, Sha256};
 use crate::mcp::catalog::Hints;
 use crate::mcp::names::matches_tool;
 use steersman_base::limits;
-use steersman_provider::is_loopback;
-use steersman_tools::Traits;
+use steersman_core::provider::is_loopback;
+use steersman_core::tool::Traits;
 use steersman_tools::workspace::{Network, Placement, is_secret};
 
 /// A server that tools can be used of.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::message::RpcError;
 use steersman_base::protocol::FieldKind;
 use steersman_base::text::{QuestionText, visible_line};
-use steersman_tools::approval::{Approvals, FormAnswer, FormField, PlainAnswer};
+use steersman_core::approval::{Approvals, FormAnswer, FormField, PlainAnswer};
 
 /// Most fields of a form.
 const FIELDS: usize = 50;

@@ -9,7 +9,7 @@ use crate::mcp::Servers;
 use crate::mcp::resource::mentions;
 use steersman_agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
 use steersman_base::error::BuildError;
-use steersman_tools::{ToolScope, ToolSource as _};
+use steersman_core::tool::{ToolScope, ToolSource as _};
 
 /// The extension for the main agent.
 pub struct ServerTools {

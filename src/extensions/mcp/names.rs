@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use steersman_base::limits;
-use steersman_tools::WITHOUT;
+use steersman_core::tool::WITHOUT;
 
 /// The beginning of every name.
 const PREFIX: &str = "mcp__";

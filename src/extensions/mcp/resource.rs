@@ -13,7 +13,7 @@ use crate::mcp::results;
 use crate::mcp::servers::{Agent, Servers};
 use steersman_base::message::Arguments;
 use steersman_base::protocol::ServerToolAct;
-use steersman_tools::{Concurrency, Parameters, RawTool, ToolContext, ToolError, ToolScope, Traits};
+use steersman_core::tool::{Concurrency, Parameters, RawTool, ToolContext, ToolError, ToolScope, Traits};
 
 pub(super) const NAME: &str = "mcp_resource";
 

@@ -10,8 +10,8 @@ use serde_json::Value;
 use steersman_base::limits;
 use steersman_base::summary::bytes;
 use steersman_base::text::{clip, visible_line};
+use steersman_core::tool::{Outputs, ResultImages, ToolError, shorten};
 use steersman_images::FittedImage;
-use steersman_tools::{Outputs, ResultImages, ToolError, shorten};
 
 /// Makes the observation of a call's result.
 ///

@@ -14,7 +14,7 @@ use crate::mcp::servers::{Agent, Servers};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_base::text::{clip, visible_line};
-use steersman_tools::{Concurrency, Parameters, RawTool, ToolContext, ToolError};
+use steersman_core::tool::{Concurrency, Parameters, RawTool, ToolContext, ToolError};
 
 /// The tool that finds tools.
 pub(super) struct ToolSearch {

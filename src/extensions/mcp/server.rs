@@ -17,8 +17,8 @@ use crate::mcp::transport::ErrorOutput;
 use steersman_base::protocol::{ServerState, ServerStatus};
 use steersman_base::sync::lock;
 use steersman_base::text::{QuestionText, visible_line};
+use steersman_core::approval::{Approvals, PlainAnswer};
 use steersman_provider::Http;
-use steersman_tools::approval::{Approvals, PlainAnswer};
 use steersman_tools::workspace::{Network, Placement, Spawner, diff};
 
 /// What servers work with.

@@ -25,8 +25,8 @@ use steersman_base::protocol::ServerStatus;
 use steersman_base::summary::count;
 use steersman_base::sync::lock;
 use steersman_base::text::{QuestionText, visible_line};
-use steersman_tools::approval::{Mode, PlainAnswer};
-use steersman_tools::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
+use steersman_core::approval::{Mode, PlainAnswer};
+use steersman_core::tool::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
 
 /// Hears of each change of how a server stands. It must not block.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;

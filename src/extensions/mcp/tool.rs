@@ -14,8 +14,8 @@ use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_base::protocol::ServerToolAct;
 use steersman_base::text::visible;
-use steersman_tools::lenient::in_form;
-use steersman_tools::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
+use steersman_core::tool::lenient::in_form;
+use steersman_core::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
 
 /// A tool of a server, for the agents that work in one directory.
 pub struct ServerTool {

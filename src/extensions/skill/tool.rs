@@ -16,8 +16,8 @@ use steersman_base::front_matter::SKILL_FILE;
 use steersman_base::limits;
 use steersman_base::regular_file::read_whole;
 use steersman_base::text::visible_line;
+use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 pub(super) const NAME: &str = "skill";
 

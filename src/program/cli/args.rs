@@ -19,9 +19,9 @@ use crate::program::cli::running::args::{
 };
 use crate::program::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use steersman_base::price::Money;
-use steersman_provider::Effort;
+use steersman_core::approval::Mode;
+use steersman_core::provider::Effort;
 use steersman_session::journal::SessionId;
-use steersman_tools::approval::Mode;
 
 /// Watch an agent work, and steer it while it runs.
 ///

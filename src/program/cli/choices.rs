@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use steersman_base::mode::Mode;
-use steersman_provider::Effort;
+use steersman_core::provider::Effort;
 
 const EFFORTS: [(Effort, &str, &str); 6] = [
     (Effort::Off, "off", "None"),

@@ -44,13 +44,13 @@ use start::ChangedFiles;
 use steering::ExecRun;
 use steersman_base::assets;
 use steersman_base::limits;
-use steersman_base::listener::{JsonLines, Listener, Terminal};
 use steersman_base::protocol::Request;
+use steersman_core::approval::Answerer;
+use steersman_core::listener::{JsonLines, Listener, Terminal};
 use steersman_session::host;
 use steersman_session::named_file::check_named;
 use steersman_session::stream::RunRecord;
 use steersman_session::{Client, Hub};
-use steersman_tools::approval::Answerer;
 use steersman_tui::terminal::signals::Signals;
 
 /// Runs the prompt of the command line without a screen.

@@ -19,12 +19,12 @@ use steersman_base::clock;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::listener::Listener as _;
 use steersman_base::protocol::{DraftText, Unfinished};
 use steersman_base::steering::TextKind;
 use steersman_base::summary::count;
 use steersman_base::text::{clip, visible_line};
-use steersman_provider::ApiKey;
+use steersman_core::listener::Listener as _;
+use steersman_core::provider::ApiKey;
 use steersman_session::host::{Closing, Earlier as _, Handle, Notice, Post, Resumed};
 use steersman_session::journal::{
     EarlierRun, Header, Journal, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId,

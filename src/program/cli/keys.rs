@@ -11,7 +11,7 @@ use crate::program::config::KeyPlace;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own;
 use steersman_base::text::visible_line;
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 use steersman_tools::workspace::{OwnCommand, UserCommand};
 
 /// Reads a key; `None` when none is configured.

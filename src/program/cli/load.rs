@@ -14,11 +14,11 @@ use steersman_agent::OutputSchema;
 use steersman_base::event::Envelope;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
+use steersman_core::approval::Answerer;
 use steersman_extensions::hooks::TrustedHook;
 use steersman_extensions::mcp::definition::PinnedFiles;
 use steersman_session::host::Earlier;
 use steersman_session::journal::{Journal, SessionId};
-use steersman_tools::approval::Answerer;
 
 /// The checked inputs of a start of the program.
 #[derive(Debug)]

@@ -21,8 +21,9 @@ use crate::program::demo;
 use steersman_base::limits;
 use steersman_base::price::Price;
 use steersman_base::text::visible_line;
-use steersman_provider::{Http, ModelServer, OfferedModel, Registry, offered_models};
-use steersman_tools::approval::Answerer;
+use steersman_core::approval::Answerer;
+use steersman_core::provider::Registry;
+use steersman_provider::{Http, ModelServer, OfferedModel, offered_models};
 
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     match load(flags, FrontEnd::Exec, Answerer::Nobody) {

@@ -19,8 +19,9 @@ use tokio::time::timeout;
 use crate::program::cli::exit::line;
 use steersman_base::event::Envelope;
 use steersman_base::limits;
-use steersman_base::listener::Listener;
-use steersman_base::sync::{lock, until};
+use steersman_base::sync::lock;
+use steersman_core::listener::Listener;
+use steersman_core::sync::until;
 use steersman_tui::terminal::watchdog::wait_for_hang_up;
 use steersman_tui::terminal::writer::Writer;
 

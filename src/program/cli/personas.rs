@@ -11,11 +11,11 @@ use crate::program::cli::project::{FrontEnd, adopted, known, user_agents};
 use crate::program::cli::workbench::workbench;
 use crate::program::cli::{mcp, no_threads, runtime};
 use steersman_agent::subagent::{EVERYTHING, Roster};
+use steersman_core::approval::Answerer;
+use steersman_core::tool::{Tool, ToolSource, Traits};
 use steersman_extensions::skill::SkillLibrary;
 use steersman_session::host::Pools;
-use steersman_tools::approval::Answerer;
 use steersman_tools::workspace::Workspace;
-use steersman_tools::{Tool, ToolSource, Traits};
 
 pub fn run(flags: &Flags) -> Exit {
     Exit::of(list(flags), Exit::Usage)

@@ -12,13 +12,13 @@ use crate::program::cli::steer_stdin::Lines;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
-use steersman_base::listener::Listener;
 use steersman_base::message::Arguments;
 use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest};
 use steersman_base::sync::lock;
 use steersman_base::text::visible_line;
+use steersman_core::approval::NOBODY;
+use steersman_core::listener::Listener;
 use steersman_session::fold::{approval_parts, approval_title};
-use steersman_tools::approval::NOBODY;
 use steersman_tui::lines::question_rows;
 
 /// The position in the input at which each question was written, by its number; shared with the writer threads.
@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
     use steersman_base::text::QuestionText;
-    use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+    use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
 
     #[tokio::test]
     async fn with_several_open_an_answer_names_one_and_a_yes_needs_its_question_to_be_written() {

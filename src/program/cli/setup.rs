@@ -14,19 +14,18 @@ use crate::program::cli::workbench::workbench;
 use crate::program::cli::{keys, mcp};
 use crate::program::config::{Config, ModelSource, RuleLists, Server};
 use crate::program::demo::{self, DemoServer, Pace};
+use futures_util::future::BoxFuture;
 use steersman_agent::subagent::Roster;
 use steersman_base::assets;
-use steersman_base::control::OnExhausted;
 use steersman_base::error::BuildError;
 use steersman_base::fault;
-use steersman_base::listener::Listener;
-use steersman_provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
-    list_models, takes_images,
-};
+use steersman_core::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
+use steersman_core::control::OnExhausted;
+use steersman_core::listener::Listener;
+use steersman_core::provider::{ApiKey, ChatProvider, ChatTransport, Connector, ProviderError, Registry};
+use steersman_provider::{Http, HttpConnector, ModelServer, Sources, list_models, takes_images};
 use steersman_session::host::{ContextPlaces, HookSetup, Setup, StartError};
 use steersman_session::journal::Journal;
-use steersman_tools::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use steersman_tools::workspace::Caution;
 use steersman_tui::commands::is_command;
 
@@ -81,7 +80,7 @@ pub async fn setup(
     let config = start.config;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
-    check_images(&start.images, &transport, &*connector).await?;
+    check_images(&start.images, &transport, &*connector, sources.http()).await?;
     if let Some(journal) = start.journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
@@ -167,8 +166,13 @@ async fn hooks(
 }
 
 /// Checks that the model takes the images of the first message, as far as anybody knows.
-async fn check_images(images: &[String], to: &ChatTransport, by: &dyn Connector) -> Result<(), StartError> {
-    if images.is_empty() || takes_images(&by.http(), to, &by.registry()).await != Some(false) {
+async fn check_images(
+    images: &[String],
+    to: &ChatTransport,
+    by: &dyn Connector,
+    http: &Http,
+) -> Result<(), StartError> {
+    if images.is_empty() || takes_images(http, to, &by.registry()).await != Some(false) {
         return Ok(());
     }
     let model = to.model.as_deref().unwrap_or("this model");
@@ -225,7 +229,8 @@ async fn answering(
         connector = Arc::new(WithServer { http: connector, _server: server });
     }
     let current = ModelServer::new(config.source.clone(), transport.clone());
-    let sources = Arc::new(sources(config, Some(current), &found).iter().cloned().chain(demo).collect());
+    let sources: Sources = sources(config, Some(current), &found).iter().cloned().chain(demo).collect();
+    let sources = Arc::new(sources.with_http(http));
     Ok(StartModel { transport, connector, sources })
 }
 
@@ -273,8 +278,17 @@ impl Connector for WithServer {
         self.http.connect(transport)
     }
 
-    fn http(&self) -> Http {
-        self.http.http()
+    fn find_context_window<'a>(
+        &'a self,
+        transport: &'a ChatTransport,
+        set: Option<u64>,
+        probe: Option<(String, Option<ApiKey>)>,
+    ) -> BoxFuture<'a, Option<u64>> {
+        self.http.find_context_window(transport, set, probe)
+    }
+
+    fn is_listed<'a>(&'a self, transport: &'a ChatTransport) -> BoxFuture<'a, bool> {
+        self.http.is_listed(transport)
     }
 
     fn registry(&self) -> Arc<Registry> {

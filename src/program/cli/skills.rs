@@ -7,7 +7,7 @@ use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::load::load;
 use crate::program::cli::project::{FrontEnd, adopted, known, user_library};
 use steersman_agent::subagent::Roster;
-use steersman_tools::approval::Answerer;
+use steersman_core::approval::Answerer;
 use steersman_tui::commands::is_command;
 
 pub fn run(flags: &Flags) -> Exit {

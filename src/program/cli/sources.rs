@@ -13,7 +13,8 @@ use crate::program::config::{Config, KeyPlace, Server};
 use steersman_base::assets;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
-use steersman_provider::{ApiKey, ChatTransport, KeyLoader, ModelServer, Registry, Sources};
+use steersman_core::provider::{ApiKey, ChatTransport, Registry};
+use steersman_provider::{KeyLoader, ModelServer, Sources};
 
 /// Lists the servers; `current` is the one in use.
 pub fn sources(config: &Config, current: Option<ModelServer>, found: &[FoundServer]) -> Sources {

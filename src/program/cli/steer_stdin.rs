@@ -15,9 +15,10 @@ use tokio::sync::Notify;
 
 use steersman_base::limits;
 use steersman_base::steering::{Recurrence, TextKind, Trigger, conditional};
-use steersman_base::sync::{lock, until};
+use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
-use steersman_tools::approval::Answer;
+use steersman_core::approval::Answer;
+use steersman_core::sync::until;
 
 /// The bytes that are read at once.
 const PIECE: usize = 64 * 1024;

@@ -10,7 +10,7 @@ use crate::program::cli::left_files;
 use crate::program::cli::load::writable;
 use crate::program::cli::places::UserDirectories;
 use crate::program::config::{Config, SandboxKind, WebSettings};
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 use steersman_session::host::{StartError, WebPool, Workbench};
 use steersman_tools::web;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};

@@ -10,8 +10,8 @@ use crate::program::config::{
     SteeringSection, WebSection,
 };
 use steersman_base::price::{Money, Prices};
-use steersman_provider::Effort;
-use steersman_tools::approval::Mode;
+use steersman_core::approval::Mode;
+use steersman_core::provider::Effort;
 
 settings! {
     /// The settings of one source; `None` is left to the next one. Its serde form is the file.

@@ -28,11 +28,12 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use steersman_base::control::{Spending, Staleness};
 use steersman_base::dialect::Dialect;
 use steersman_base::steering::Framing;
-use steersman_provider::{ApiKey, Http, Streaming};
-use steersman_tools::approval::{Mode, ModeRefused, RuleError};
+use steersman_core::approval::{Mode, ModeRefused, RuleError};
+use steersman_core::control::{Spending, Staleness};
+use steersman_core::provider::{ApiKey, Streaming};
+use steersman_provider::Http;
 
 pub use file::{FileError, parse};
 pub use layer::Layer;

@@ -8,11 +8,11 @@ use crate::program::config::{
     Config, ConfigError, Layer, ModelSource, Provider, RuleLists, SandboxKind, SandboxSettings, Server, Service,
     WebSection, WebSettings, server,
 };
-use steersman_base::control::{Spending, Staleness};
 use steersman_base::limits;
 use steersman_base::steering::Framing;
-use steersman_provider::{ApiKey, Streaming};
-use steersman_tools::approval::{Mode, ModeRefused};
+use steersman_core::approval::{Mode, ModeRefused};
+use steersman_core::control::{Spending, Staleness};
+use steersman_core::provider::{ApiKey, Streaming};
 
 /// The ports at which llama.cpp, Ollama, LM Studio and `vLLM` usually answer.
 const LOCAL_PORTS: [u16; 4] = [8080, 11434, 1234, 8000];

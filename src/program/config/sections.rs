@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::program::config::Key;
 use crate::program::config::settings::{ADDRESS, DIRECTORIES, FILE, FLAG, TEXT, VARIABLE, settings};
 use steersman_base::steering::Framing;
-use steersman_tools::approval::{RuleError, Rules};
+use steersman_core::approval::{RuleError, Rules};
 
 /// What a list of rules allows.
 const RULES: &str = "a list of rules in quotes, such as [\"bash: cargo test *\"]";

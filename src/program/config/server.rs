@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::program::config::resolve::{Environment, is_address};
 use crate::program::config::{ConfigError, Layer, Provider, Service};
 use steersman_base::dialect::Dialect;
-use steersman_provider::{Answering, ApiKey};
+use steersman_core::provider::{Answering, ApiKey};
 use steersman_tools::workspace::UserCommand;
 
 /// One server with the model to ask.

@@ -27,7 +27,7 @@ use crate::program::demo::wire::{self, ChatBody};
 use crate::program::demo::{MODEL, stream};
 use steersman_base::limits;
 use steersman_base::text::hex;
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 

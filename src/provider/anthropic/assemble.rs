@@ -12,9 +12,9 @@ use crate::chat::Text;
 use crate::error_body::{self, ErrorBody};
 use crate::sse::Frame;
 use crate::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::{Finish, Piece, ProviderError, Reply};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::Original;
+use steersman_core::provider::{Finish, Piece, ProviderError, Reply};
 
 /// The meanings of stop reasons.
 const FINISHES: [(&str, Finish); 9] = [

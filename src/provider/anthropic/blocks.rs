@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::anthropic::chunk::{BlockStart, Delta, Event};
-use crate::{ProviderError, call_ids, error_body};
+use crate::{call_ids, error_body};
 use steersman_base::message::{Arguments, Part, ToolCall};
+use steersman_core::provider::ProviderError;
 
 /// The blocks of one reply, in order.
 #[derive(Debug, Default)]

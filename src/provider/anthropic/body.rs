@@ -10,8 +10,8 @@ use crate::anthropic::thinking::{ThinkingMembers, ThinkingSwitch};
 use crate::anthropic::turns::{Block, CacheControl, Conversation, Turn};
 use crate::quirks::Want;
 use crate::wire::Outgoing;
-use crate::{ProviderError, Streaming, ToolSchema};
 use steersman_base::limits;
+use steersman_core::provider::{ProviderError, Streaming, ToolSchema};
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -7,8 +7,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::chat::{Number, Text};
-use crate::{UsageScope, usage};
+use crate::usage;
 use steersman_base::event::Usage;
+use steersman_core::provider::UsageScope;
 
 /// An event of a stream; its members depend on its kind.
 #[derive(Debug, Default, Deserialize)]

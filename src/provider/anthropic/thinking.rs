@@ -4,12 +4,12 @@
 
 use serde::Serialize;
 
-use crate::Effort;
 use crate::anthropic::turns::Conversation;
 use crate::quirks::{EffortForm, Efforts};
-use crate::registry::Thinking;
 use crate::wire::Outgoing;
 use steersman_base::limits;
+use steersman_core::provider::Effort;
+pub use steersman_core::provider::registry::Thinking;
 
 const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
 

@@ -14,10 +14,10 @@ use crate::error_body::{self, ErrorBody};
 use crate::reasoning::{Split, Splitter};
 use crate::sse::{Frame, TooLong};
 use crate::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::{Finish, Piece, ProviderError, Reply};
 use steersman_base::dialect::Dialect;
 use steersman_base::event::Usage;
 use steersman_base::message::{Original, Part};
+use steersman_core::provider::{Finish, Piece, ProviderError, Reply};
 
 /// The meanings of the finish reasons that servers use, in any case of letters.
 const FINISHES: [(&str, ReplyEnding); 26] = [

@@ -13,9 +13,9 @@ use crate::chat::ids;
 use crate::format::{SCHEMA_NAME, is_strict};
 use crate::quirks::{Quirks, TokenLimit, Want};
 use crate::wire::{Outgoing, WireArguments};
-use crate::{ProviderError, Streaming, ToolSchema};
 use steersman_base::image::Image;
 use steersman_base::message::{AssistantMessage, Message, Part};
+use steersman_core::provider::{ProviderError, Streaming, ToolSchema};
 
 /// The message between a tool result and a user message, for templates that do not allow one after the other.
 const NOTED_REPLY: &str = "(noted)";

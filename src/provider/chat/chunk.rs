@@ -11,9 +11,9 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::UsageScope;
 use crate::usage::{self, TokenCounts};
 use steersman_base::event::Usage;
+use steersman_core::provider::UsageScope;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message` only.
 #[derive(Debug, Default, Deserialize)]

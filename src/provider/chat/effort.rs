@@ -5,8 +5,8 @@
 use serde::Serialize;
 
 use crate::quirks::{EffortForm, Quirks};
-use crate::registry::{Card, Thinking};
-use crate::{Answering, Effort};
+pub use steersman_core::provider::registry::{Card, Thinking};
+use steersman_core::provider::{Answering, Effort};
 
 /// The members of one body that set the effort; most are absent.
 #[derive(Debug, Default, Serialize)]

@@ -8,16 +8,17 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::call_ids;
 use crate::error_body::{self, ErrorBody};
 use crate::gemini::chunk::{Call, Chunk, Part as WirePart, PartMark, WireUsage};
 use crate::gemini::partial;
 use crate::sse::Frame;
 use crate::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::{Finish, Piece, ProviderError, Reply, call_ids};
 use steersman_base::dialect::Dialect;
 use steersman_base::event::Usage;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, Original, Part, ToolCall};
+use steersman_core::provider::{Finish, Piece, ProviderError, Reply};
 
 /// The meanings of finish reasons.
 const FINISHES: [(&str, Finish); 10] = [

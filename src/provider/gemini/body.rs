@@ -15,9 +15,9 @@ use crate::gemini::schema::{DeclaredParameters, declare};
 use crate::gemini::thinking::{self, ThinkingConfig, ThinkingControl};
 use crate::quirks::Want;
 use crate::wire::{Outgoing, WireArguments};
-use crate::{ProviderError, ToolSchema};
 use steersman_base::image::ImageType;
 use steersman_base::message::{AssistantMessage, Message, Part, ToolCall};
+use steersman_core::provider::{ProviderError, ToolSchema};
 
 /// The first turn of a conversation that a model opens: it must be the user's.
 const OPENING: &str = "(the conversation goes on)";

@@ -10,8 +10,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::chat::{Number, Text};
-use crate::{UsageScope, usage};
+use crate::usage;
 use steersman_base::event::Usage;
+use steersman_core::provider::UsageScope;
 
 /// A chunk of a stream, or a whole answer: they have the same form.
 #[derive(Debug, Default, Deserialize)]

@@ -19,7 +19,7 @@ use reqwest::Url;
 
 use crate::endpoint::Endpoint;
 use crate::wire::Wire;
-use crate::{ChatRequest, Streaming};
+use steersman_core::provider::{ChatRequest, Streaming};
 
 /// The Gemini dialect.
 pub(super) const WIRE: Wire = Wire {

@@ -1,6 +1,6 @@
 //! The words for efforts that a model knows, and the nearest of them to an effort.
 
-use crate::Effort;
+use steersman_core::provider::Effort;
 
 /// The set of words for efforts that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,14 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::error_body;
 use crate::responses::event::{self, Event, ItemPart, Response};
 use crate::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
 use crate::sse::Frame;
 use crate::wire::{Assemble, check_bytes, check_calls, parse};
-use crate::{Finish, Piece, ProviderError, Reply, UsageScope, error_body};
 use steersman_base::event::Usage;
 use steersman_base::limits;
+use steersman_core::provider::{Finish, Piece, ProviderError, Reply, UsageScope};
 
 /// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 
 use crate::format::{SCHEMA_NAME, is_strict};
 use crate::quirks::{EffortForm, Want};
-use crate::registry::Thinking;
 use crate::wire::{Outgoing, WireArguments, legal_name};
-use crate::{Effort, ProviderError, Streaming, ToolSchema};
 use steersman_base::message::{AssistantMessage, Message, Part, ToolCall};
 use steersman_base::text::hex;
+pub use steersman_core::provider::registry::Thinking;
+use steersman_core::provider::{Effort, ProviderError, Streaming, ToolSchema};
 
 /// The longest id of a call that the dialect accepts, bytes. Other dialects have longer ones.
 const CALL_ID_BYTES: usize = 64;

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use crate::chat::{Dollars, Number, Text};
 use crate::error_body::ErrorBody;
 use crate::usage::{self, TokenCounts};
-use crate::{ProviderError, UsageScope};
 use steersman_base::event::Usage;
+use steersman_core::provider::{ProviderError, UsageScope};
 
 /// An event of a stream.
 #[derive(Debug, Default, Deserialize)]

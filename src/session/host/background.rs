@@ -17,11 +17,12 @@ use steersman_base::limits;
 use steersman_base::protocol::ModelOption;
 use steersman_base::sync::lock;
 use steersman_base::text::QuestionText;
+use steersman_core::approval::{Approvals, PlainAnswer};
+use steersman_core::provider::{ChatTransport, Connector, Registry};
 use steersman_provider::{
-    ChatTransport, Connector, ContextWindowDetector, Http, ModelServer, OfferedModel, Registry, RequestedModel,
-    Sources, list_models, offered_models, takes_images,
+    ContextWindowDetector, Http, ModelServer, OfferedModel, RequestedModel, Sources, list_models, offered_models,
+    takes_images,
 };
-use steersman_tools::approval::{Approvals, PlainAnswer};
 
 /// Carries out commands with what is known of the agent since it was built.
 #[derive(Clone)]
@@ -87,7 +88,7 @@ impl BackgroundTasks {
         handle: &Handle,
     ) -> Self {
         Self {
-            http: agent.connector().http(),
+            http: sources.http().clone(),
             registry: agent.connector().registry(),
             transport: agent.transport().clone(),
             sources,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use steersman_base::event::Event;
-use steersman_base::listener::ListenerList;
-use steersman_tools::approval::{Approvals, Mode};
+use steersman_core::approval::{Approvals, Mode};
+use steersman_core::listener::ListenerList;
 
 /// Follows the mode of one session.
 pub(super) struct Guards {

@@ -10,10 +10,6 @@ use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox, Notice, Post};
 use steersman_agent::subagent::{Continuation, Continuations};
 use steersman_base::clock;
-use steersman_base::control::{
-    Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher,
-    check_text,
-};
 use steersman_base::details::FileDiff;
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Pending, TakenBack};
@@ -21,9 +17,13 @@ use steersman_base::id::{AgentId, CallId, ClientId, MessageId};
 use steersman_base::plan::{PlanEdit, PlanRefused};
 use steersman_base::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use steersman_base::steering::RuleChange;
+use steersman_core::approval::Approvals;
+use steersman_core::control::{
+    Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher,
+    check_text,
+};
 use steersman_extensions::mcp::Servers;
 use steersman_tools::Jobs;
-use steersman_tools::approval::Approvals;
 use steersman_tools::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.

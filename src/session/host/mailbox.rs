@@ -10,9 +10,9 @@ use std::task::{Context, Poll, Waker};
 
 use steersman_base::event::Envelope;
 use steersman_base::limits;
-use steersman_base::listener::Listener;
 use steersman_base::protocol::Post;
 use steersman_base::sync::lock;
+use steersman_core::listener::Listener;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 

@@ -18,44 +18,19 @@ use tokio::task::JoinHandle;
 use crate::host::turns::{TurnLoop, TurnsOnly, settled};
 use crate::host::{LastRun, Mailbox, WorkerState};
 use steersman_agent::{Agent, AgentBuilder};
-use steersman_base::control::{Crew, Injection};
 use steersman_base::error::{BuildError, Refused};
 use steersman_base::event::{Envelope, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::Post;
-use steersman_tools::approval::Approvals;
+use steersman_core::approval::Approvals;
+use steersman_core::control::{Crew, Injection};
 
 /// Runs an agent on a task of its own: a turn whenever a message waits for it.
 ///
 /// `crew` is the controls that the agent was built with, or the crew that its sub-agents are members of;
 /// [`RunningAgent::start`] makes one. Needs a runtime of tokio around it.
 ///
-/// ```
-/// # use std::sync::Arc;
-/// use steersman_agent::Agent;
-/// use steersman_base::control::Controls;
-/// use steersman_base::event::Event;
-/// use steersman_session::host;
-/// # use steersman_provider::{Played, ScriptedProvider};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let provider = Arc::new(ScriptedProvider::new([Played::text("Hello.")]));
-/// let controls = Controls::default();
-/// let agent = Agent::with_provider(provider, "You are helpful.").controls(controls.clone()).await?;
-/// let mut running = host::run(agent, controls)?;
-/// running.send("Hi.")?;
-/// while let Some(envelope) = running.next_event().await {
-///     match envelope.event {
-///         Event::Assistant { text, .. } => println!("{text}"),
-///         Event::TurnEnded { .. } => break,
-///         _ => {}
-///     }
-/// }
-/// running.close().await;
-/// # Ok(())
-/// # }
-/// ```
+/// Example: "A hosted agent" in the documentation of `steersman::prelude`.
 ///
 /// # Errors
 /// An argument error when the agent was not built with these controls.
@@ -100,18 +75,7 @@ impl RunningAgent {
     /// Builds an agent and runs it as [`run()`] does. Without controls of its own it gets some, and without a crew one that its
     /// sub-agents are members of.
     ///
-    /// ```
-    /// use steersman::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let model = ScriptedProvider::new([Played::text("Hello.")]);
-    /// let mut running = RunningAgent::start(Agent::with_provider(model, "You are helpful.")).await?;
-    /// running.send("Hi.")?;
-    /// assert_eq!(running.settled().await?, LastRun::Answered);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Example: "A hosted agent" in the documentation of `steersman::prelude`.
     ///
     /// # Errors
     /// Those of [`AgentBuilder::build`].

@@ -18,22 +18,23 @@ use steersman_agent::OutputSchema;
 use steersman_agent::subagent::{Persona, Roster, SubAgents};
 use steersman_agent::{Agent, CompactionRequest, LoopHooks, ModelChoice};
 use steersman_base::assets;
-use steersman_base::control::{Controls, OnExhausted, Spending, StepLimit};
 use steersman_base::error::BuildError;
 use steersman_base::event::{Event, SCHEMA};
-use steersman_base::listener::{Listener, ListenerList};
 use steersman_base::protocol::{HookStatus, PromptTemplate};
 use steersman_base::steering::Framing;
+use steersman_core::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
+use steersman_core::control::{Controls, OnExhausted, Spending, StepLimit};
+use steersman_core::listener::{Listener, ListenerList};
+use steersman_core::provider::{ChatTransport, Connector, Streaming};
+use steersman_core::tool::{Outputs, ToolScope, ToolSource};
 use steersman_extensions::hooks::{BrokenGuard, GuardedHooks, HookPlaces, HookRunner, HookSession, Hooks, TrustedHook};
 use steersman_extensions::mcp::definition::ServerDefinition;
 use steersman_extensions::mcp::server::Surroundings;
 use steersman_extensions::mcp::store::Store;
 use steersman_extensions::mcp::{ServerTools, Servers};
 use steersman_extensions::skill::{Skill, SkillCatalogue, SkillLibrary, SkillTool};
-use steersman_provider::{ChatTransport, Connector, Http, Sources, Streaming};
-use steersman_tools::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
+use steersman_provider::{Http, Sources};
 use steersman_tools::workspace::{self, Caution, Spawner, Workspace};
-use steersman_tools::{Outputs, ToolScope, ToolSource};
 
 /// Everything that the program decides before an agent is built.
 pub struct Setup {

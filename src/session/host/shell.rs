@@ -11,15 +11,16 @@ use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle as Runtime;
 
-use steersman_base::control::{Crew, Injection};
 use steersman_base::event::JobEnd;
 use steersman_base::id::{AgentId, ClientId, JobId};
 use steersman_base::limits;
 use steersman_base::protocol::ShellOutput;
 use steersman_base::steering::TextKind;
 use steersman_base::text::is_blank;
+use steersman_core::control::{Crew, Injection};
+use steersman_core::tool::Outputs;
 use steersman_tools::workspace::{Confinement, Job, Spawner};
-use steersman_tools::{Jobs, Outputs, UserLine};
+use steersman_tools::{Jobs, UserLine};
 
 /// Starts the shell lines of the user.
 pub struct Shell {

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use steersman_base::control::Plans;
 use steersman_base::error::BuildError;
+use steersman_core::control::Plans;
+use steersman_core::tool::{Outputs, Tool, ToolSource};
 use steersman_tools::web;
 use steersman_tools::workspace::{Confinement, Spawner, Workspace};
-use steersman_tools::{BashTool, Calculator, GitCloneTool, Outputs, PlanTool, Tool, ToolSource};
+use steersman_tools::{BashTool, Calculator, GitCloneTool, PlanTool};
 
 /// What tools work with besides the workspace.
 #[derive(Clone)]

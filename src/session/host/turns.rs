@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 
 use steersman_agent::Agent;
-use steersman_base::control::Interloper;
 use steersman_base::error::RunError;
 use steersman_base::event::Event;
-use steersman_base::listener::ListenerList;
-use steersman_tools::{JobNews, Jobs};
+use steersman_core::control::Interloper;
+use steersman_core::listener::ListenerList;
+use steersman_core::tool::{BackgroundJobs, JobNews};
 
 /// What a host does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,7 +197,7 @@ pub(super) async fn settled(
 
 /// Tells what happens to commands in the background, between whatever the agent emits.
 struct JobEvents {
-    jobs: Arc<Jobs>,
+    jobs: Arc<dyn BackgroundJobs>,
     listeners: ListenerList,
 }
 

@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, ready};
 
 use steersman_agent::{AgentContext, Extension, ExtensionError};
 use steersman_base::event::{Envelope, Event};
-use steersman_base::listener::Listener;
+use steersman_core::listener::Listener;
 use steersman_tools::workspace::Changes;
 
 /// Adds a sentence to the message behind an undo.

@@ -19,13 +19,14 @@ use crate::host::turns::{BetweenTurns, FirstWork, SideWork, TurnLoop, settled};
 use crate::host::undo::TurnMarks;
 use crate::host::{Handle, LastRun, LocalServer, Mailbox, Notice, Post, Setup, StartError, WorkerState};
 use steersman_agent::{Agent, CompactionRequest, ModelChoice};
-use steersman_base::control::{Controls, Crew};
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
-use steersman_base::listener::{Listener, ListenerList};
+use steersman_core::approval::Approvals;
+use steersman_core::control::{Controls, Crew};
+use steersman_core::listener::{Listener, ListenerList};
+use steersman_core::provider::ChatTransport;
 use steersman_extensions::mcp::Servers;
-use steersman_provider::{ChatTransport, Sources};
-use steersman_tools::approval::Approvals;
+use steersman_provider::Sources;
 
 /// A running agent: the handle that steers it, and the task that runs it.
 pub struct Host {

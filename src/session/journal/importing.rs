@@ -8,7 +8,7 @@ use crate::host::Keeper as _;
 use crate::journal::files::SessionFiles;
 use crate::journal::record::{Header, Record};
 use crate::journal::recording::Journal;
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 
 /// Records that are handed over at once: the writer has to keep up.
 const PART: usize = 1_000;

@@ -21,10 +21,10 @@ use crate::journal::writer::{Job, Opening, TroubleReporter, Writer};
 use steersman_base::event::{Envelope, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::protocol::DraftText;
 use steersman_base::sync::lock;
-use steersman_provider::ApiKey;
+use steersman_core::listener::{HistoryChange, Listener};
+use steersman_core::provider::ApiKey;
 
 /// Said once when a text was not waited for any longer.
 const DISK_SLOW: &str = "The disk does not answer. What you send is taken, but it is lost if the program is killed before \

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 
 /// Texts from this length on are named when they come again, bytes.
 const LONG: usize = 80;

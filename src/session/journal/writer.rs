@@ -13,7 +13,7 @@ use crate::journal::record::Record;
 use crate::journal::texts::Written;
 use steersman_base::limits;
 use steersman_base::sync::lock;
-use steersman_provider::ApiKey;
+use steersman_core::provider::ApiKey;
 
 /// Where lines go.
 pub trait Store: Send {

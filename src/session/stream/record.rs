@@ -22,10 +22,10 @@ use steersman_base::event::{
 };
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
-use steersman_base::listener::Listener;
 use steersman_base::protocol::ApprovalRequest;
 use steersman_base::sync::lock;
-use steersman_tools::approval::Approvals;
+use steersman_core::approval::Approvals;
+use steersman_core::listener::Listener;
 
 /// The record of a run. Clones share it.
 #[derive(Clone)]

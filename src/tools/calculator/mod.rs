@@ -8,7 +8,7 @@ mod number;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec};
+use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec};
 
 /// Evaluates arithmetic expressions.
 pub struct Calculator {

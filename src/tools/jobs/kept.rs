@@ -6,9 +6,9 @@
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 
-use crate::capture::{decode, first_character, whole_characters};
-use crate::terminal_text::{TerminalText, whole_sequences};
 use steersman_base::limits;
+use steersman_core::tool::capture::{decode, first_character, whole_characters};
+use steersman_core::tool::terminal_text::{TerminalText, whole_sequences};
 
 /// What a line must have.
 #[derive(Debug, Clone)]

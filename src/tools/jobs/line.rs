@@ -7,11 +7,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::{JobScope, Jobs, NewJob, Notify};
-use crate::Outputs;
 use crate::command_run::CommandRun;
 use crate::workspace::Running;
 use steersman_base::event::{JobEnd, JobOwner};
 use steersman_base::id::{AgentId, JobId};
+use steersman_core::tool::Outputs;
 
 /// A shell line of the user that has just been started.
 pub struct UserLine {

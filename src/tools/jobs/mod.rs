@@ -18,18 +18,21 @@ mod kept;
 mod line;
 mod tools;
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use futures_util::future::BoxFuture;
 use tokio::sync::Notify as Wake;
 
-use steersman_base::control::Cancellable;
 use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner, JobStart};
 use steersman_base::id::{AgentId, CallId, JobId};
 use steersman_base::limits;
 use steersman_base::sync::lock;
 use steersman_base::text::{clip, visible_line};
+use steersman_core::control::Cancellable;
+use steersman_core::tool::{BackgroundJobs, JobNews, JobNote, ToolContext};
 
 pub(crate) use job::{BackgroundJob, NewJob, Notify};
 pub use line::UserLine;
@@ -55,28 +58,6 @@ struct Inner {
     notes: Vec<(AgentId, JobNote)>,
 }
 
-/// What happened to a job, to be emitted in the name of its agent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JobNews {
-    /// The agent.
-    pub agent: AgentId,
-    /// The agent that spawned it.
-    pub parent: Option<AgentId>,
-    /// What happened.
-    pub event: Event,
-}
-
-/// What an agent is told of the end of its job. All texts are untrusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobNote {
-    /// How it ended.
-    pub end: Arc<JobEnd>,
-    /// What its shell ran.
-    pub command: String,
-    /// The last lines that it printed.
-    pub last: String,
-}
-
 /// Whose job something is: the agent, and the one that spawned it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct JobScope {
@@ -85,27 +66,13 @@ pub(crate) struct JobScope {
     pub(crate) call: Option<CallId>,
 }
 
-/// The jobs as one agent reaches them.
-#[derive(Clone, Default)]
-pub struct AgentJobs {
-    jobs: Arc<Jobs>,
-    parent: Option<AgentId>,
-}
-
-impl AgentJobs {
-    /// Lets an agent reach the jobs of its session.
-    pub fn new(jobs: Arc<Jobs>, parent: Option<AgentId>) -> Self {
-        Self { jobs, parent }
-    }
-
-    /// Returns the jobs of the session.
-    pub fn all(&self) -> &Arc<Jobs> {
-        &self.jobs
-    }
-
-    pub(crate) fn parent(&self) -> Option<AgentId> {
-        self.parent.clone()
-    }
+/// Returns the jobs that a call reaches.
+///
+/// # Errors
+/// One sentence when its agent has none.
+pub(crate) fn jobs_of(context: &ToolContext) -> Result<Arc<Jobs>, String> {
+    let jobs: Arc<dyn Any + Send + Sync> = Arc::clone(&context.jobs) as _;
+    jobs.downcast().map_err(|_| "this agent was given no place for commands in the background".to_owned())
 }
 
 impl fmt::Debug for Jobs {
@@ -191,28 +158,6 @@ impl Jobs {
         job.map(|job| job.stop(JobEnding::Stopped)).is_some()
     }
 
-    /// Ends the jobs of an agent, and waits for that, at most a moment; returns what was ended, each in a few words.
-    pub async fn end_of(&self, agent: &AgentId) -> Vec<String> {
-        let ended = self.end_where(|job| job.scope.agent == *agent).await;
-        self.inner().notes.retain(|(of, _)| of != agent);
-        let words = |job: &Arc<BackgroundJob>| {
-            format!("{} ({})", job.id, clip(&visible_line(&job.command), limits::CONTEXT_NAME_COLUMNS))
-        };
-        ended.iter().map(words).collect()
-    }
-
-    /// Begins the end of the jobs of an agent that is gone.
-    pub fn abandon(&self, agent: &AgentId) {
-        let jobs = self.inner().jobs.clone();
-        jobs.iter().filter(|job| job.scope.agent == *agent).for_each(|job| job.stop(JobEnding::Interrupted));
-    }
-
-    /// Ends all jobs, because the session ends: no other starts any more.
-    pub async fn end_all(&self) {
-        self.closing.cancel();
-        self.end_where(|_| true).await;
-    }
-
     /// Ends those that run; returns them.
     async fn end_where(&self, is_one: impl Fn(&BackgroundJob) -> bool) -> Vec<Arc<BackgroundJob>> {
         let jobs = self.inner().jobs.clone();
@@ -270,31 +215,6 @@ impl Jobs {
         self.news.notify_one();
     }
 
-    /// Takes what happened, to be emitted in this order.
-    pub fn take_news(&self) -> Vec<JobNews> {
-        std::mem::take(&mut self.inner().outbox)
-    }
-
-    /// Waits until something happened.
-    pub async fn has_news(&self) {
-        loop {
-            let woken = self.news.notified();
-            if !self.inner().outbox.is_empty() {
-                return;
-            }
-            woken.await;
-        }
-    }
-
-    /// Takes what an agent is to be told.
-    pub fn take_notes(&self, agent: &AgentId) -> Vec<JobNote> {
-        let mut inner = self.inner();
-        let (due, rest) = std::mem::take(&mut inner.notes).into_iter().partition(|(of, _)| of == agent);
-        inner.notes = rest;
-        let due: Vec<(AgentId, JobNote)> = due;
-        due.into_iter().map(|(_, note)| note).collect()
-    }
-
     /// Forgets what an agent is to be told of a job: it knows.
     pub(crate) fn forget_note(&self, id: &JobId) {
         self.inner().notes.retain(|(_, note)| note.end.id != *id);
@@ -312,6 +232,55 @@ impl Jobs {
             self.inner().notes.push((job.scope.agent.clone(), note));
         }
         self.emit(&job.scope, Event::JobEnded(Box::new(end.as_ref().clone())));
+    }
+}
+
+impl BackgroundJobs for Jobs {
+    fn take_news(&self) -> Vec<JobNews> {
+        std::mem::take(&mut self.inner().outbox)
+    }
+
+    fn has_news(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            loop {
+                let woken = self.news.notified();
+                if !self.inner().outbox.is_empty() {
+                    return;
+                }
+                woken.await;
+            }
+        })
+    }
+
+    fn take_notes(&self, agent: &AgentId) -> Vec<JobNote> {
+        let mut inner = self.inner();
+        let (due, rest) = std::mem::take(&mut inner.notes).into_iter().partition(|(of, _)| of == agent);
+        inner.notes = rest;
+        let due: Vec<(AgentId, JobNote)> = due;
+        due.into_iter().map(|(_, note)| note).collect()
+    }
+
+    fn end_of<'a>(&'a self, agent: &'a AgentId) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let ended = self.end_where(|job| job.scope.agent == *agent).await;
+            self.inner().notes.retain(|(of, _)| of != agent);
+            let words = |job: &Arc<BackgroundJob>| {
+                format!("{} ({})", job.id, clip(&visible_line(&job.command), limits::CONTEXT_NAME_COLUMNS))
+            };
+            ended.iter().map(words).collect()
+        })
+    }
+
+    fn abandon(&self, agent: &AgentId) {
+        let jobs = self.inner().jobs.clone();
+        jobs.iter().filter(|job| job.scope.agent == *agent).for_each(|job| job.stop(JobEnding::Interrupted));
+    }
+
+    fn end_all(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.closing.cancel();
+            self.end_where(|_| true).await;
+        })
     }
 }
 

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use grep_regex::RegexMatcherBuilder;
 
 use super::kept::LinePattern;
-use super::{BackgroundJob, Notify};
-use crate::approval::InputAct;
-use crate::{Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, shorten};
+use super::{BackgroundJob, Notify, jobs_of};
 use steersman_base::event::JobEnding;
 use steersman_base::limits;
 use steersman_base::summary::seconds;
+use steersman_core::approval::InputAct;
+use steersman_core::tool::{
+    Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, shorten,
+};
 
 /// Makes the tools for commands in the background; `traits` are those of the tool that starts them.
 pub fn job_tools(traits: Traits) -> Vec<Arc<dyn Tool>> {
@@ -112,15 +114,15 @@ async fn stop(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
 }
 
 fn own(context: &ToolContext, id: &str) -> Result<Arc<BackgroundJob>, ToolError> {
-    context.jobs.all().of_agent(&context.asker.agent, id).map_err(ToolError::failed)
+    jobs_of(context).and_then(|jobs| jobs.of_agent(&context.asker.agent, id)).map_err(ToolError::failed)
 }
 
 /// Says how a job stands, and what it printed since that was asked last.
 async fn report(job: &BackgroundJob, missed: Option<&str>, context: &ToolContext) -> String {
     let end = job.end();
     let unread = job.read();
-    if end.is_some() {
-        context.jobs.all().forget_note(&job.id);
+    if let (Some(_), Ok(jobs)) = (&end, jobs_of(context)) {
+        jobs.forget_note(&job.id);
     }
     let time = seconds(job.elapsed_ms());
     // Writing to a string cannot fail.

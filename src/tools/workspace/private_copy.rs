@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::workspace::Script;
 use crate::workspace::git_settings::without_dots;
 use steersman_base::limits;
-use steersman_base::temporary::TemporaryDirectory;
+use steersman_core::temporary::TemporaryDirectory;
 
 /// What a copied script finds of what lies beside it and was not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

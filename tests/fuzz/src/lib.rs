@@ -6,9 +6,10 @@ use std::borrow::Cow;
 
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{AssistantMessage, Message};
+use steersman_core::provider::{ChatRequest, ChatTransport, Piece, ProviderError, Reply, Streaming};
 use steersman_provider::reasoning::{Split, Splitter};
 use steersman_provider::sse::{Decoder, Frame, TooLong};
-use steersman_provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
+use steersman_provider::{Http, HttpProvider};
 
 /// A frame with texts of its own.
 #[derive(Debug, PartialEq, Eq)]
@@ -168,7 +169,7 @@ fn server(dialect: Dialect) -> &'static str {
 /// Decides about a command under rules, and panics when that takes more processor time than the budget.
 pub fn shell(text: &str, budget: std::time::Duration) {
     use std::time::Duration;
-    use steersman_tools::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
+    use steersman_core::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
 
     let rules = Rules::parse(&["bash: git *"], &[], &["bash: rm *", "bash: git push *"]).expect("they are rules");
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };

@@ -3,9 +3,9 @@
 
 #![allow(dead_code)] // The stories call a part of the queue's methods.
 
-#[path = "../../../src/base/control/interloper.rs"]
+#[path = "../../../src/core/control/interloper.rs"]
 mod interloper;
-#[path = "../../../src/base/control/queue.rs"]
+#[path = "../../../src/core/control/queue.rs"]
 mod queue;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use steersman_base::message::Message;
-use steersman_provider::{Answering, ToolSchema};
+use steersman_core::provider::{Answering, ToolSchema};
 
 use super::{body, bytes, call, says};
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman_provider::sse::Frame;
-use steersman_provider::{
-    Answering, Card, ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Registry, Reply, Streaming,
-    ToolSchema,
+use steersman_core::provider::{
+    Answering, Card, ChatRequest, ChatTransport, Piece, ProviderError, Registry, Reply, Streaming, ToolSchema,
 };
+use steersman_provider::sse::Frame;
+use steersman_provider::{Http, HttpProvider};
 
 use crate::support::messages::violation;
 

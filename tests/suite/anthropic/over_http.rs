@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use steersman_agent::Agent;
-use steersman_base::control::Interloper;
 use steersman_base::message::Message;
-use steersman_provider::{
-    Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, Http, HttpConnector, HttpProvider,
-    ProviderError, Streaming, list_models,
+use steersman_core::control::Interloper;
+use steersman_core::provider::{
+    Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, ProviderError, Streaming,
 };
-use steersman_tools::{FnTool, Parameters};
+use steersman_core::tool::{FnTool, Parameters};
+use steersman_provider::{Http, HttpConnector, HttpProvider, list_models};
 
 use super::transport;
 use crate::support::messages::{call, delta, end, event, start, text, thinking};

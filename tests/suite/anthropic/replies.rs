@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::Arguments;
+use steersman_core::provider::{Finish, ProviderError, Reply};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::Frame;
-use steersman_provider::{Finish, HttpProvider, ProviderError, Reply};
 
 use super::{events, feed, shown};
 use crate::support::messages::{block, call, delta, end, start, stop, text, thinking};

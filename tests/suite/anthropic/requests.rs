@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_base::message::Message;
-use steersman_provider::{Answering, Card, Effort, Thinking, ToolSchema};
+use steersman_core::provider::{Answering, Card, Effort, Thinking, ToolSchema};
 
 use super::{body, body_with, call, says};
 

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{AssistantMessage, Message, Original, Part};
-use steersman_provider::{Answering, Finish, HttpProvider, Reply};
+use steersman_core::provider::{Answering, Finish, Reply};
+use steersman_provider::HttpProvider;
 
 use super::{SERVER, body, bytes, events, kept};
 use crate::support::messages::{block, call, delta, end, start, stop, text, thinking};

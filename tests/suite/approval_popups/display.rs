@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use steersman_tools::approval::{CommandAct, FetchAct, WriteAct};
+use steersman_core::approval::{CommandAct, FetchAct, WriteAct};
 
 use super::{Call, QUIET, arm, command, stage, write};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use steersman_agent::CompactionRequest;
 use steersman_base::error::RunError;
 use steersman_base::event::Event;
-use steersman_provider::Played;
+use steersman_core::provider::Played;
 
 use super::{SUMMARY, compactions, notices, rounds, script, starts, wordy};
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, lines, run};

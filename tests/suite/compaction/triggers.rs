@@ -2,7 +2,7 @@
 //! whether the server says so or its count of tokens does, and absurd counts.
 
 use steersman_base::event::Event;
-use steersman_provider::{Played, ProviderError};
+use steersman_core::provider::{Played, ProviderError};
 
 use super::{SUMMARY, WINDOW, agent, compactions, filled, notices, overflow, rounds, script, summary, task, wordy};
 use crate::support::doubles::{run, tool};

@@ -6,12 +6,13 @@ use steersman::program::demo::{DemoServer, MODEL, Pace, start};
 use steersman_agent::Agent;
 use steersman_agent::subagent::{Persona, SubAgents};
 use steersman_base::assets;
-use steersman_base::control::{Cancellable, Interloper, StepLimit};
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{InMemoryEventList, Listener, ListenerList};
 use steersman_base::message::Message;
-use steersman_provider::{ChatTransport, HttpConnector, Streaming};
+use steersman_core::control::{Cancellable, Interloper, StepLimit};
+use steersman_core::listener::{InMemoryEventList, Listener, ListenerList};
+use steersman_core::provider::{ChatTransport, Streaming};
+use steersman_provider::HttpConnector;
 use steersman_tools::file_tools;
 use steersman_tools::workspace::Workspace;
 

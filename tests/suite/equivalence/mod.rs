@@ -8,8 +8,9 @@ mod streams;
 
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{AssistantMessage, Message, Original};
+use steersman_core::provider::{ChatRequest, ChatTransport, Piece, ProviderError, Reply, Streaming};
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
+use steersman_provider::{Http, HttpProvider};
 
 use encodings::ENCODINGS;
 use streams::Stream;

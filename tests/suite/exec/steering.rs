@@ -7,7 +7,7 @@ use steersman::program::cli::steer_stdin::{Line, Splitter};
 use steersman_base::event::{Delivery, Envelope, Event, Outcome};
 use steersman_base::limits;
 use steersman_base::steering::TextKind;
-use steersman_tools::approval::Answer;
+use steersman_core::approval::Answer;
 
 use super::{GLOB_AND_SUM, envelopes, exec, is_pending, steer};
 use crate::support::program::Running;

@@ -19,7 +19,7 @@ pub use refusals::too_long;
 use std::time::Duration;
 
 use steersman_base::event::Event;
-use steersman_provider::Streaming;
+use steersman_core::provider::Streaming;
 
 use crate::support::family::{End, Family, Move};
 use crate::support::server::{Reply, Step};

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use steersman_agent::Agent;
-use steersman_base::control::Cancellable;
 use steersman_base::error::RunError;
 use steersman_base::event::{Envelope, Event, Outcome};
-use steersman_base::listener::{InMemoryEventList, Listener};
-use steersman_provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, HttpProvider, ProviderError, Streaming,
-};
+use steersman_core::control::Cancellable;
+use steersman_core::listener::{InMemoryEventList, Listener};
+use steersman_core::provider::{ApiKey, ChatProvider, ChatTransport, Connector, ProviderError, Streaming};
+use steersman_provider::{Http, HttpConnector, HttpProvider};
 
 use super::{Ends, Fault};
 use crate::support::doubles::acting;

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman_provider::{ChatRequest, ChatTransport, Http, HttpProvider, Streaming};
+use steersman_core::provider::{ChatRequest, ChatTransport, Streaming};
+use steersman_provider::{Http, HttpProvider};
 
 use super::play::{Visit, families};
 use crate::support::family::Family;

@@ -8,11 +8,11 @@ mod wire;
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{Arguments, AssistantMessage, Message, Original, ToolCall};
-use steersman_provider::sse::Frame;
-use steersman_provider::{
-    Answering, Card, ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Registry, Reply, Streaming,
-    Thinking, ToolSchema,
+use steersman_core::provider::{
+    Answering, Card, ChatRequest, ChatTransport, Piece, ProviderError, Registry, Reply, Streaming, Thinking, ToolSchema,
 };
+use steersman_provider::sse::Frame;
+use steersman_provider::{Http, HttpProvider};
 
 use crate::support::contents;
 

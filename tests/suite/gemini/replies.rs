@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::limits;
+use steersman_core::provider::{Finish, ProviderError, Reply};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{Finish, HttpProvider, ProviderError, Reply};
 
 use super::{end, parts, play, reply, shown, stop, text};
 
@@ -296,7 +297,7 @@ proptest! {
         for model in ["m", "gemini-3-pro"] {
             let turn = [steersman_base::message::Message::user("hi"), super::kept(reply.clone(), "m")];
             let history: Vec<_> = turn.into_iter().chain(results.clone()).collect();
-            let _ = super::body_with(model, None, &history, &[], steersman_provider::Answering::default());
+            let _ = super::body_with(model, None, &history, &[], steersman_core::provider::Answering::default());
         }
     }
 }

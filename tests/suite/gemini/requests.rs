@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{Message, Original, Part};
+use steersman_core::provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::Frame;
-use steersman_provider::{Answering, ChatRequest, Effort, HttpProvider, Streaming, Thinking, ToolSchema};
 
 use super::{asked, body, body_with, kept, made, parts, provider, reply, stop, text};
 use crate::support::contents;
@@ -145,7 +146,7 @@ fn signatures_go_back_on_the_parts_that_had_them() {
     assert!(!translated.to_string().contains("sig") && !translated.to_string().contains("\"id\""), "{translated:#}");
 }
 
-fn shown(reply: &steersman_provider::Reply) -> Vec<String> {
+fn shown(reply: &steersman_core::provider::Reply) -> Vec<String> {
     super::shown(&reply.tool_calls)
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::Message;
-use steersman_provider::{Answering, ToolSchema};
-use steersman_tools::Parameters;
+use steersman_core::provider::{Answering, ToolSchema};
+use steersman_core::tool::Parameters;
 
 use super::body_with;
 

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::{AssistantMessage, Message};
-use steersman_provider::{
-    ApiKey, ChatProvider, ChatRequest, ChatTransport, Http, HttpProvider, ProviderError, Streaming, list_models,
-};
+use steersman_core::provider::{ApiKey, ChatProvider, ChatRequest, ChatTransport, ProviderError, Streaming};
+use steersman_provider::{Http, HttpProvider, list_models};
 
 use super::{parts, stop, text, transport};
 use crate::support::contents;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use steersman_base::clock;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::Listener as _;
+use steersman_core::listener::Listener as _;
 use steersman_session::stream::{InputLine, RunRecord};
 
 /// An event with the names of its members, each with the older name of the same.

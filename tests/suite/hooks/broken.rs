@@ -7,8 +7,8 @@ use steersman::program::cli::hooks::{BrokenHooks, HookSearch, broken_guards};
 use steersman::program::cli::project::{FrontEnd, ProjectOffer};
 use steersman_agent::HookPoint;
 use steersman_base::id::AgentId;
+use steersman_core::approval::Answer;
 use steersman_extensions::hooks::{BrokenGuard, GuardedHooks, read_json};
-use steersman_tools::approval::Answer;
 
 use super::runs::call;
 use super::trust::{Home, settings};

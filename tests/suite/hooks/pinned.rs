@@ -10,10 +10,10 @@ use steersman::program::cli::project::ProjectOffer;
 use steersman_agent::{HookPoint, LoopHooks as _};
 use steersman_base::event::{Event, HookOutcome, HookRun};
 use steersman_base::id::AgentId;
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
 use steersman_extensions::hooks::{
     Hook, HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json,
 };
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
 use steersman_tools::workspace::sandbox::SandboxChoice;
 use steersman_tools::workspace::{Placement, Sandbox, Spawner};
 

@@ -8,11 +8,11 @@ use steersman_agent::{Agent, AgentBuilder, CompactionCause, CompactionRequest, H
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
-use steersman_provider::Played;
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answerer, Approvals, Asker, CallPermission, CommandAct, Mode, Policy, Rules, Sandboxed, WriteAct,
 };
-use steersman_tools::{FnTool, Parameters, Tool};
+use steersman_core::provider::Played;
+use steersman_core::tool::{FnTool, Parameters, Tool};
 
 use crate::support::doubles::{Gate, Rig, calls, echo, lines, run, run_queue, tool};
 

@@ -9,10 +9,10 @@ use steersman_agent::{HookAnswer, HookPoint, LoopHooks as _, SessionStart};
 use steersman_base::event::{Event, HookOutcome, HookRun};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, ToolCall};
+use steersman_core::approval::{Answerer, Approvals, CallPermission, Mode, Policy};
 use steersman_extensions::hooks::{
     HookPin, HookPlaces, HookRunner, HookSession, HookTrust, Hooks, TrustedHook, read_json,
 };
-use steersman_tools::approval::{Answerer, Approvals, CallPermission, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::processes::{alive, spawner, unique, wait_until};

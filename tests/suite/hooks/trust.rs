@@ -10,7 +10,7 @@ use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::{FrontEnd, ProjectOffer};
 use steersman_agent::HookPoint;
 use steersman_base::event::HookOutcome;
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use super::runs::{Yard, call};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::Listener;
-use steersman_provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
 use steersman_session::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
 use tempfile::TempDir;
 

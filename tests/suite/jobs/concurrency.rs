@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman_base::limits;
-use steersman_provider::Played;
-use steersman_tools::approval::{Answer, Mode};
+use steersman_core::approval::{Answer, Mode};
+use steersman_core::provider::Played;
+use steersman_core::tool::BackgroundJobs as _;
 
 use super::{PATIENCE, Site, agent_with, gone, played, within_patience};
 use crate::support::doubles::{Rig, run};

@@ -4,7 +4,8 @@ use serde_json::json;
 use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::message::Message;
-use steersman_provider::Played;
+use steersman_core::provider::Played;
+use steersman_core::tool::BackgroundJobs as _;
 
 use super::{PATIENCE, Site, agent_with, played, within_patience};
 use crate::support::doubles::{Rig, run};

@@ -1,6 +1,5 @@
 //! How jobs end: by a stop, with the session, with the sub-agent that started them, and with `exec`.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt as _;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use steersman_base::event::{Event, JobEnding, JobOwner};
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
-use steersman_tools::AgentJobs;
+use steersman_core::tool::BackgroundJobs as _;
 
 use super::{PATIENCE, Site, gone};
 use crate::support::processes::{alive, unique};
@@ -50,9 +49,8 @@ async fn every_job_ends_with_the_session_and_no_other_starts_any_more() {
 async fn a_job_of_a_sub_agent_ends_with_it_before_its_spawner_hears_the_answer() {
     let site = Site::new();
     let mark = unique();
-    let jobs = AgentJobs::new(Arc::clone(site.jobs()), Some(AgentId::main()));
     let mut context = site.context.clone();
-    context.jobs = jobs;
+    context.parent = Some(AgentId::main());
     context.asker.agent = "worker 0".into();
     let args = json!({"command": format!("M={mark} sleep 300"), "background": true}).to_string();
     let args = site.tools[0].spec().parameters.validate(&Arguments::parse(&args)).unwrap();

@@ -6,13 +6,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use steersman_agent::{Agent, AgentContext, BoundaryNote, Extension, ExtensionError, FnExtension};
-use steersman_base::control::Controls;
 use steersman_base::error::{BuildError, RunError};
 use steersman_base::event::Event;
-use steersman_base::listener::InMemoryEventList;
 use steersman_base::message::Message;
-use steersman_provider::{Played, ScriptedProvider};
-use steersman_tools::{FnTool, Parameters};
+use steersman_core::control::Controls;
+use steersman_core::listener::InMemoryEventList;
+use steersman_core::provider::{Played, ScriptedProvider};
+use steersman_core::tool::{FnTool, Parameters};
 use tokio::sync::Notify;
 
 use crate::support::doubles::{Gate, Rig, calls, gated_fn, run, tool};
@@ -186,7 +186,7 @@ async fn an_extension_of_closures_that_fails_ends_the_turn_with_its_words() {
 #[tokio::test]
 async fn a_listener_is_taken_by_value_or_shared_and_keeps_all_that_it_does() {
     let events = Arc::new(InMemoryEventList::new());
-    let shared: Arc<dyn steersman_base::listener::Listener> = events.clone();
+    let shared: Arc<dyn steersman_core::listener::Listener> = events.clone();
     let model = scripted([Played::text("Yes.")]);
     let mut agent = Agent::with_provider(model, "x").listener(shared).listener(events.clone()).await.unwrap();
     agent.ask("There?").await.unwrap();

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use steersman_agent::Agent;
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman_base::control::{Controls, Crew};
 use steersman_base::error::{BuildError, Refused};
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
-use steersman_provider::{Played, ScriptedProvider};
+use steersman_core::control::{Controls, Crew};
+use steersman_core::provider::{Played, ScriptedProvider};
 use steersman_session::host::{self, LastRun, RunningAgent};
 
 use crate::support::doubles::{Gate, brief, calls, gated_fn};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 use steersman::program::config::{Environment, parse};
+use steersman_core::tool::Traits;
 use steersman_extensions::mcp::catalog::Hints;
 use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
-use steersman_tools::Traits;
 
 fn environment() -> Environment {
     [("HOME", "/home/ann"), ("TOKEN", "token-of-ann"), ("SECRET", "secret-of-ann"), ("EMPTY", "")].into_iter().collect()

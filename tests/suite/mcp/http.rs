@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use steersman_base::protocol::{ServerState, ServerStatus};
+use steersman_core::approval::Mode;
 use steersman_extensions::mcp::Servers;
 use steersman_extensions::mcp::catalog::Hints;
 use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
 use steersman_extensions::mcp::instance::{Instance, ServerRequest};
-use steersman_tools::approval::Mode;
 
 use crate::support::mcp::Yard;
 use crate::support::mcp_http::{HttpServer, at, calls, message, text, tool, whole};

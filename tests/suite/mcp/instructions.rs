@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman_agent::subagent::SubAgents;
-use steersman_base::control::ContextBook;
 use steersman_base::limits;
 use steersman_base::protocol::ContextKind;
+use steersman_core::approval::{Answer, ApprovalRequest, ApprovalSubject, Mode};
+use steersman_core::control::ContextBook;
+use steersman_core::provider::Played;
+use steersman_core::tool::{ToolScope, ToolSource};
 use steersman_extensions::mcp::ServerTools;
 use steersman_extensions::mcp::definition::ServerDefinition;
-use steersman_provider::Played;
-use steersman_tools::approval::{Answer, ApprovalRequest, ApprovalSubject, Mode};
-use steersman_tools::{ToolScope, ToolSource};
 
 use crate::mcp::tools::{agent, known};
 use crate::subagent::{child, persona, spawns};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use steersman_base::event::Event;
-use steersman_provider::{Played, Step};
-use steersman_tools::approval::{Answer, ApprovalSubject, Mode};
+use steersman_core::approval::{Answer, ApprovalSubject, Mode};
+use steersman_core::provider::{Played, Step};
 
 use crate::mcp::tools::{agent, known};
 use crate::support::doubles::{Rig, run};
@@ -25,7 +25,7 @@ fn write(yard: &Yard, tools: &[Value]) {
 }
 
 fn descriptions(request: &crate::support::doubles::Request) -> Vec<String> {
-    let server = |tool: &&steersman_provider::ToolSchema| tool.name.starts_with("mcp__");
+    let server = |tool: &&steersman_core::provider::ToolSchema| tool.name.starts_with("mcp__");
     request.tools.iter().filter(server).map(|tool| format!("{}: {}", tool.name, tool.description)).collect()
 }
 

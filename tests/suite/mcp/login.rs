@@ -8,13 +8,13 @@ use std::time::Duration;
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use steersman_base::protocol::ServerState;
+use steersman_core::approval::Mode;
 use steersman_extensions::mcp::Servers;
 use steersman_extensions::mcp::catalog::Hints;
 use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
 use steersman_extensions::mcp::instance::{Instance, ServerRequest};
 use steersman_extensions::mcp::login::log_in;
 use steersman_provider::Http;
-use steersman_tools::approval::Mode;
 
 use crate::support::authorization::{Authorization, browse};
 use crate::support::mcp::Yard;

@@ -9,7 +9,7 @@ use serde_json::json;
 use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
 use steersman_base::limits;
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};

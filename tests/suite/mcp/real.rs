@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman_base::control::StepLimit;
 use steersman_base::event::Event;
 use steersman_base::protocol::{FieldKind, ServerState};
+use steersman_core::approval::{Answer, ApprovalSubject, Approvals, Mode};
+use steersman_core::control::StepLimit;
+use steersman_core::provider::Played;
+use steersman_core::tool::{ToolScope, Traits};
 use steersman_extensions::mcp::ServerTools;
 use steersman_extensions::mcp::definition::{ProcessDefinition, Reached, ServerDefinition};
-use steersman_provider::Played;
-use steersman_tools::approval::{Answer, ApprovalSubject, Approvals, Mode};
-use steersman_tools::{ToolScope, Traits};
 
 use crate::support::doubles::Rig;
 use crate::support::mcp::Yard;

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use serde_json::{Value, json};
 use steersman_base::event::Event;
 use steersman_base::protocol::{FieldKind, Notice, Post, Reply, Request, ServerRequest, ServerState, ServerStatus};
-use steersman_tools::approval::{Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolAct};
+use steersman_core::approval::{Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolAct};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
 use steersman_base::event::Event;
+use steersman_core::provider::Played;
+use steersman_core::tool::{ToolScope, ToolSource};
 use steersman_extensions::mcp::ServerTools;
-use steersman_provider::Played;
-use steersman_tools::{ToolScope, ToolSource};
 
 use crate::mcp::tools::known;
 use crate::subagent::{child, persona, spawns};

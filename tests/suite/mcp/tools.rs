@@ -7,11 +7,11 @@ use steersman_agent::Agent;
 use steersman_base::event::Event;
 use steersman_base::message::Message;
 use steersman_base::protocol::ServerState;
+use steersman_core::approval::{Act, Answer, ApprovalSubject, Approvals, Mode};
+use steersman_core::provider::Played;
+use steersman_core::tool::ToolScope;
 use steersman_extensions::mcp::definition::ServerDefinition;
 use steersman_extensions::mcp::{ServerTools, Servers};
-use steersman_provider::Played;
-use steersman_tools::ToolScope;
-use steersman_tools::approval::{Act, Answer, ApprovalSubject, Approvals, Mode};
 
 use crate::support::doubles::{Rig, run};
 use crate::support::mcp::Yard;
@@ -122,7 +122,7 @@ async fn a_yes_for_the_session_holds_for_later_calls_whatever_the_agent_has_read
     assert_eq!(results(&rig).iter().filter(|(_, is_error)| !is_error).count(), 3);
 }
 
-async fn question(approvals: &Approvals) -> steersman_tools::approval::ApprovalRequest {
+async fn question(approvals: &Approvals) -> steersman_core::approval::ApprovalRequest {
     wait_until("a question is open", LONG, || !approvals.open().is_empty()).await;
     approvals.open().remove(0)
 }

@@ -9,12 +9,13 @@ mod told;
 use std::sync::Arc;
 
 use steersman_agent::Agent;
-use steersman_base::control::Plans;
 use steersman_base::id::AgentId;
 use steersman_base::plan::{PlanEdit, StepState};
 use steersman_base::steering::Framing;
-use steersman_provider::Played;
-use steersman_tools::{PlanTool, Tool};
+use steersman_core::control::Plans;
+use steersman_core::provider::Played;
+use steersman_core::tool::Tool;
+use steersman_tools::PlanTool;
 
 use crate::support::doubles::Rig;
 

@@ -7,9 +7,9 @@ use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
 use steersman_base::plan::PlanNews;
 use steersman_base::steering::Framing;
-use steersman_provider::Played;
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Mode, Policy};
+use steersman_core::provider::Played;
 use steersman_session::host::{self, Host, LastRun};
-use steersman_tools::approval::{Answer, Answerer, ApprovalSubject, Mode, Policy};
 use tempfile::TempDir;
 
 use super::writes;

@@ -1,11 +1,11 @@
 //! Stories of a plan as data: ids, edits, the list that a model writes, what differs between two plans.
 
-use steersman_base::control::{Plans, Shift};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::plan::{
     Plan, PlanChange, PlanEdit, PlanRefused, StepState, WrittenStep, changes_between, reapply, summary,
 };
+use steersman_core::control::{Plans, Shift};
 
 use super::{add, mark};
 

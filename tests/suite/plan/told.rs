@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use steersman_agent::subagent::SubAgents;
 use steersman_agent::{CompactionRequest, KEPT_HEAD};
-use steersman_base::control::{Controls, Crew, Plans, Shift};
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 use steersman_base::plan::{PlanAuthor, PlanEdit, PlanNews, StepState};
 use steersman_base::steering::Framing;
-use steersman_provider::Played;
-use steersman_tools::{PlanTool, Tool};
+use steersman_core::control::{Controls, Crew, Plans, Shift};
+use steersman_core::provider::Played;
+use steersman_core::tool::Tool;
+use steersman_tools::PlanTool;
 
 use super::{add, edit, mark, planning, writes};
 use crate::steering::user_texts;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
+use steersman_core::provider::{Finish, ProviderError};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::Frame;
-use steersman_provider::{Finish, HttpProvider, ProviderError};
 
 use super::{completed, done, end, function_call, play, reply, text, text_delta};
 

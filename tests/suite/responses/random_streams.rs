@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::message::Message;
+use steersman_core::provider::{ProviderError, Reply};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::{Decoder, Frame};
-use steersman_provider::{HttpProvider, ProviderError, Reply};
 
 use super::{
     arguments_delta, body, done, end, function_call, kept, message, play, reasoning, shown, text_delta, thought_delta,

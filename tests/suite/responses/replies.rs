@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use steersman_base::dialect::Dialect;
 use steersman_base::limits;
 use steersman_base::message::Message;
+use steersman_core::provider::{Finish, ProviderError};
+use steersman_provider::HttpProvider;
 use steersman_provider::sse::Frame;
-use steersman_provider::{Finish, HttpProvider, ProviderError};
 
 use super::{
     added, arguments_delta, body, completed, done, end, function_call, kept, message, play, reasoning, reply, shown,

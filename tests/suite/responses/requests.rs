@@ -3,7 +3,7 @@
 use serde_json::json;
 use steersman_base::dialect::Dialect;
 use steersman_base::message::{AssistantMessage, Message, Original, Part};
-use steersman_provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
+use steersman_core::provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
 
 use super::{
     added, body, body_with, done, end, function_call, kept, made, message, provider, provider_at, reasoning, reply,

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use steersman_base::message::Message;
-use steersman_provider::{Answering, ChatProvider, ChatRequest, Effort, Http, HttpProvider, Streaming};
+use steersman_core::provider::{Answering, ChatProvider, ChatRequest, Effort, Streaming};
+use steersman_provider::{Http, HttpProvider};
 
 use super::{done, end, function_call, message, reasoning, text_delta, transport};
 use crate::support::items;

@@ -1,6 +1,6 @@
 //! Which tools and paths the pattern of a rule covers, and what is wrong with a pattern that is none.
 
-use steersman_tools::approval::{Mode, Rules, Verdict};
+use steersman_core::approval::{Mode, Rules, Verdict};
 
 use super::{allows, change, clone, command, decide, denies, fetch, file, policy, reading, scrape, search, uses};
 

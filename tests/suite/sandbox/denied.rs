@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use steersman_tools::approval::Rules;
+use steersman_core::approval::Rules;
 use steersman_tools::workspace::Job;
 use tempfile::TempDir;
 

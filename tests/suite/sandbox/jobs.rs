@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Outputs, Tool, ToolContext, Traits};
 use steersman_tools::workspace::{Confinement, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext, Traits, job_tools};
+use steersman_tools::{BashTool, Jobs, job_tools};
 
 use super::KINDS;
 use super::grounds::{CANARY, Grounds};
@@ -29,7 +30,9 @@ async fn a_job_is_confined_takes_input_and_can_plant_nothing_while_it_runs() {
         tools.extend(job_tools(Traits::NONE));
         let policy = Policy { answerer: Answerer::Yes, ..Policy::default() };
         let approvals = Arc::new(Approvals::new(policy, Mode::Ask));
-        let context = ToolContext::with_approvals(approvals);
+        let mut context = ToolContext::with_approvals(approvals);
+        let jobs = Arc::new(Jobs::default());
+        context.jobs = Arc::clone(&jobs) as _;
         let call = async |tool: &str, arguments: serde_json::Value| {
             let tool = tools.iter().find(|known| known.name() == tool).unwrap();
             let args = tool.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
@@ -45,6 +48,6 @@ async fn a_job_is_confined_takes_input_and_can_plant_nothing_while_it_runs() {
         call("job_input", json!({"job": "j1", "text": "end\n"})).await;
         let said = call("job_output", json!({"job": "j1", "wait_for": "over"})).await;
         assert!(said.contains("over"), "{said}");
-        wait_until("the end", PATIENCE, || context.jobs.all().running() == 0).await;
+        wait_until("the end", PATIENCE, || jobs.running() == 0).await;
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
-use steersman_tools::approval::{
+use steersman_core::approval::{
     Act, Answerer, Circumstances, CommandAct, Mode, Network, Policy, Sandboxed, Taint, Verdict,
 };
 use steersman_tools::workspace::Sandbox;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answer, Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman_core::approval::{Answer, Answerer, Approvals, Mode, Policy, Sandboxed};
+use steersman_core::tool::{Outputs, Tool, ToolContext};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{Confinement, Sandbox, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext};
 
 use super::KINDS;
 use super::grounds::Grounds;

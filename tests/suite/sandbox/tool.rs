@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use steersman_base::message::Arguments;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
+use steersman_core::tool::{Outputs, Tool, ToolContext};
+use steersman_tools::BashTool;
 use steersman_tools::workspace::{Confinement, Workspace};
-use steersman_tools::{BashTool, Outputs, Tool, ToolContext};
 
 use super::KINDS;
 use super::grounds::{CANARY, Grounds};

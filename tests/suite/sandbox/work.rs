@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steersman_tools::approval::Sandboxed;
+use steersman_core::approval::Sandboxed;
 use tempfile::TempDir;
 
 use super::KINDS;

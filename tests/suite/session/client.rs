@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use steersman_base::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
 use steersman_base::image::Image;
@@ -12,6 +11,7 @@ use steersman_base::protocol::{
     Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
     PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
 };
+use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman_session::host::{Handle, Mailbox};
 use steersman_session::{Client as _, LocalClient, Requests, WakeReason};
 

@@ -2,8 +2,8 @@
 
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::Listener as _;
 use steersman_base::protocol::{Notice, Post, Reply, Request};
+use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{read, restore};
 use steersman_session::{Client as _, RecordedClient};

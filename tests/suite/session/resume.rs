@@ -7,10 +7,10 @@ use rustix::process::Signal;
 use steersman_agent::Agent;
 use steersman_base::event::{Event, Outcome, Pending, Usage};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::message::Message;
 use steersman_base::protocol::DraftText;
-use steersman_provider::Played;
+use steersman_core::listener::{HistoryChange, Listener};
+use steersman_core::provider::Played;
 use steersman_session::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
 use steersman_session::journal::{Journal, Record, read, restore};
 use tempfile::TempDir;
@@ -313,9 +313,9 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     written.on_event(&event(40, Event::TurnStarted { turn: 4 }));
     written.on_history(
         &AgentId::main(),
-        steersman_base::listener::HistoryChange::Appended(&Message::system("As it was.")),
+        steersman_core::listener::HistoryChange::Appended(&Message::system("As it was.")),
     );
-    written.on_history(&AgentId::main(), steersman_base::listener::HistoryChange::Appended(&Message::user("before")));
+    written.on_history(&AgentId::main(), steersman_core::listener::HistoryChange::Appended(&Message::user("before")));
     let spent = Usage { input: Some(90), output: Some(10), cost_nanos: Some(7), ..Usage::default() };
     written.on_event(&event(41, Event::Tokens(spent)));
     written.on_event(&event(42, ended(4)));

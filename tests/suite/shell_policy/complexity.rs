@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use steersman_tools::approval::Mode;
+use steersman_core::approval::Mode;
 
 use super::{decide, policy};
 use crate::support::cpu_time::CpuTime;

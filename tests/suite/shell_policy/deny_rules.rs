@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use steersman_tools::approval::{Answerer, Mode, Policy, Verdict};
+use steersman_core::approval::{Answerer, Mode, Policy, Verdict};
 
 use super::{NONE, decide, lines, policy};
 use crate::support::cpu_time::CpuTime;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use steersman_tools::approval::{Mode, Shape};
+use steersman_core::approval::{Mode, Shape};
 
 use super::{BENIGN, decide, hostile, lines, policy};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
-use steersman_tools::approval::{Answerer, Mode, Policy, Verdict};
+use steersman_core::approval::{Answerer, Mode, Policy, Verdict};
 use tempfile::TempDir;
 
 use super::{NONE, decide, lines, policy};

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use steersman_base::control::{Cancellable, Injection, Interloper};
 use steersman_base::details::{CommandEnd, Details, FileDiff, TouchedFiles};
 use steersman_base::event::{Delivery, Event, Pending, Usage};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::Listener as _;
 use steersman_base::steering::{TextKind, Trigger};
-use steersman_provider::Played;
+use steersman_core::control::{Cancellable, Injection, Interloper};
+use steersman_core::listener::Listener as _;
+use steersman_core::provider::Played;
+use steersman_core::tool::ToolError;
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{read, restore};
-use steersman_tools::ToolError;
 
 use super::{framed, user_texts};
 use crate::session::journal::{Disk, event, journal};
@@ -38,11 +38,11 @@ fn call(id: &str, tool: &str, arguments: &str) -> Played {
 }
 
 /// Makes a tool that takes any arguments and fails with some.
-fn shell() -> Arc<dyn steersman_tools::Tool> {
-    let parameters = steersman_tools::Parameters::build(|p| {
+fn shell() -> Arc<dyn steersman_core::tool::Tool> {
+    let parameters = steersman_core::tool::Parameters::build(|p| {
         p.required_string("command", "The command.");
     });
-    Arc::new(steersman_tools::FnTool::new("bash", "Runs.", parameters, |args, _| async move {
+    Arc::new(steersman_core::tool::FnTool::new("bash", "Runs.", parameters, |args, _| async move {
         match args.str("command") {
             "fail" => Err(ToolError::failed("it broke")),
             command => Ok(format!("ran {command}")),
@@ -162,7 +162,7 @@ async fn a_command_that_ends_with_another_code_has_failed_and_the_files_that_it_
 async fn the_end_of_a_sub_agent_lets_texts_of_its_parent_go() {
     let rig =
         Rig::new([spawns(&[("s1", "digger", "Dig.")]), spawns(&[("s2", "digger", "Dig.")]), Played::text("Done.")]);
-    let error = steersman_provider::ProviderError::Server("it broke".to_owned());
+    let error = steersman_core::provider::ProviderError::Server("it broke".to_owned());
     rig.model.route(&child("digger"), [Played::text("Gold."), Played::error(error)]);
     send(&rig.interloper, once("agent fails"), "try it yourself");
     send(&rig.interloper, once("agent digger 0 ends"), "read it");

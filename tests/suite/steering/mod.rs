@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex};
 use steersman_agent::frame::read;
 use steersman_agent::{Agent, frame};
 use steersman_base::assets;
-use steersman_base::control::{Controls, Crew};
 use steersman_base::event::{Delivery, Event};
 use steersman_base::message::{Message, UserAbout};
 use steersman_base::steering::{Framing, RuleScope, TextKind};
-use steersman_provider::Played;
+use steersman_core::control::{Controls, Crew};
+use steersman_core::provider::Played;
 
 use crate::subagent::{child, parent_of, persona, spawns};
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, Rig, calls, gated, run, run_queue, tool};
 
 /// Builds the agent of a rig with frames.
-pub async fn framed(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn steersman_tools::Tool>>) -> Agent {
+pub async fn framed(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn steersman_core::tool::Tool>>) -> Agent {
     rig.build(rig.builder().framing(Framing::Framed), tools).await
 }
 
@@ -261,7 +261,7 @@ async fn after_an_instead_the_rescue_answers_the_new_task() {
     let gate = Gate::new();
     let rig = Rig::new([calls(&[("c1", "one")]), calls(&[("c2", "one")])]);
     rig.model.route("Evidence gathered", [Played::text("So far.")]);
-    let limit = steersman_base::control::StepLimit::new(1).unwrap();
+    let limit = steersman_core::control::StepLimit::new(1).unwrap();
     let builder = rig.builder().framing(Framing::Framed).step_limit(limit);
     let running = run(rig.build(builder, [gated("one", &gate)]).await, "First task.");
     gate.reached().await;

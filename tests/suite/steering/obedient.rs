@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::event::Usage;
 use steersman_base::message::{Arguments, Message, ToolCall};
-use steersman_provider::{ChatProvider, ChatRequest, Finish, ProviderError, Reply, Sink};
+use steersman_core::provider::{ChatProvider, ChatRequest, Finish, ProviderError, Reply, Sink};
 
 use crate::support::doubles::fault;
 

@@ -8,15 +8,15 @@ use std::time::Duration;
 use steersman_agent::{Agent, CompactionRequest, KEPT_HEAD};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{HistoryChange, Listener as _};
 use steersman_base::message::{Message, UserAbout, UserText};
 use steersman_base::protocol::Request;
 use steersman_base::steering::{Framing, TextKind};
-use steersman_provider::{Played, ProviderError};
+use steersman_core::listener::{HistoryChange, Listener as _};
+use steersman_core::provider::{Played, ProviderError};
+use steersman_core::tool::Tool;
 use steersman_session::host::{self, LastRun, Setup};
 use steersman_session::journal::{read, restore};
 use steersman_session::{Client as _, LocalClient};
-use steersman_tools::Tool;
 use steersman_tui::msg::Effect;
 use tempfile::TempDir;
 

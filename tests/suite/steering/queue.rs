@@ -1,9 +1,9 @@
 //! Stories of kinds in the queue: what asks for no work starts no turn, and a kind can be changed while its text waits.
 
 use jiff::Timestamp;
-use steersman_base::control::{Injection, Interloper, Modes, QueueMode, Staleness};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::steering::{RuleScope, TextKind};
+use steersman_core::control::{Injection, Interloper, Modes, QueueMode, Staleness};
 
 fn texts(entries: &[Pending]) -> Vec<&str> {
     entries.iter().map(|entry| entry.text.as_str()).collect()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use steersman_agent::Agent;
 use steersman_agent::frame::read;
 use steersman_agent::subagent::SubAgents;
-use steersman_base::control::{Controls, Crew, Injection, Rules};
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman_provider::Played;
-use steersman_tools::Tool;
+use steersman_core::control::{Controls, Crew, Injection, Rules};
+use steersman_core::provider::Played;
+use steersman_core::tool::Tool;
 
 use super::{framed, user_texts};
 use crate::subagent::{child, persona, spawns};

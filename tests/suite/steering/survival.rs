@@ -4,14 +4,14 @@
 use std::sync::{Arc, Mutex};
 
 use steersman_agent::{Agent, KEPT_HEAD, UserTexts};
-use steersman_base::control::Interloper;
 use steersman_base::event::Event;
 use steersman_base::id::MessageId;
-use steersman_base::listener::InMemoryEventList;
 use steersman_base::message::Message;
 use steersman_base::steering::{Framing, RuleChange, TextKind};
-use steersman_provider::{FixedProvider, Streaming};
-use steersman_tools::{FnTool, Parameters, Tool};
+use steersman_core::control::Interloper;
+use steersman_core::listener::InMemoryEventList;
+use steersman_core::provider::{FixedProvider, Streaming};
+use steersman_core::tool::{FnTool, Parameters, Tool};
 
 use super::obedient::{Obedient, Text, open, texts};
 use crate::support::doubles::{PROMPT, Rig};

@@ -6,8 +6,8 @@ use steersman_agent::EventKind;
 use steersman_agent::subagent::SubAgents;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{Listener, ListenerList};
-use steersman_provider::Played;
+use steersman_core::listener::{Listener, ListenerList};
+use steersman_core::provider::Played;
 
 use super::{child, parent, persona, spawns};
 use crate::support::doubles::{Log, Rig, calls, run, tool};
@@ -93,7 +93,7 @@ async fn a_child_hears_through_listeners_derived_for_it_and_the_parents_list_sta
 #[test]
 fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
     let log = Log::new();
-    let recorder: Arc<dyn Listener> = Arc::new(steersman_base::listener::InMemoryEventList::new());
+    let recorder: Arc<dyn Listener> = Arc::new(steersman_core::listener::InMemoryEventList::new());
     let labelled: Arc<dyn Listener> = Arc::new(Labelled("parent".to_owned(), log));
     let list = ListenerList::new(&[Arc::clone(&recorder), Arc::clone(&labelled)]);
     let derived = list.for_sub_agent(&AgentId::new("miner 0"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use steersman_agent::subagent::{Persona, SubAgentTool, SubAgents};
 use steersman_base::error::BuildError;
-use steersman_provider::Played;
+use steersman_core::provider::Played;
 
 use super::{child, parent, persona, spawns};
 use crate::support::doubles::{PROMPT, Rig, echo, run, tool};

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use steersman_base::limits;
-use steersman_tools::approval::Answer;
+use steersman_core::approval::Answer;
 
 use super::Project;
 

@@ -8,10 +8,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use steersman_agent::Agent;
 use steersman_base::message::Message;
-use steersman_provider::{
-    self, Answering, ChatProvider, ChatRequest, ChatTransport, Connector, Played, ProviderError, Reply,
+use steersman_core::provider::{
+    Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Played, ProviderError, Reply,
     ScriptedProvider, Sink, Streaming, ToolSchema,
 };
+use steersman_provider::{self};
+use steersman_provider::{ContextWindowDetector, Http};
 
 /// One request as the model saw it.
 #[derive(Debug, Clone)]
@@ -137,7 +139,7 @@ pub fn fault(messages: &[Message]) -> Option<String> {
             Message::System { .. } | Message::User { .. } => {}
         }
     }
-    steersman_provider::validate(messages).err().map(|error| error.to_string())
+    steersman_core::provider::validate(messages).err().map(|error| error.to_string())
 }
 
 /// Fails the test when this conversation could not be sent.
@@ -189,5 +191,21 @@ impl Connector for Line {
 
     fn context_window(&self, model: &str) -> Option<u64> {
         self.0.windows.lock().unwrap().get(model).copied()
+    }
+
+    // Asks as the connector over HTTP does.
+    fn find_context_window<'a>(
+        &'a self,
+        transport: &'a ChatTransport,
+        set: Option<u64>,
+        probe: Option<(String, Option<ApiKey>)>,
+    ) -> BoxFuture<'a, Option<u64>> {
+        let known = self.window_of(transport);
+        let detector = ContextWindowDetector::new(Http::default()).with_override(set).with_registry(move |_| known);
+        let detector = match probe {
+            Some((url, key)) => detector.with_probe(url, key),
+            None => detector,
+        };
+        Box::pin(async move { detector.detect(transport.model_name()).await })
     }
 }

@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, ready};
 use steersman_agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
 use steersman_base::error::BuildError;
 use steersman_base::event::Envelope;
-use steersman_base::listener::Listener;
+use steersman_core::listener::Listener;
 
 /// A list of what happened, in order, that several doubles write to.
 #[derive(Clone, Default)]

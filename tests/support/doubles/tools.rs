@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use steersman_base::message::Arguments;
-use steersman_provider::{Piece, Played, Step};
-use steersman_tools::{Concurrency, FnTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
+use steersman_core::provider::{Piece, Played, Step};
+use steersman_core::tool::{Concurrency, FnTool, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
 use tokio::sync::{Notify, Semaphore};
 
 /// Holds something up until the test lets it go, and tells the test when it is there.

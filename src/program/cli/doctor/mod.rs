@@ -21,8 +21,8 @@ use crate::program::cli::workbench::wanted_sandbox;
 use crate::program::cli::{keys, signals, with_runtime};
 use crate::program::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
 use steersman_base::text::visible_line;
-use steersman_provider::ApiKey;
-use steersman_tools::approval::Answerer;
+use steersman_core::approval::Answerer;
+use steersman_core::provider::ApiKey;
 use steersman_tools::workspace::Sandbox;
 
 pub fn run(flags: &Flags) -> Exit {

@@ -12,10 +12,10 @@ use crate::program::demo::{self, Pace};
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::summary;
-use steersman_provider::{
-    ApiKey, ChatRequest, ChatTransport, Connector as _, Http, HttpConnector, Piece, ProviderError, Reply, Streaming,
-    ToolSchema, list_models,
+use steersman_core::provider::{
+    ApiKey, ChatRequest, ChatTransport, Connector as _, Piece, ProviderError, Reply, Streaming, ToolSchema,
 };
+use steersman_provider::{Http, HttpConnector, list_models};
 
 pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKey>, report: &mut Report) {
     let transport = transport_of(server, key);

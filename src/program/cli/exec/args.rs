@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::program::cli::steer_stdin::LineForm;
-use steersman_base::listener::Deltas;
+use steersman_core::listener::Deltas;
 
 /// The arguments of `exec`.
 #[derive(Debug, Args)]

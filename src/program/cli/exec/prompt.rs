@@ -15,6 +15,7 @@ use steersman_base::image::{Image, ImageType};
 use steersman_base::limits;
 use steersman_base::regular_file::{read_named, text_of};
 use steersman_base::text::is_blank;
+use steersman_extensions::output_schema;
 use steersman_images::attach_bytes;
 
 /// The first message.
@@ -116,7 +117,7 @@ fn text_within(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
 }
 
 pub(super) fn read_schema(path: &Path) -> Result<Arc<OutputSchema>, String> {
-    let schema = OutputSchema::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+    let schema = output_schema::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Arc::new(schema))
 }
 

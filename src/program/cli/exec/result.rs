@@ -12,7 +12,7 @@ use super::start;
 use crate::program::cli::exit::{Exit, StrictEnd};
 use crate::program::cli::output::Output;
 use steersman_base::event::{Outcome, Pending, TurnFaultKind, TurnFinish};
-use steersman_base::listener::JsonLines;
+use steersman_core::listener::JsonLines;
 use steersman_session::named_file::{ExistingFile, write_named};
 use steersman_session::stream::RunRecord;
 

@@ -17,8 +17,8 @@ use crate::program::cli::first_start::look;
 use crate::program::config::Config;
 use steersman_base::event::{Envelope, Event, Pending, SCHEMA};
 use steersman_base::limits;
-use steersman_base::listener::{JsonLines, Listener};
 use steersman_base::text::escaped_json;
+use steersman_core::listener::{JsonLines, Listener};
 use steersman_session::stream::{RunRecord, RunResult};
 
 /// Checks that a model is configured: a user of `exec` would not notice that the embedded one answers.

@@ -21,10 +21,10 @@ use steersman_base::error::{Refused, StartError};
 use steersman_base::event::{Delivery, Event, Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::listener::JsonLines;
 use steersman_base::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
 use steersman_base::steering::{RuleScope, TextKind, Trigger};
 use steersman_base::target::{self, Addressed, Target};
+use steersman_core::listener::JsonLines;
 use steersman_session::Client;
 use steersman_session::stream::RunRecord;
 

@@ -12,8 +12,8 @@ use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::summary::count;
 use steersman_base::text::QuestionText;
+use steersman_core::approval::{Approvals, PlainAnswer};
 use steersman_extensions::hooks::{BrokenGuard, HookFile, HookPlaces, scripts};
-use steersman_tools::approval::{Approvals, PlainAnswer};
 
 /// Whether calls run although a hook before them cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use crate::program::cli::load::{load, writable};
 use crate::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
 use steersman_base::protocol::{HookState, HookStatus};
 use steersman_base::text::visible_line;
+use steersman_core::approval::Answerer;
 use steersman_extensions::hooks::{Hook, HookTrust, TrustedHook};
-use steersman_tools::approval::Answerer;
 
 /// Prints the list.
 pub fn list(flags: &Flags) -> Exit {

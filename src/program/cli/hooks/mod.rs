@@ -25,10 +25,10 @@ use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::summary::count;
 use steersman_base::text::{QuestionText, visible_line};
+use steersman_core::approval::{Approvals, PlainAnswer};
 use steersman_extensions::hooks::{
     Hook, HookFile, HookPin, HookPlaces, HookTrust, TrustedHook, read_json, read_value, scripts,
 };
-use steersman_tools::approval::{Approvals, PlainAnswer};
 use steersman_tools::workspace::diff;
 use steersman_tools::workspace::programs;
 

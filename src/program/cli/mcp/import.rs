@@ -12,7 +12,7 @@ use crate::program::cli::project::FrontEnd;
 use crate::program::config::{ForeignServers, parse, read_claude, read_codex, read_project, to_toml};
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
-use steersman_tools::approval::Answerer;
+use steersman_core::approval::Answerer;
 
 /// Prints the sections, or adds them to the configuration file.
 pub(super) fn run(flags: &Flags, file: Option<&Path>, write: bool) -> Result<Exit, String> {

@@ -22,8 +22,8 @@ use crate::program::cli::exit::Exit;
 use crate::program::cli::load::{Start, load};
 use crate::program::cli::project::{FrontEnd, known};
 use crate::program::cli::workbench::workbench;
+use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
 use steersman_extensions::mcp::Servers;
-use steersman_tools::approval::{Answerer, Approvals, Mode, Policy};
 
 pub use definitions::{hidden, setup};
 

@@ -23,8 +23,8 @@ use std::path::Path;
 
 use crate::program::cli::places::UserDirectories;
 use steersman_agent::subagent::{PersonaSource, Roster};
+use steersman_core::approval::Approvals;
 use steersman_extensions::skill::SkillLibrary;
-use steersman_tools::approval::Approvals;
 
 pub use offer::{ProjectOffer, ProjectPersona};
 pub use record::TrustRecord;

@@ -13,7 +13,7 @@ use super::state_file::StateFile;
 use crate::program::cli::places::UserDirectories;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
-use steersman_tools::approval::{KeptRule, RuleReach, RuleStore};
+use steersman_core::approval::{KeptRule, RuleReach, RuleStore};
 
 /// The kept rules of one project.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use crate::program::cli::running::choose::connect;
 use crate::program::cli::screen::{check_terminal, options, uses_lines};
 use crate::program::cli::themes::themes;
 use crate::program::config::Environment;
+use steersman_core::approval::Answerer;
 use steersman_session::SCREEN;
 use steersman_session::socket::{Posts, RemoteClient};
-use steersman_tools::approval::Answerer;
 use steersman_tui::{Ending, ScreenOptions};
 
 /// Opens the screen and runs it until the user leaves.

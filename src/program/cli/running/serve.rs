@@ -19,10 +19,10 @@ use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::{Post, Reply, Request};
 use steersman_base::text::is_blank;
+use steersman_core::approval::Answerer;
 use steersman_session::host;
 use steersman_session::socket::SocketServer;
 use steersman_session::{Beginning, Client as _, Hub, LocalClient};
-use steersman_tools::approval::Answerer;
 use tokio::sync::Notify;
 
 /// Runs the session until it is ended.

@@ -7,9 +7,9 @@ use crate::program::cli::exit::{Exit, line};
 use crate::program::cli::questions::question;
 use crate::program::cli::running::args::WatchArgs;
 use crate::program::cli::running::choose::connect;
-use steersman_base::listener::{Listener as _, Terminal};
 use steersman_base::protocol::{Notice, Post};
 use steersman_base::text::escaped_json;
+use steersman_core::listener::{Listener as _, Terminal};
 use steersman_session::socket::Posts;
 
 /// Writes until the session ends.

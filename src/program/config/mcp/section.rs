@@ -15,11 +15,11 @@ use crate::program::config::Environment;
 use crate::program::config::resolve::is_address;
 use crate::program::config::settings::{ADDRESS, FILE, FLAG, TEXT, VARIABLE, settings};
 use steersman_base::text::visible_line;
+use steersman_core::tool::Traits;
 use steersman_extensions::mcp::definition::{
     AddressDefinition, LoginSettings, ProcessDefinition, Reached, ServerDefinition, command_line,
 };
 use steersman_extensions::mcp::names::server_name_fault;
-use steersman_tools::Traits;
 use steersman_tools::workspace::{Network, Placement, is_secret};
 
 /// What a list of texts allows.

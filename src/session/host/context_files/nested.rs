@@ -19,9 +19,9 @@ use steersman_base::error::BuildError;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::message::{Arguments, Message};
 use steersman_base::sync::lock;
+use steersman_core::listener::{HistoryChange, Listener};
 use steersman_tools::workspace::directories_up_to;
 
 /// The tools whose `path` says where work is done.

@@ -53,7 +53,7 @@ use std::{fs, io};
 
 use crate::workspace::{Job, OwnProgram, git_settings, programs};
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
-use steersman_base::temporary::TemporaryDirectory;
+use steersman_core::temporary::TemporaryDirectory;
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";

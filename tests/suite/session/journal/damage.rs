@@ -3,8 +3,8 @@
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::message::Message;
+use steersman_core::listener::{HistoryChange, Listener};
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{Reading, Record, highest_text, read};
 

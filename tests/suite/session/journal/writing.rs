@@ -8,11 +8,11 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
 use steersman_base::protocol::DraftText;
 use steersman_base::steering::TextKind;
-use steersman_provider::{ApiKey, Played};
+use steersman_core::listener::{HistoryChange, Listener};
+use steersman_core::provider::{ApiKey, Played};
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{Reading, Record};
 
@@ -146,14 +146,18 @@ async fn a_call_with_effects_starts_only_when_what_led_to_it_is_safe() {
     let (disk, rig) = (Disk::default(), Rig::new([Played::calls(&[("c1", "change", "{}")]), Played::text("Done.")]));
     let journal = journal(&disk);
     let at_call = disk.clone();
-    let tool =
-        steersman_tools::FnTool::new("change", "Changes.", steersman_tools::Parameters::build(|_| {}), move |_, _| {
+    let tool = steersman_core::tool::FnTool::new(
+        "change",
+        "Changes.",
+        steersman_core::tool::Parameters::build(|_| {}),
+        move |_, _| {
             let safe = String::from_utf8(at_call.safe()).unwrap();
             async move {
                 assert!(safe.contains(r#""type":"tool_call""#) && safe.contains(r#""kind":"history""#), "{safe}");
                 Ok("changed".to_owned())
             }
-        });
+        },
+    );
     let listener: Arc<dyn Listener> = Arc::new(journal.clone());
     let mut agent = rig
         .try_build(rig.builder(), |c| {

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use steersman_base::clock;
-use steersman_base::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{Post, Request};
+use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman_session::Hub;
 use steersman_session::host::{Handle, Mailbox};
 use steersman_session::socket::{About, SocketServer, Sockets, listen};

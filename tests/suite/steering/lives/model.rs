@@ -10,13 +10,14 @@ use steersman_agent::frame::read;
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
 use steersman_base::event::Usage;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::Listener;
 use steersman_base::message::{Arguments, Message, ToolCall};
 use steersman_base::plan::StepState;
 use steersman_base::steering::{Framing, Rule, TextKind};
-use steersman_provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
+use steersman_core::tool::{FnTool, OnCancel, Parameters, Tool, ToolError};
 use steersman_session::host::Numbers;
-use steersman_tools::{FnTool, OnCancel, Parameters, PlanTool, Tool, ToolError};
+use steersman_tools::PlanTool;
 
 use super::world::World;
 use crate::support::doubles::{PROMPT, Rig};

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use steersman_agent::subagent::Continuations;
-use steersman_base::control::{Cancellable, Controls, Crew, Injection, Interloper, PauseGate};
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::listener::{HistoryChange, Listener};
 use steersman_base::message::Message;
 use steersman_base::plan::{PlanEdit, StepState};
 use steersman_base::steering::{Recurrence, RuleChange, RuleScope, TextKind, Trigger};
+use steersman_core::control::{Cancellable, Controls, Crew, Injection, Interloper, PauseGate};
+use steersman_core::listener::{HistoryChange, Listener};
 use steersman_session::host::Handle;
 use steersman_session::journal::Record;
 

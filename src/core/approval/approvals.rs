@@ -1,0 +1,466 @@
+//! Where tools wait for an answer: one desk for the whole tree, shared by the agents and whoever answers.
+//!
+//! A short mutex, never held across an await; what is found out about an act is found out before, once. A question goes
+//! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
+//! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
+
+mod call_permission;
+mod kept_rules;
+mod modes;
+mod questions;
+
+use std::collections::HashMap;
+use std::mem;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::oneshot;
+
+use self::call_permission::CallPermissions;
+pub use self::call_permission::{CallPermission, CallPermit};
+use self::kept_rules::{aside, rule_of};
+use self::questions::fitting;
+use crate::approval::policy::Study;
+use crate::approval::{
+    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
+    HiddenFiles, KeptRule, Mode, NOBODY, OfferedRule, Policy, Proposal, Refusal, RuleStore, Taint, Unanswered, Verdict,
+};
+use steersman_base::id::AgentId;
+use steersman_base::limits;
+use steersman_base::sync::lock;
+use steersman_base::text::is_blank;
+
+/// Hears of each change. It must not block.
+pub type Watcher = Arc<dyn Fn() + Send + Sync>;
+
+/// Decides, or lets the user decide, about every act of the tree.
+///
+/// Example: "An approval" in the documentation of `steersman::prelude`.
+#[derive(Default)]
+pub struct Approvals {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    mode: Mode,
+    /// True once the mode was set; from then on no setup chooses it.
+    is_mode_set: bool,
+    policy: Arc<Policy>,
+    grants: Vec<Grant>,
+    /// Where rules are kept for later sessions; none is offered without.
+    store: Option<Arc<dyn RuleStore>>,
+    taints: HashMap<AgentId, Taint>,
+    /// What hooks say of calls that run.
+    permissions: CallPermissions,
+    open: Vec<OpenQuestion>,
+    asked: u64,
+    watchers: Vec<Watcher>,
+    /// True once nobody can answer any more, whatever is configured later.
+    is_alone: bool,
+}
+
+/// How a question ends.
+enum Reply {
+    Answer(Answer),
+    Allowed,
+    Denied(String),
+}
+
+/// An open question, with what is known about its act.
+struct OpenQuestion {
+    request: ApprovalRequest,
+    grant: Option<Grant>,
+    rule: Option<KeptRule>,
+    study: Option<Arc<Study>>,
+    sender: oneshot::Sender<Reply>,
+}
+
+impl Approvals {
+    /// Makes a desk with a policy and a first mode, which is not checked.
+    pub fn new(policy: Policy, mode: Mode) -> Self {
+        Self { inner: Mutex::new(Inner { mode, policy: Arc::new(policy), ..Inner::default() }) }
+    }
+
+    /// Sets the policy once it is known, and the mode unless it was set. Open questions stay, unless nobody is left to
+    /// answer them.
+    pub fn configure(&self, policy: Policy, mode: Mode) {
+        {
+            let mut inner = lock(&self.inner);
+            inner.policy = Arc::new(policy);
+            if !inner.is_mode_set {
+                inner.mode = mode;
+            }
+            inner.note_absence();
+            inner.changed();
+        }
+        self.changed();
+    }
+
+    /// Returns the open questions, the oldest first.
+    pub fn open(&self) -> Vec<ApprovalRequest> {
+        lock(&self.inner).open.iter().map(|waiting| waiting.request.clone()).collect()
+    }
+
+    /// Returns what the user has allowed for this session.
+    pub fn grants(&self) -> Vec<Grant> {
+        lock(&self.inner).grants.clone()
+    }
+
+    /// Answers a question and tells whether the answer was taken; see [`Approvals::try_answer`].
+    pub fn answer(&self, id: ApprovalId, answer: Answer) -> bool {
+        self.try_answer(id, answer).is_ok()
+    }
+
+    /// Answers a question. Words are trimmed, blank ones are none. What is allowed for the session, or for good, answers the
+    /// other open questions that it covers.
+    ///
+    /// # Errors
+    /// [`Unanswered`]; what is still open stays open.
+    pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
+        let answer = if let Answer::No(Some(words)) = answer {
+            Answer::No((!is_blank(&words)).then(|| words.trim().to_owned()))
+        } else {
+            answer
+        };
+        let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere);
+        {
+            let mut inner = lock(&self.inner);
+            let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
+            let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
+            let answer = fitting(&waiting.request.subject, answer)?;
+            let granted = match answer {
+                // It chooses a mode, and covers no other question.
+                Answer::Session if matches!(waiting.request.subject, ApprovalSubject::Plan { .. }) => None,
+                Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
+                Answer::Always | Answer::Everywhere => Some(
+                    waiting
+                        .rule
+                        .clone()
+                        .map(|rule| rule_of(&answer, rule))
+                        .map(Grant::Kept)
+                        .ok_or(Unanswered::NotKept)?,
+                ),
+                Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
+            };
+            if is_yes && let Some(why) = inner.forbids(waiting) {
+                return Err(Unanswered::Forbidden(why));
+            }
+            let waiting = inner.open.remove(place);
+            // A call that is gone leaves nothing behind.
+            let is_sent = waiting.sender.send(Reply::Answer(answer)).is_ok();
+            if let (Some(granted), true) = (granted, is_sent) {
+                if !inner.grants.contains(&granted) {
+                    inner.grants.push(granted);
+                }
+                inner.allow_granted();
+            }
+            if !is_sent {
+                drop(inner);
+                self.changed();
+                return Err(Unanswered::Gone);
+            }
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Calls `watcher` after each change, now and later. It must not block.
+    pub fn watch(&self, watcher: Watcher) {
+        lock(&self.inner).watchers.push(watcher);
+    }
+
+    /// Decides about an act, waiting for the user where the policy says so; `tell` hears of the question for the record.
+    /// Dropping the future takes the question away.
+    ///
+    /// # Errors
+    /// [`Refusal`], one sentence for the model.
+    pub async fn decide<A: Proposal>(
+        &self,
+        asker: &Asker,
+        act: A,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> Result<Approved<A>, Refusal> {
+        let decided = act.clone();
+        let Some(question) = self.ask(asker, decided.clone().into()).await? else {
+            return Ok(Approved::new(act, decided));
+        };
+        let id = question.request.id;
+        let mut open = Open { approvals: self, id, report, is_answered: false };
+        let rule = question.rule;
+        report(ApprovalRecord::Asked(Box::new(question.request)));
+        let reply = question.reply.await;
+        open.is_answered = reply.is_ok();
+        match reply {
+            Ok(Reply::Answer(answer)) => {
+                report(ApprovalRecord::Answered(id, answer.clone()));
+                if let (Answer::Always | Answer::Everywhere, Some(rule)) = (&answer, rule) {
+                    let rule = rule_of(&answer, rule);
+                    let outcome = self.keep(rule.clone()).await;
+                    report(ApprovalRecord::Kept(rule, outcome));
+                }
+                match answer {
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_) => {
+                        Ok(Approved::new(act, decided))
+                    }
+                    Answer::No(None) => Err(Refusal::declined("the user declined this")),
+                    Answer::No(Some(words)) => {
+                        Err(Refusal::declined(format!("the user declined this and says: {words}")))
+                    }
+                }
+            }
+            Ok(Reply::Allowed) => {
+                report(ApprovalRecord::Allowed(id));
+                Ok(Approved::new(act, decided))
+            }
+            Ok(Reply::Denied(why)) => {
+                report(ApprovalRecord::Denied(id, why.clone()));
+                Err(Refusal::refused(why))
+            }
+            Err(_) => Err(Refusal::refused("nobody answered")),
+        }
+    }
+
+    /// Returns whether an act runs now without a question. What is found out about a long command takes too long for this:
+    /// it counts as asked about.
+    pub fn runs_unasked(&self, asker: &Asker, act: &Act) -> bool {
+        if matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES) {
+            return false;
+        }
+        let policy = Arc::clone(&lock(&self.inner).policy);
+        let study = policy.study(act);
+        let inner = lock(&self.inner);
+        Arc::ptr_eq(&policy, &inner.policy) && inner.judge(asker, act, &study) == Verdict::Allow
+    }
+
+    /// Says that from here on nobody is there to answer, also when the policy comes later; a standing yes stays. Open
+    /// questions end.
+    pub fn user_left(&self) {
+        {
+            let mut inner = lock(&self.inner);
+            inner.is_alone = true;
+            inner.note_absence();
+            inner.changed();
+        }
+        self.changed();
+    }
+
+    /// Returns what a search leaves out of what it finds below its start, a real path that was asked about where a rule
+    /// wants that.
+    pub fn hidden_files(&self, start: &Path) -> HiddenFiles {
+        lock(&self.inner).policy.hidden_files(start)
+    }
+
+    /// Returns what an agent holds.
+    pub fn taint(&self, agent: &AgentId) -> Taint {
+        lock(&self.inner).taint(agent)
+    }
+
+    /// Says that an agent now holds this too.
+    pub fn mark(&self, agent: &AgentId, taint: Taint) {
+        if taint != Taint::NONE {
+            let mut inner = lock(&self.inner);
+            let held = inner.taints.entry(agent.clone()).or_default();
+            *held = held.and(taint);
+        }
+    }
+
+    /// Forgets what an agent held, because the agent or its history is gone.
+    pub fn forget(&self, agent: &AgentId) {
+        lock(&self.inner).taints.remove(agent);
+    }
+
+    /// Opens a question where one is needed.
+    async fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
+        loop {
+            let policy = Arc::clone(&lock(&self.inner).policy);
+            let study = studied(&policy, &act).await?;
+            let question = {
+                let mut inner = lock(&self.inner);
+                // What was found out holds for this policy only.
+                if !Arc::ptr_eq(&policy, &inner.policy) {
+                    continue;
+                }
+                match inner.judge(asker, &act, &study) {
+                    Verdict::Allow => return Ok(None),
+                    Verdict::Deny(why) => return Err(Refusal::refused(why)),
+                    Verdict::Ask { why, grant } => {
+                        inner.open(Some(asker.clone()), ApprovalSubject::Act { act }, why, grant, Some(study))
+                    }
+                }
+            };
+            self.changed();
+            return Ok(Some(question));
+        }
+    }
+
+    fn withdraw(&self, id: ApprovalId) {
+        lock(&self.inner).open.retain(|waiting| waiting.request.id != id);
+        self.changed();
+    }
+
+    fn changed(&self) {
+        let watchers = lock(&self.inner).watchers.clone();
+        for watcher in watchers {
+            watcher();
+        }
+    }
+}
+
+impl Inner {
+    fn taint(&self, agent: &AgentId) -> Taint {
+        self.taints.get(agent).copied().unwrap_or_default()
+    }
+
+    fn note_absence(&mut self) {
+        if self.is_alone && self.policy.answerer.is_present() {
+            let policy = Arc::make_mut(&mut self.policy);
+            policy.answerer = policy.answerer.without_user();
+        }
+    }
+
+    fn standing(&self, asker: &Asker) -> Circumstances<'_> {
+        Circumstances { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) }
+    }
+
+    fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
+        let grants = self.permissions.grants(asker, &self.grants);
+        let standing = Circumstances { grants: &grants, ..self.standing(asker) };
+        let verdict = if asker.agent.is_main() {
+            self.policy.judge_main(act, study, &standing)
+        } else {
+            self.policy.judge(act, study, &standing)
+        };
+        self.permissions.narrowed(asker, verdict, &self.policy)
+    }
+
+    fn open(
+        &mut self,
+        asker: Option<Asker>,
+        subject: ApprovalSubject,
+        why: String,
+        grant: Option<Grant>,
+        study: Option<Arc<Study>>,
+    ) -> Question {
+        self.asked += 1;
+        let rule = if let (Some(_), ApprovalSubject::Act { act }, Some(grant)) = (&self.store, &subject, &grant) {
+            KeptRule::offered(act, grant, self.policy.root.as_deref())
+        } else {
+            None
+        };
+        let session = if matches!(subject, ApprovalSubject::Plan { .. }) {
+            Some("edits of files in the workspace".to_owned())
+        } else {
+            grant.as_ref().map(ToString::to_string)
+        };
+        let offered =
+            rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
+        let request = ApprovalRequest { id: ApprovalId(self.asked), asker, subject, why, session, rule: offered };
+        let (sender, reply) = oneshot::channel();
+        self.open.push(OpenQuestion { request: request.clone(), grant, rule: rule.clone(), study, sender });
+        Question { request, rule, reply }
+    }
+
+    /// Returns why no yes lets what is asked about run.
+    fn forbids(&self, waiting: &OpenQuestion) -> Option<String> {
+        let (ApprovalSubject::Act { act }, Some(study)) = (&waiting.request.subject, &waiting.study) else {
+            return None;
+        };
+        self.policy.forbids(act, study, self.mode)
+    }
+
+    /// Ends the questions that nobody is left to answer.
+    fn changed(&mut self) {
+        if self.policy.answerer.is_present() {
+            return;
+        }
+        for waiting in mem::take(&mut self.open) {
+            // Its call may be gone already; then there is nobody to tell.
+            let _ = waiting.sender.send(Reply::Denied(NOBODY.to_owned()));
+        }
+    }
+
+    /// Ends the questions that what the user allowed for the session answers, of those that such an answer could have
+    /// answered.
+    fn allow_granted(&mut self) {
+        for waiting in mem::take(&mut self.open) {
+            let is_granted = match (&waiting.request, &waiting.grant, &waiting.study) {
+                (
+                    ApprovalRequest { asker: Some(asker), subject: ApprovalSubject::Act { act }, .. },
+                    Some(_),
+                    Some(study),
+                ) => {
+                    // The mode may allow it meanwhile, which answers nothing.
+                    self.policy.is_granted(act, study, &self.standing(asker))
+                        && self.judge(asker, act, study) == Verdict::Allow
+                }
+                _ => false,
+            };
+            if is_granted {
+                let _ = waiting.sender.send(Reply::Allowed);
+            } else {
+                self.open.push(waiting);
+            }
+        }
+    }
+}
+
+/// Finds out about an act, off the async threads where that can take a moment.
+async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal> {
+    let is_long = matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES);
+    if !is_long {
+        return Ok(Arc::new(policy.study(act)));
+    }
+    let (policy, act) = (Arc::clone(policy), act.clone());
+    aside(move || policy.study(&act))
+        .await
+        .map(Arc::new)
+        .map_err(|error| Refusal::refused(format!("nothing could be found out about this: {error}")))
+}
+
+struct Question {
+    request: ApprovalRequest,
+    rule: Option<KeptRule>,
+    reply: oneshot::Receiver<Reply>,
+}
+
+/// Takes a question away whose call is gone.
+struct Open<'a> {
+    approvals: &'a Approvals,
+    id: ApprovalId,
+    report: &'a (dyn Fn(ApprovalRecord) + Send + Sync),
+    is_answered: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.approvals.withdraw(self.id);
+            (self.report)(ApprovalRecord::Withdrawn(self.id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::{Answerer, CommandAct};
+
+    #[tokio::test]
+    async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {
+        let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
+        let asker = Asker { agent: AgentId::main(), call: "c1".into() };
+        let act = CommandAct {
+            command: "cargo test".to_owned(),
+            cwd: "/work".into(),
+            timeout: std::time::Duration::ZERO,
+            outside: false,
+        };
+        let Ok(Some(question)) = approvals.ask(&asker, act.into()).await else { panic!("it is asked about") };
+        assert!(question.request.session.is_some(), "the session can be offered");
+        // The call goes; the question is not taken away yet.
+        drop(question.reply);
+        assert!(!approvals.answer(question.request.id, Answer::Session));
+        assert_eq!(approvals.grants(), []);
+    }
+}

@@ -1,0 +1,451 @@
+//! The policy: from an act to a verdict. What is found out about an act once ([`Policy::study`]) is apart from what is
+//! decided about it again ([`Policy::judge`]); whoever waits for an answer is not its concern.
+//!
+//! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
+//! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked, but by a tool of a server
+//! that the user has allowed by its name); ask rule; allow rule or grant; mode. Reading needs no leave beyond that of the rules.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::approval::rules::{JudgedAct, Pattern, is_within};
+use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
+use crate::approval::shell::{Commands, Shape, commands, plain_words};
+use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
+use steersman_base::limits;
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_base::text::visible_line;
+
+/// Ends the sentence of what was refused because nobody was there to ask.
+pub const NOBODY: &str = "this needs the user's approval, and nobody is there to give it";
+
+/// Who answers questions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Answerer {
+    /// The user, each time.
+    User,
+    /// Nobody is there: what would be asked is refused.
+    #[default]
+    Nobody,
+    /// A standing yes, for all but protected places; nobody is there to be asked about those.
+    Yes,
+    /// A standing yes with the user behind it, who is asked about what a standing yes does not cover.
+    YesOrUser,
+}
+
+impl Answerer {
+    /// Tells whether somebody is there who can be asked.
+    pub fn is_present(self) -> bool {
+        match self {
+            Self::User | Self::YesOrUser => true,
+            Self::Nobody | Self::Yes => false,
+        }
+    }
+
+    /// Returns who answers once the user has left.
+    #[must_use]
+    pub fn without_user(self) -> Self {
+        match self {
+            Self::User | Self::Nobody => Self::Nobody,
+            Self::YesOrUser | Self::Yes => Self::Yes,
+        }
+    }
+}
+
+/// Whether commands reach the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// They do, or nobody can tell.
+    #[default]
+    On,
+    /// The sandbox keeps them from it.
+    Off,
+}
+
+/// How the main agent's own requests to the web are decided about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MainWeb {
+    /// As those of any agent.
+    #[default]
+    AsAny,
+    /// Each is asked about.
+    Asked,
+}
+
+/// The files that searches leave out, because a rule denies reading them or wants a question first.
+#[derive(Debug, Clone, Default)]
+pub struct HiddenFiles {
+    rules: Vec<Pattern>,
+    root: Option<PathBuf>,
+}
+
+impl HiddenFiles {
+    /// Tells whether a real path is left out.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.rules.iter().any(|rule| rule.hides(path, self.root.as_deref()))
+    }
+}
+
+/// What decides besides the mode.
+///
+/// ```
+/// use steersman_core::approval::{Answerer, Policy, Rules};
+///
+/// // What is allowed, what is asked about in every mode, what is denied.
+/// let rules = Rules::parse(&["bash:cargo test"], &["bash:git push"], &["read:secrets/**"])?;
+/// let policy = Policy { answerer: Answerer::Yes, rules, ..Policy::default() };
+/// assert_eq!(policy.root, None, "without a workspace no file is within it");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// Who answers.
+    pub answerer: Answerer,
+    /// Whether commands are confined.
+    pub sandboxed: Option<Sandboxed>,
+    /// Whether a sandbox leaves open what git and other programs run later: the system cannot close it by name.
+    pub names_are_open: bool,
+    /// Whether commands reach the network.
+    pub network: Network,
+    /// Whether the main agent's own requests to the web are asked about each time.
+    pub main_web: MainWeb,
+    /// The rules of the configuration.
+    pub rules: Rules,
+    /// The workspace; real and absolute. Without one no file is within it.
+    pub root: Option<PathBuf>,
+    /// The user's directories in which a change is always asked about.
+    pub protected: ProtectedPlaces,
+}
+
+/// What there is to know about who acts, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// The mode now.
+    pub mode: Mode,
+    /// What the user has allowed in this session.
+    pub grants: &'a [Grant],
+    /// What the agent holds.
+    pub taint: Taint,
+}
+
+/// What the policy says about an act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Allow,
+    /// The user is asked.
+    Ask {
+        /// Why, in a few words for the user; empty when that is plain. Untrusted where it names a path.
+        why: String,
+        /// What an answer for the session would cover; `None` when it is asked about each time.
+        grant: Option<Grant>,
+    },
+    /// It does not run; the sentence is for the model.
+    Deny(String),
+}
+
+/// The refusal of what a deny rule may cover, where only a general yes answers.
+const UNCLEAR: &str = "the program cannot tell whether the user's deny rules cover this; write it as plain commands";
+
+impl Policy {
+    /// Decides about an act.
+    pub fn decide(&self, act: &Act, standing: &Circumstances<'_>) -> Verdict {
+        self.judge(act, &self.study(act), standing)
+    }
+
+    /// Finds out about an act what no mode and no answer changes. Reads the whole act, and looks at files beside those
+    /// that it names: not to be called under a lock.
+    pub(super) fn study(&self, act: &Act) -> Study {
+        let mut study = match act {
+            Act::Command(act) => {
+                let shape = Shape::of(&act.command);
+                Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
+            }
+            Act::Input(act) => {
+                let commands = commands(&act.text, &Shape::of(&act.text));
+                // Nobody knows what a program makes of its input: no allow rule and no grant covers it.
+                let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
+                Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
+            }
+            Act::Write(_)
+            | Act::Fetch(_)
+            | Act::Search(_)
+            | Act::Clone(_)
+            | Act::Use(_)
+            | Act::ServerTool(_)
+            | Act::Custom(_) => Study::default(),
+        };
+        study.protected = self.protected(act, &study);
+        study
+    }
+
+    /// Returns why no answer lets an act run: a rule, or the mode.
+    pub(super) fn forbids(&self, act: &Act, study: &Study, mode: Mode) -> Option<String> {
+        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        if let Some(rule) = self.rules.denies(&seen) {
+            return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
+        }
+        let reads = matches!(act, Act::Use(_));
+        let why = match mode {
+            Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
+            Mode::Plan => {
+                "the mode is plan: until the user accepts the plan, files stay as they are, no command runs and nothing \
+                 is sent"
+            }
+            Mode::Ask | Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => return None,
+        };
+        (!reads).then(|| why.to_owned())
+    }
+
+    /// Tells whether what the user allowed for the session covers an act that may be covered at all.
+    pub(super) fn is_granted(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> bool {
+        let (shape, root) = (study.shape.as_ref(), self.root.as_deref());
+        standing.grants.iter().any(|grant| grant.covers(act, shape, root))
+    }
+
+    /// Decides about an act of which this is known.
+    pub(super) fn judge(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
+        if let Some(why) = self.forbids(act, study, standing.mode) {
+            return Verdict::Deny(why);
+        }
+        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        if let Some(why) = study.protected.clone() {
+            return match self.answerer {
+                Answerer::User | Answerer::YesOrUser => Verdict::Ask { why, grant: None },
+                Answerer::Yes => {
+                    Verdict::Deny(format!("{why}: that needs the user's own approval, a general yes is not enough"))
+                }
+                Answerer::Nobody => Verdict::Deny(format!("{why}: {NOBODY}")),
+            };
+        }
+        if standing.taint.is_both() && self.sends(act) && !self.is_named(act, standing) {
+            let why =
+                "the agent has read your files and text from strangers; that text could make it send your files away";
+            let grant = Grant::offered(act, None, self.root.as_deref()).filter(|_| matches!(act, Act::ServerTool(_)));
+            return self.ask(why, grant);
+        }
+        if let Some(rule) = self.rules.asks(&seen) {
+            return self.ask(&format!("your rule {:?} asks about this", visible_line(rule)), None);
+        }
+        if let Act::Use(_) = act {
+            return Verdict::Allow;
+        }
+        let root = self.root.as_deref();
+        let shape = study.shape.as_ref();
+        if self.rules.allows(act, shape, root) || self.is_granted(act, study, standing) {
+            return Verdict::Allow;
+        }
+        let unclear = study.commands.as_ref().and_then(|commands| commands.unclear);
+        if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands()) {
+            let why = format!("one of your rules may be about this, and the program cannot tell: {unclear}");
+            let grant = Grant::offered(act, shape, root);
+            return match self.answerer {
+                // A general yes is no answer to what a deny rule may be about.
+                Answerer::Yes if self.rules.deny_commands() => Verdict::Deny(UNCLEAR.to_owned()),
+                Answerer::YesOrUser if self.rules.deny_commands() => Verdict::Ask { why, grant },
+                Answerer::User | Answerer::Yes | Answerer::YesOrUser | Answerer::Nobody => self.ask(&why, grant),
+            };
+        }
+        if self.runs(act, standing.mode) {
+            return Verdict::Allow;
+        }
+        self.ask(study.why(self), Grant::offered(act, shape, root))
+    }
+
+    /// Decides about an act of the main agent of which this is known.
+    pub(super) fn judge_main(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
+        let is_web = matches!(act, Act::Fetch(_) | Act::Search(_) | Act::Clone(_));
+        match self.judge(act, study, standing) {
+            Verdict::Allow | Verdict::Ask { grant: Some(_), .. } if is_web && self.main_web == MainWeb::Asked => {
+                self.ask("the main agent holds your files; this could send one of them", None)
+            }
+            verdict @ (Verdict::Allow | Verdict::Ask { .. } | Verdict::Deny(_)) => verdict,
+        }
+    }
+
+    /// Returns what a search leaves out of what it finds below its start.
+    pub(super) fn hidden_files(&self, start: &Path) -> HiddenFiles {
+        HiddenFiles { rules: self.rules.hiding(start, self.root.as_deref()), root: self.root.clone() }
+    }
+
+    /// Asks whoever answers.
+    pub(super) fn ask(&self, why: &str, grant: Option<Grant>) -> Verdict {
+        match self.answerer {
+            Answerer::User => Verdict::Ask { why: why.to_owned(), grant },
+            Answerer::Yes | Answerer::YesOrUser => Verdict::Allow,
+            Answerer::Nobody => Verdict::Deny(NOBODY.to_owned()),
+        }
+    }
+
+    /// Tells whether the mode alone lets an act run.
+    fn runs(&self, act: &Act, mode: Mode) -> bool {
+        let is_auto = match mode {
+            Mode::Auto => self.sandboxed == Some(Sandboxed::Yes),
+            Mode::AutoWithoutSandbox => true,
+            Mode::Ask | Mode::AutoEdit | Mode::ReadOnly | Mode::Plan => false,
+        };
+        match act {
+            Act::Write(write) => {
+                let is_free = match mode {
+                    Mode::Ask => write.before.is_none(),
+                    Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => true,
+                    Mode::ReadOnly | Mode::Plan => false,
+                };
+                is_free && is_within(write, self.root.as_deref())
+            }
+            Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            // No sandbox is around a server or a tool of the host, whatever is around commands.
+            Act::ServerTool(_) | Act::Custom(_) => mode == Mode::AutoWithoutSandbox,
+            Act::Use(_) => true,
+        }
+    }
+
+    /// Tells whether the user has allowed this very tool of a server: by a rule for such tools, or by a yes for the session or
+    /// for good. That holds for whatever an agent has read.
+    fn is_named(&self, act: &Act, standing: &Circumstances<'_>) -> bool {
+        let Act::ServerTool(_) = act else { return false };
+        let root = self.root.as_deref();
+        let is_yes = |grant: &&Grant| matches!(grant, Grant::ServerTool(_) | Grant::Kept(_));
+        self.rules.allows_named(act, root)
+            || standing.grants.iter().filter(is_yes).any(|yes| yes.covers(act, None, root))
+    }
+
+    /// Tells whether an act can send something out of this machine.
+    fn sends(&self, act: &Act) -> bool {
+        match act {
+            Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
+            // What nothing confines has the machine's network, whatever the setting says.
+            Act::Command(_) | Act::Input(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
+            Act::ServerTool(act) => act.sends,
+            Act::Custom(act) => act.sends,
+            Act::Write(_) | Act::Use(_) => false,
+        }
+    }
+
+    /// Returns the places that a change is always asked about.
+    fn places(&self) -> ProtectedPlaces {
+        let protected = self.protected.clone();
+        match &self.root {
+            Some(root) => protected.with(DirectoryRole::Writable, root),
+            None => protected,
+        }
+    }
+
+    /// Returns why a command that may write is asked about where the sandbox does not keep protected names closed.
+    fn leaves_open(&self, may_write: bool) -> Option<String> {
+        let is_open = may_write && self.names_are_open && self.sandboxed == Some(Sandboxed::Yes);
+        is_open.then(|| {
+            "on this system the sandbox cannot keep a command from writing what git and other programs run later"
+                .to_owned()
+        })
+    }
+
+    /// Returns why an act concerns a protected place.
+    fn protected(&self, act: &Act, study: &Study) -> Option<String> {
+        let places = self.places();
+        match act {
+            Act::Write(act) => {
+                let planned = std::slice::from_ref(&act.path);
+                places
+                    .what_with(&act.path, planned)
+                    .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
+            }
+            Act::Command(act) if act.outside => Some("it runs outside of the sandbox".to_owned()),
+            Act::Command(act) => {
+                let touched = study.touched(&act.command, &act.cwd, &places);
+                touched.or_else(|| self.leaves_open(!study.keeps_all(&act.command)))
+            }
+            Act::Input(act) => {
+                let touched = study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places);
+                touched.or_else(|| self.leaves_open(true))
+            }
+            Act::Clone(act) => {
+                places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
+            }
+            Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) | Act::Custom(_) => None,
+        }
+    }
+}
+
+/// Returns whether a command only looks at files, as far as its words say: then nothing that comes later builds on it.
+pub fn only_reads(command: &str) -> bool {
+    let shape = Shape::of(command);
+    let looks = |words: &[String]| {
+        let program = words.first().is_some_and(|program| only_looks(name_of(program)));
+        program && matches!(reach(words), Reach::Own(_))
+    };
+    match &shape {
+        Shape::Simple(words) => looks(words),
+        Shape::Complex { .. } => {
+            let commands = commands(command, &shape);
+            commands.unclear.is_none()
+                && !command.contains('>')
+                && commands.found.iter().all(|found| looks(&found.words))
+        }
+    }
+}
+
+fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool {
+    match shape {
+        Shape::Simple(words) => keeps_files(words),
+        Shape::Complex { .. } => {
+            let mut found = commands.into_iter().flat_map(|commands| &commands.found);
+            found.all(|found| keeps_files(&found.words)) && !command.contains('>')
+        }
+    }
+}
+
+/// What is found out about an act once.
+#[derive(Debug, Default)]
+pub(super) struct Study {
+    shape: Option<Shape>,
+    commands: Option<Commands>,
+    /// Why it concerns a protected place.
+    protected: Option<String>,
+}
+
+impl Study {
+    /// Says why no allow rule covers a command; empty where there is none.
+    fn why(&self, policy: &Policy) -> &'static str {
+        match &self.shape {
+            Some(shape) if policy.rules.allow_commands() => match shape {
+                Shape::Simple(words) if reach(words) == Reach::Code => {
+                    "its arguments can run other code, or write files"
+                }
+                Shape::Simple(_) => "",
+                Shape::Complex { why } => why,
+            },
+            _ => "",
+        }
+    }
+
+    /// Tells whether a command leaves all files as they are. Without a shape it is an input, of which nothing is known.
+    fn keeps_all(&self, command: &str) -> bool {
+        self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()))
+    }
+
+    /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
+    fn touched(&self, command: &str, cwd: &Path, places: &ProtectedPlaces) -> Option<String> {
+        if self.keeps_all(command) {
+            return None;
+        }
+        // Few words can be such a name at all.
+        let may_be_one = |word: &String| {
+            let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            !is_plain || word.len() > 6 || ProtectedPlaces::may_be_part(Path::new(word))
+        };
+        let words: BTreeSet<String> = plain_words(command).filter(may_be_one).collect();
+        let place = |word: &String| cwd.join(word);
+        let planned: Vec<PathBuf> = words
+            .iter()
+            .map(place)
+            .filter(|path| ProtectedPlaces::may_be_part(path))
+            .take(limits::PLANNED_PATHS)
+            .collect();
+        words.iter().find_map(|word| {
+            let path = place(word);
+            let what = if planned.contains(&path) { places.what_with(&path, &planned) } else { places.what(&path) }?;
+            Some(format!("it may change {}, which is {what} (protected)", visible_line(word)))
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! What fills the context windows of a tree of agents, and what the user wants done with single parts. Its images, too.
+//!
+//! Agents publish what they hold and look at the wishes at their boundaries; a host reads the one and writes the other. A
+//! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::gallery::Gallery;
+use crate::sync::lock;
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::image::Image;
+use steersman_base::image::ImageDigest;
+use steersman_base::protocol::{ContextItem, ContextReport, ContextWish};
+
+/// The contents of the context windows of a tree.
+#[derive(Debug, Default)]
+pub struct ContextBook {
+    pages: Mutex<BTreeMap<AgentId, Page>>,
+    images: Mutex<Gallery>,
+}
+
+/// What is known of one agent.
+#[derive(Debug, Default)]
+struct Page {
+    report: Option<ContextReport>,
+    wishes: BTreeMap<ContextItem, ContextWish>,
+}
+
+impl ContextBook {
+    /// Takes what an agent holds now, in place of what it held.
+    pub fn publish(&self, report: ContextReport) {
+        let mut pages = lock(&self.pages);
+        let page = pages.entry(report.agent.clone()).or_default();
+        page.report = Some(report);
+    }
+
+    /// Returns what every agent that runs holds, the main agent first, with the wishes of the user.
+    pub fn reports(&self) -> Vec<ContextReport> {
+        let with_wishes = |page: &Page| {
+            let mut report = page.report.clone()?;
+            for part in &mut report.parts {
+                part.wish = part.item.as_ref().and_then(|item| page.wishes.get(item)).copied();
+            }
+            Some(report)
+        };
+        lock(&self.pages).values().filter_map(with_wishes).collect()
+    }
+
+    /// Sets or ends a wish about a part; false when the agent holds no such part, or that cannot be done with it.
+    pub fn wish(&self, agent: &AgentId, item: &ContextItem, wish: Option<ContextWish>) -> bool {
+        let mut pages = lock(&self.pages);
+        let Some(page) = pages.get_mut(agent) else { return false };
+        let holds = |report: &ContextReport| report.parts.iter().any(|part| part.item.as_ref() == Some(item));
+        let cannot = matches!((item, wish), (ContextItem::Image(_), Some(ContextWish::Pin)));
+        if cannot || !page.report.as_ref().is_some_and(holds) {
+            return false;
+        }
+        match wish {
+            Some(wish) => page.wishes.insert(item.clone(), wish),
+            None => page.wishes.remove(item),
+        };
+        true
+    }
+
+    /// Takes what is to be taken out of an agent's conversation.
+    pub fn take_drops(&self, agent: &AgentId) -> Vec<ContextItem> {
+        let mut pages = lock(&self.pages);
+        let Some(page) = pages.get_mut(agent) else { return Vec::new() };
+        let drops: Vec<ContextItem> =
+            page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(item, _)| item.clone()).collect();
+        page.wishes.retain(|_, wish| *wish != ContextWish::Drop);
+        drops
+    }
+
+    /// Returns the results of an agent that a compaction keeps.
+    pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
+        let pages = lock(&self.pages);
+        let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
+        let pinned = wishes.filter(|(_, wish)| **wish == ContextWish::Pin);
+        let call = |item: &ContextItem| if let ContextItem::Call(call) = item { Some(call.clone()) } else { None };
+        pinned.filter_map(|(item, _)| call(item)).collect()
+    }
+
+    /// Keeps images that have entered a conversation, for the screens that show it.
+    pub fn keep_images<'a>(&self, images: impl IntoIterator<Item = &'a Image>) {
+        images.into_iter().for_each(|image| lock(&self.images).keep(image));
+    }
+
+    /// Returns an image of the conversations; `None` where it is not kept any more.
+    pub fn image(&self, digest: &ImageDigest) -> Option<Image> {
+        lock(&self.images).find(digest)
+    }
+
+    /// Forgets an agent that has ended.
+    pub fn forget(&self, agent: &AgentId) {
+        lock(&self.pages).remove(agent);
+    }
+}

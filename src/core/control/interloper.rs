@@ -1,0 +1,496 @@
+//! The queue of messages that the user types while the agent runs (seed: `Pikuri::Agent::Control::Interloper`).
+//!
+//! A host pushes with [`Interloper::inject_user_message`] from any thread and renders [`Interloper::peek`]; the agent
+//! drains after the last tool result of a batch. A message leaves the list exactly once: drained, or withdrawn.
+//! The lock is held for a few lines and never while a callback runs. Never call it from a signal handler. What the user
+//! does to waiting entries is in `edits`, what becomes of those that wait for a condition in `conditions`.
+
+// By its path: `tests/loom` compiles this file from another place.
+#[path = "interloper/conditions.rs"]
+mod conditions;
+#[path = "interloper/edits.rs"]
+mod edits;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::control::Cancellable;
+use crate::control::queue::{Doing, Queue, TakenTexts};
+use crate::sync::{Mutex, MutexGuard};
+use steersman_base::clock;
+use steersman_base::error::Refused;
+use steersman_base::event::{Delivery, Pending};
+use steersman_base::id::{ClientId, MessageId};
+use steersman_base::image::Image;
+use steersman_base::limits;
+use steersman_base::steering::{RuleScope, SentDuring, TextKind, Trigger};
+use steersman_base::text::is_blank;
+
+/// Called after each change of the queue, without the lock, on the thread that made the change. One that panics is
+/// logged and the others are still called: what was accepted or taken by then must reach the caller.
+pub type Watcher = Arc<dyn Fn() + Send + Sync>;
+
+/// The messages that wait for delivery.
+///
+/// ```
+/// use steersman_core::control::Interloper;
+/// use steersman_base::event::Delivery;
+///
+/// let queue = Interloper::new();
+/// let first = queue.inject_user_message("Only the birds.")?;
+/// queue.inject_user_message(("A summary at the end.", Delivery::FollowUp))?;
+/// assert!(queue.replace(&first, "Only the trees.")?, "it still waits");
+/// assert_eq!(queue.peek()[0].text, "Only the trees.");
+/// assert!(queue.withdraw(&first).is_some());
+/// assert_eq!(queue.peek().len(), 1);
+/// # Ok::<(), steersman_base::error::Refused>(())
+/// ```
+#[derive(Default)]
+pub struct Interloper {
+    queue: Mutex<Queue>,
+    /// Not part of the modelled state (see `crate::sync`), as what follows: it decides nothing about a message.
+    watchers: std::sync::Mutex<Vec<Watcher>>,
+    /// Wakes whoever waits in [`Interloper::cut_in`].
+    urgent: Notify,
+    /// Texts accepted so far by all queues of the session, so that an id names one text of the session.
+    accepted: Arc<AtomicU64>,
+}
+
+/// A user message to inject: its text, what it is, and where it is to enter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// The text, exactly as typed.
+    pub text: String,
+    /// Where it is to enter.
+    pub delivery: Delivery,
+    /// What it is to the agent.
+    pub kind: TextKind,
+    /// The agents that it holds for, if it is a rule.
+    pub scope: RuleScope,
+    /// What it is to wait for before it may be delivered.
+    pub trigger: Option<Trigger>,
+    /// The client that sends it; `None` for the one that the run was started with.
+    pub sender: Option<ClientId>,
+    /// What the user sends beside the text.
+    pub images: Vec<Image>,
+}
+
+impl<T: Into<String>> From<(T, Delivery)> for Injection {
+    fn from((text, delivery): (T, Delivery)) -> Self {
+        Self { delivery, ..Self::from(text.into()) }
+    }
+}
+
+impl<T: Into<String>> From<(T, TextKind)> for Injection {
+    fn from((text, kind): (T, TextKind)) -> Self {
+        Self { kind, ..Self::from(text.into()) }
+    }
+}
+
+impl From<String> for Injection {
+    fn from(text: String) -> Self {
+        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
+        Self { text, delivery, kind, scope, trigger: None, sender: None, images: Vec::new() }
+    }
+}
+
+impl From<&str> for Injection {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+/// From when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Staleness {
+    /// It waited longer than this.
+    pub age: Option<Duration>,
+    /// The agent has made more tool calls than this since it was sent.
+    pub steps: Option<u32>,
+}
+
+/// How many entries of each kind one boundary takes (D19).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modes {
+    /// Steers at a boundary; all by default.
+    pub steer: QueueMode,
+    /// Follow-ups at a turn's end; one at a time by default, a turn each.
+    pub follow_up: QueueMode,
+}
+
+/// How many entries are taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueMode {
+    /// Everything that is there.
+    All,
+    /// The first.
+    OneAtATime,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self { steer: QueueMode::All, follow_up: QueueMode::OneAtATime }
+    }
+}
+
+impl Interloper {
+    /// Makes an empty queue.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the empty queue of another agent of the same session: ids go on, modes and staleness are the same.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        let (modes, staleness) = {
+            let queue = self.lock();
+            (queue.modes, queue.staleness)
+        };
+        let sibling = Self { accepted: Arc::clone(&self.accepted), ..Self::default() };
+        sibling.set_modes(modes);
+        sibling.set_staleness(staleness);
+        sibling
+    }
+
+    /// Appends a message; a text alone is for the next tool-result boundary, or for the next turn when none runs. The id
+    /// that is returned names it in every event from here on.
+    ///
+    /// # Errors
+    /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
+    /// the text.
+    pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+        let Injection { text, delivery, kind, scope, trigger, sender, images } = message.into();
+        check_text(&text)?;
+        let id = {
+            let mut queue = self.lock();
+            if queue.closed() {
+                return Err(Refused::Ended);
+            }
+            if queue.entries().len() >= limits::PENDING_ENTRIES {
+                return Err(Refused::TooMany);
+            }
+            let id = self.new_id();
+            let at = clock::now();
+            let during = queue.during();
+            let entry = Pending::new(id.clone(), text, at);
+            queue.accept(Pending { delivery, kind, scope, during, sender, trigger, images, ..entry });
+            id
+        };
+        self.changed();
+        Ok(id)
+    }
+
+    /// Returns a copy of what is pending, in order.
+    pub fn peek(&self) -> Vec<Pending> {
+        self.lock().entries().cloned().collect()
+    }
+
+    /// Returns every text that is not in the conversation yet: what is being delivered, then what is pending.
+    pub fn undelivered(&self) -> Vec<Pending> {
+        let mut queue = self.lock();
+        queue.delivering.are_announced = !queue.delivering.texts.is_empty();
+        queue.delivering.texts.iter().chain(queue.entries()).cloned().collect()
+    }
+
+    /// Notes that a text that was taken is in the conversation, or was given back to the user. For the agent.
+    pub fn delivered(&self, id: &MessageId) {
+        self.edit(|queue| {
+            queue.delivering.texts.retain(|entry| entry.id != *id);
+            // Usually nobody looked between: then there is nothing to say.
+            queue.delivering.are_announced && queue.delivering.texts.is_empty()
+        });
+    }
+
+    /// Tells whether anything is pending.
+    pub fn pending(&self) -> bool {
+        self.lock().entries().len() > 0
+    }
+
+    /// Takes what enters at a boundary, in order: what is to go now, then the steers; none that is held. Empty when there
+    /// is nothing. For the agent.
+    pub fn drain(&self) -> Vec<Pending> {
+        self.take(|queue| queue.drain(clock::now()))
+    }
+
+    /// As [`Interloper::drain`], but takes nothing once `cancellable` is set. Looked at under the lock that
+    /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
+    /// starts the next one.
+    pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
+        self.take(|queue| if cancellable.is_cancelled() { TakenTexts::default() } else { queue.drain(clock::now()) })
+    }
+
+    /// Takes what starts the next turn and clears the cancel flag under the same lock, so that a cancel
+    /// that comes later always holds (D9). Empty when the queue is paused or holds nothing deliverable.
+    pub fn take_turn(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+        self.take(|queue| {
+            let taken = queue.take_turn(clock::now());
+            if !taken.entries.is_empty() {
+                begin(queue, cancellable);
+            }
+            taken
+        })
+    }
+
+    /// Begins a turn that takes nothing from the list: clears the cancel flag as [`Interloper::take_turn`] does. For
+    /// the agent.
+    pub fn begin_turn(&self, cancellable: Option<&Cancellable>) {
+        begin(&mut self.lock(), cancellable);
+    }
+
+    /// Ends a turn that was cancelled: what is still pending must not silently start the next one (D2, D5). After
+    /// [`Interloper::stop`] that is done already, and a text sent since then starts it. For the agent.
+    pub fn end_cancelled(&self) {
+        let paused = {
+            let mut queue = self.lock();
+            let pauses = !queue.stopped && !queue.paused;
+            queue.paused |= pauses;
+            pauses
+        };
+        if paused {
+            self.changed();
+        }
+    }
+
+    /// Takes what is to go now ([`Delivery::Now`]); nothing once `cancellable` is set. For the agent.
+    pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+        self.take(|queue| match cancellable {
+            Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),
+            Some(_) | None => queue.take_now(clock::now()),
+        })
+    }
+
+    /// As [`Interloper::take_now`], and waits until there is something; for ever once `cancellable` is set. What is
+    /// returned must be delivered: it has left the list. Dropping the future before loses nothing.
+    pub async fn cut_in(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+        loop {
+            let mut wake = std::pin::pin!(self.urgent.notified());
+            // Registered before the list is looked at: a text that comes between the two is seen either way.
+            wake.as_mut().enable();
+            let taken = self.take_now(cancellable);
+            if !taken.is_empty() {
+                return taken;
+            }
+            wake.await;
+        }
+    }
+
+    /// Waits until something is to go now; takes nothing.
+    pub async fn urged(&self) {
+        loop {
+            let mut wake = std::pin::pin!(self.urgent.notified());
+            wake.as_mut().enable();
+            if self.urgent() {
+                return;
+            }
+            wake.await;
+        }
+    }
+
+    /// Tells whether anything is to go now: the calls not yet started give way to it.
+    pub fn urgent(&self) -> bool {
+        self.lock().urgent()
+    }
+
+    /// Counts one tool call of the agent, for [`Staleness`] and for conditions.
+    pub fn count_step(&self) {
+        {
+            let mut queue = self.lock();
+            queue.steps = queue.steps.saturating_add(1);
+        }
+        self.elapsed(clock::now());
+    }
+
+    /// Notes that the agent calls a tool. For the agent.
+    pub fn began_call(&self, tool: &str) {
+        self.lock().doing = Doing::Call(tool.to_owned());
+    }
+
+    /// Notes that the agent asks its model, and so runs no tool. For the agent.
+    pub fn began_request(&self) {
+        self.lock().doing = Doing::Reply;
+    }
+
+    /// Notes that no turn runs any more. For the agent.
+    pub fn ended_turn(&self) {
+        self.lock().doing = Doing::Nothing;
+    }
+
+    /// Returns the tool calls that the agent has begun since a text was sent. For the agent.
+    pub fn calls_since(&self, during: &SentDuring) -> u64 {
+        self.lock().steps.saturating_sub(during.calls)
+    }
+
+    /// Tells whether [`Interloper::take_turn`] would start a turn.
+    pub fn deliverable(&self) -> bool {
+        self.lock().deliverable()
+    }
+
+    /// Sets the cancel flag and takes back every pending entry that waits for no condition, as one step: either the
+    /// running turn is cancelled, or the texts never start one. They go back to the composer, in order (D5).
+    pub fn stop(&self, cancellable: &Cancellable) -> Vec<Pending> {
+        let taken = {
+            let mut queue = self.lock();
+            cancellable.cancel();
+            queue.paused = true;
+            queue.stopped = true;
+            queue.take_ready()
+        };
+        if !taken.is_empty() {
+            self.changed();
+        }
+        taken
+    }
+
+    /// As [`Interloper::stop`], with what waits for a condition too; and what is sent from here on starts no turn before
+    /// [`Interloper::unbar`] was called as often: for whoever changes the conversation itself.
+    pub fn bar(&self, cancellable: &Cancellable) -> Vec<Pending> {
+        self.lock().bars += 1;
+        let mut taken = self.stop(cancellable);
+        // A condition was about the conversation that ends here.
+        taken.extend(self.take_waiting());
+        taken
+    }
+
+    /// Ends one [`Interloper::bar`].
+    pub fn unbar(&self) {
+        {
+            let mut queue = self.lock();
+            queue.bars = queue.bars.saturating_sub(1);
+        }
+        self.changed();
+    }
+
+    /// Keeps what is pending from starting a turn until the next text is sent or [`Interloper::resume`] (D2).
+    pub fn pause(&self) {
+        self.lock().paused = true;
+        self.changed();
+    }
+
+    /// Lets what is pending start a turn again; who resumes means all of it, so nothing of it is old.
+    pub fn resume(&self) {
+        {
+            let mut queue = self.lock();
+            queue.paused = false;
+            queue.confirm_all(clock::now());
+        }
+        self.changed();
+    }
+
+    /// Ends the queue together with its agent: takes what is pending back and refuses every later text.
+    pub fn close(&self) -> Vec<Pending> {
+        let taken = self.lock().close();
+        if !taken.is_empty() {
+            self.changed();
+        }
+        taken
+    }
+
+    /// Tells whether the queue has ended together with its agent.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed()
+    }
+
+    /// Tells whether a failed or stopped turn holds the queue back.
+    pub fn paused(&self) -> bool {
+        self.lock().paused
+    }
+
+    /// Sets from when on a waiting text is asked about.
+    pub fn set_staleness(&self, staleness: Staleness) {
+        self.lock().staleness = staleness;
+    }
+
+    /// Sets how many entries one boundary takes.
+    pub fn set_modes(&self, modes: Modes) {
+        self.lock().modes = modes;
+    }
+
+    /// Calls `watcher` after each change, on the thread that made it. It must not block.
+    pub fn watch(&self, watcher: Watcher) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
+    }
+
+    fn edit(&self, edit: impl FnOnce(&mut Queue) -> bool) -> bool {
+        let found = edit(&mut self.lock());
+        if found {
+            self.changed();
+        }
+        found
+    }
+
+    fn take(&self, take: impl FnOnce(&mut Queue) -> TakenTexts) -> Vec<Pending> {
+        let (taken, released) = {
+            let mut queue = self.lock();
+            let released = queue.elapsed(clock::now(), &mut || self.new_id());
+            let taken = take(&mut queue);
+            queue.delivering.texts.extend_from_slice(&taken.entries);
+            (taken, released)
+        };
+        if taken.changed() || released {
+            self.changed();
+        }
+        taken.entries
+    }
+
+    /// Takes the id of the next text.
+    fn new_id(&self) -> MessageId {
+        MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    fn changed(&self) {
+        self.urgent.notify_waiters();
+        let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for watcher in watchers {
+            if catch_unwind(AssertUnwindSafe(|| watcher())).is_err() {
+                tracing::error!("a watcher of the queue panicked; the others are still called");
+            }
+        }
+    }
+
+    /// A panic elsewhere must not brick the queue: the list is valid between any two of its operations.
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn begin(queue: &mut Queue, cancellable: Option<&Cancellable>) {
+    queue.stopped = false;
+    if let Some(cancellable) = cancellable {
+        cancellable.reset();
+    }
+}
+
+/// Returns whether a queue takes such a text.
+///
+/// # Errors
+/// [`Refused`] when it is blank or too long.
+pub fn check_text(text: &str) -> Result<(), Refused> {
+    if is_blank(text) {
+        return Err(Refused::Blank);
+    }
+    if text.len() > limits::MESSAGE_BYTES {
+        return Err(Refused::TooLong);
+    }
+    Ok(())
+}
+
+impl fmt::Display for Interloper {
+    /// Writes `Interloper`, or `Interloper(<n> pending)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lock().entries().len() {
+            0 => f.write_str("Interloper"),
+            n => write!(f, "Interloper({n} pending)"),
+        }
+    }
+}
+
+impl fmt::Debug for Interloper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

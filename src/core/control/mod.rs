@@ -1,0 +1,41 @@
+//! Controls: handles through which a host signals into a running loop.
+//!
+//! The agent reads them at fixed boundaries; it never waits for one. They know the words, not each other.
+//!
+//! # Where things are
+//!
+//! - the pending queue: inject, peek, drain, withdraw, hold: `interloper.rs`, `interloper/edits.rs`, `queue.rs`;
+//!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
+//! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
+//! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
+//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
+//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `pause_gate.rs`
+//! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
+//!   `tests/pty/stopping.rs`
+//! - what fills the context windows, and wishes about single results: `context.rs`; stories: `context_pane.rs`
+//! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`
+
+mod agent_notes;
+mod budget;
+mod cancellable;
+mod context;
+mod crew;
+mod gallery;
+mod gate;
+mod interloper;
+mod plans;
+mod queue;
+mod rules;
+mod step_limit;
+
+pub use agent_notes::{AgentNote, AgentNotes};
+pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
+pub use cancellable::Cancellable;
+pub use context::ContextBook;
+pub use crew::{Controls, Crew};
+pub use gate::{PauseGate, PauseGuard};
+pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
+pub use plans::{PlanUpdate, Plans, WrittenPlan};
+pub use rules::{Rules, RulesMembership};
+pub use steersman_base::protocol::{Decision, PausePlace, Shift};
+pub use step_limit::{OnExhausted, StepLimit};

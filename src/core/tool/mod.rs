@@ -1,0 +1,311 @@
+//! The interface of tools: the trait, its context and its contract.
+//!
+//! What goes wrong because of the model (bad arguments, a missing file) is never an exception: it is an observation
+//! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
+//!
+//! # Where things are
+//!
+//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `mcp/lists.rs`
+//! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
+//!   `params.rs`
+//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; stories: `typed_tools.rs`
+//! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; stories: `output_bombs.rs`
+//! - commands in the background, as the loop sees them: `jobs.rs`; the directory of a sub-agent: `directory.rs`
+
+mod args;
+pub mod capture;
+mod directory;
+mod error;
+mod fn_tool;
+mod images;
+mod jobs;
+pub mod lenient;
+pub mod outputs;
+mod params;
+mod schema;
+mod source;
+mod spec;
+pub mod terminal_text;
+mod toolbox;
+mod typed;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::approval::{ApprovalRecord, Approvals, Approved, Asker, Proposal, Taint, UseAct};
+use crate::control::Cancellable;
+use steersman_base::details::Details;
+use steersman_base::event::CallFault;
+use steersman_base::id::{AgentId, CallId};
+use steersman_base::message::Arguments;
+use steersman_base::plan::PlanChanged;
+
+pub use args::Args;
+pub use capture::shorten;
+pub use directory::ToolDirectory;
+pub use error::ToolError;
+pub use fn_tool::FnTool;
+pub use images::ResultImages;
+pub use jobs::{BackgroundJobs, JobNews, JobNote, NoJobs};
+pub use outputs::{Outputs, SavedOutput};
+pub use params::{Choices, Parameters, ParametersBuilder};
+pub use source::{ToolScope, ToolSource, WITHOUT};
+pub use spec::ToolSpec;
+pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
+pub use typed::typed;
+
+/// The name of the tool that changes the plan.
+pub const PLAN_TOOL: &str = "plan";
+
+/// A tool. Instances are shared: a sub-agent gets the very instance that its parent has.
+///
+/// ```
+/// use futures_util::future::BoxFuture;
+/// use steersman_core::tool::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
+///
+/// /// Counts the bytes of texts; it keeps what it says of itself.
+/// struct Length(ToolSpec);
+///
+/// impl Length {
+///     fn new() -> Self {
+///         let parameters = Parameters::strings([("text", "What to measure.")]);
+///         Self(ToolSpec::new("length", "Measures a text.", parameters))
+///     }
+/// }
+///
+/// impl Tool for Length {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     fn execute<'a>(&'a self, args: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+///         Box::pin(async move { Ok(args.str("text").len().to_string()) })
+///     }
+/// }
+/// # assert_eq!(Length::new().spec().name, "length");
+/// ```
+pub trait Tool: Send + Sync {
+    /// Returns what it is called, what it does and takes, and how its calls run.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does the work with arguments that passed [`Parameters::validate`].
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// Returns whether a call with these arguments may run at the same time as its neighbours of the same tool; what
+    /// [`ToolSpec::concurrency`] says goes further, and counts for neighbours of other tools too.
+    fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
+        let _ = (arguments, asker, approvals);
+        self.spec().concurrency
+    }
+
+    /// Returns the same tool bound to the directory of a sub-agent; `None` when it uses none.
+    ///
+    /// # Errors
+    /// One sentence when nothing can work there.
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        let _ = directory;
+        None
+    }
+
+    /// Returns a new list for the commands that it starts in the background, for an agent that was given none; `None` when
+    /// it starts no command.
+    fn background_jobs(&self) -> Option<Arc<dyn BackgroundJobs>> {
+        None
+    }
+}
+
+impl dyn Tool {
+    /// Returns the name that the model calls it by.
+    pub fn name(&self) -> &str {
+        &self.spec().name
+    }
+}
+
+/// A tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
+///
+/// Added by `Agent::internal_add_tool`, by a [`ToolSource`], and within a turn by [`ToolContext::additions`]; no sub-agent
+/// gets one of its parent's.
+pub trait RawTool: Send + Sync {
+    /// Returns the name that the model calls it by.
+    fn name(&self) -> &str;
+
+    /// Returns what it does, for the model.
+    fn description(&self) -> &str;
+
+    /// Returns the JSON Schema of its arguments.
+    fn schema(&self) -> Value;
+
+    /// Does the work.
+    ///
+    /// # Errors
+    /// As [`Tool::execute`].
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// As [`ToolSpec::concurrency`].
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Alone
+    }
+
+    /// As [`ToolSpec::traits`].
+    fn traits(&self) -> Traits {
+        Traits::NONE
+    }
+
+    /// As [`ToolSpec::on_cancel`].
+    fn on_cancel(&self) -> OnCancel {
+        OnCancel::Drop
+    }
+}
+
+/// What the calls of a tool bring and send. An agent that got private data and untrusted content is asked about
+/// before it sends anything more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Its results hold the user's files, or what a command said about them. Not so in a temporary workspace.
+    pub private: bool,
+    /// Its results hold text that strangers wrote.
+    pub untrusted: bool,
+    /// It can send something out of this machine.
+    pub egress: bool,
+}
+
+impl Traits {
+    /// Brings and sends nothing.
+    pub const NONE: Self = Self { private: false, untrusted: false, egress: false };
+
+    /// Returns what both bring and send.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            private: self.private || other.private,
+            untrusted: self.untrusted || other.untrusted,
+            egress: self.egress || other.egress,
+        }
+    }
+
+    /// Tells whether private data can be sent on behalf of a stranger.
+    pub fn is_everything(self) -> bool {
+        self.private && self.untrusted && self.egress
+    }
+
+    /// Returns what an agent holds after a call.
+    pub fn taint(self) -> Taint {
+        Taint { private: self.private, untrusted: self.untrusted }
+    }
+}
+
+/// Whether a tool may run beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concurrency {
+    /// Neighbouring calls of this kind run at the same time.
+    Beside,
+    /// It runs by itself, in order.
+    Alone,
+}
+
+/// What a cancel does to a running call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCancel {
+    /// The call is dropped at once.
+    Drop,
+    /// The call sees the flag itself and ends within a moment (an atomic write; a sub-agent).
+    Wait,
+}
+
+/// What a running call can use.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The agent and its call.
+    pub asker: Asker,
+    /// The cancel flag of the tree.
+    pub cancellable: Cancellable,
+    /// Decides what may be done.
+    pub approvals: Arc<Approvals>,
+    /// Takes what there is to tell of the running call, in order.
+    pub report: Arc<dyn Fn(ToolReport) + Send + Sync>,
+    /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
+    pub additions: Additions,
+    /// Takes images that belong to the result.
+    pub images: ResultImages,
+    /// The commands in the background.
+    pub jobs: Arc<dyn BackgroundJobs>,
+    /// The agent that spawned this one.
+    pub parent: Option<AgentId>,
+}
+
+/// One thing that a running call tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolReport {
+    /// A piece of output, shown live.
+    Progress(String),
+    /// What a screen shows of the result; the last one counts.
+    Details(Details),
+    /// A question to the user, for the record.
+    Approval(ApprovalRecord),
+    /// The call changed the plan of its agent.
+    Plan(Box<PlanChanged>),
+    /// An act of the call is not carried out.
+    Refused(CallFault),
+}
+
+impl ToolContext {
+    /// Makes a context that belongs to no agent, for a tool called by itself. Nobody is there to approve anything.
+    pub fn detached() -> Self {
+        Self::with_approvals(Arc::default())
+    }
+
+    /// Makes a context that belongs to no agent, with somebody who approves.
+    pub fn with_approvals(approvals: Arc<Approvals>) -> Self {
+        let asker = Asker { agent: AgentId::main(), call: CallId::new("detached") };
+        let additions = Additions::default();
+        Self {
+            asker,
+            cancellable: Cancellable::new(),
+            approvals,
+            report: Arc::new(|_| {}),
+            additions,
+            images: ResultImages::default(),
+            jobs: Arc::new(NoJobs),
+            parent: None,
+        }
+    }
+
+    /// Shows a piece of output live.
+    pub fn progress(&self, text: impl Into<String>) {
+        (self.report)(ToolReport::Progress(text.into()));
+    }
+
+    /// Says what a screen shows of the result.
+    pub fn details(&self, details: Details) {
+        (self.report)(ToolReport::Details(details));
+    }
+
+    /// Asks for leave to use a tool that changes and sends nothing, where a rule wants that; `what` is what it gets.
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] with the refusal.
+    pub async fn approve_use(&self, tool: &'static str, what: &str) -> Result<(), ToolError> {
+        self.approve(UseAct { tool: tool.into(), path: None, shown: what.to_owned() }).await.map(|_| ())
+    }
+
+    /// Asks for leave to do this; waits for the user where that is needed.
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] with the refusal, for the model.
+    pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
+        let report = |record| (self.report)(ToolReport::Approval(record));
+        self.approvals.decide(&self.asker, act, &report).await.map_err(|refusal| {
+            (self.report)(ToolReport::Refused(refusal.fault));
+            ToolError::Failed(refusal.words)
+        })
+    }
+}
