@@ -412,6 +412,47 @@ fn a_stop_signal_from_outside_gives_the_terminal_back_before_the_stop() {
     terminal.wait_for("a draft goes on");
 }
 
+/// Returns the children of a process, in the order of their start.
+fn children(of: i32) -> Vec<rustix::process::Pid> {
+    let list = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|pid| rustix::process::Pid::from_raw(pid.parse().unwrap())).collect()
+}
+
+/// Returns the guards of a program's commands that lead a session already.
+fn guards_of(program: i32) -> Vec<rustix::process::Pid> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let leads = |pid: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_guard = String::from_utf8_lossy(&line).contains("__guard");
+        let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(1).take(3).collect::<Vec<_>>());
+        is_guard && fields.is_some_and(|fields| fields == [program.to_string(), pid.to_string(), pid.to_string()])
+    };
+    pids.filter(leads).filter_map(rustix::process::Pid::from_raw).collect()
+}
+
+// What starts a command leaves the group of the program, and the stop may catch it in that very moment: then the shell, which
+// lets the group go on, does not reach it.
+#[test]
+fn a_command_that_took_the_stop_along_out_of_the_group_goes_on_with_the_program() {
+    let server = Server::start([
+        Reply::calls(&[("c1", "bash", r#"{"command":"sleep 1; echo it-went-on"}"#)]),
+        Reply::text("All done."),
+    ]);
+    let mut terminal = Start::against(&server).arg("--mode").arg("auto").run_in_shell();
+    let program = children(i32::try_from(terminal.pid()).unwrap())[0];
+    terminal.send("start\r");
+    let guards = || guards_of(program.as_raw_nonzero().get());
+    terminal.wait_until("the command", |_| !guards().is_empty());
+    let guard = guards()[0];
+    rustix::process::kill_process(guard, Signal::STOP).unwrap();
+    rustix::process::kill_process(program, Signal::TSTP).unwrap();
+    terminal.wait_for("Stopped");
+    terminal.send("fg\r");
+    terminal.wait_for("All done.");
+}
+
 #[test]
 fn a_stop_signal_while_commands_start_all_the_time_stops_the_program() {
     let calls: Vec<(String, &str, &str)> = (0..8).map(|n| (format!("c{n}"), "bash", r#"{"command":"true"}"#)).collect();
@@ -420,9 +461,7 @@ fn a_stop_signal_while_commands_start_all_the_time_stops_the_program() {
     let server = Server::routed(move |_| round.clone());
     let mut terminal =
         Start::against(&server).arg("--mode").arg("auto").arg("--max-steps").arg("100000").run_in_shell();
-    let children = format!("/proc/{0}/task/{0}/children", terminal.pid());
-    let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
-    let child = rustix::process::Pid::from_raw(child).unwrap();
+    let child = children(i32::try_from(terminal.pid()).unwrap())[0];
     terminal.send("start\r");
     for cycle in 1..=8 {
         // Each round of calls starts eight commands, so that there is nearly always one that is just being started.

@@ -145,6 +145,7 @@ impl<'a> Surface<'a> for Lines<'a> {
             }
             SignalAction::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.facts.size)),
             SignalAction::Resume => {
+                suspend::continue_children();
                 // Meanwhile the terminal was somebody else's, and what it shows of the line is gone.
                 self.output.reclaim()?;
                 self.leave_line();

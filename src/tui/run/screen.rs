@@ -163,6 +163,9 @@ impl<'a> Surface<'a> for Screen<'a> {
     }
 
     fn asked(&mut self, asked: SignalAction) -> io::Result<()> {
+        if matches!(asked, SignalAction::Resume) {
+            suspend::continue_children();
+        }
         match asked {
             // Typed while the editor had the terminal, which tells everybody; the editor may have ended meanwhile. On
             // this screen no key makes a signal.

@@ -7,8 +7,8 @@
 use std::io;
 use std::time::Duration;
 
-use nix::unistd::{Pid, getpgid, getppid, getsid};
-use rustix::process::{Signal, kill_current_process_group};
+use nix::unistd::{self, getpgid, getppid, getsid};
+use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
 use tokio::time::timeout;
 
 use crate::terminal::signals::Signals;
@@ -36,7 +36,27 @@ pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
     if !stop_group()? {
         return Ok(Stop::Refused);
     }
-    Ok(if timeout(STOP, signals.resumed()).await.is_ok() { Stop::Over } else { Stop::Refused })
+    if timeout(STOP, signals.resumed()).await.is_err() {
+        return Ok(Stop::Refused);
+    }
+    continue_children();
+    Ok(Stop::Over)
+}
+
+/// Lets those children go on that the stop of the group caught while they were leaving it to lead a session of their own: they
+/// take the stop along, and the shell, which lets the group go on, does not reach them.
+pub fn continue_children() {
+    for pid in children().into_iter().filter_map(Pid::from_raw) {
+        // One that has ended meanwhile needs nothing.
+        let _ = kill_process(pid, Signal::CONT);
+    }
+}
+
+/// Returns the children of this process, where the system tells.
+fn children() -> Vec<i32> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
 /// Stops the group, as the terminal itself would: a program that started this one is stopped with it. False when nobody
@@ -70,8 +90,8 @@ fn has_shell() -> bool {
 }
 
 /// Returns the parent of another process, where the system tells.
-fn parent_of(pid: Pid) -> Option<Pid> {
+fn parent_of(pid: unistd::Pid) -> Option<unistd::Pid> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, behind_name) = stat.rsplit_once(')')?;
-    behind_name.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+    behind_name.split_whitespace().nth(1)?.parse().ok().map(unistd::Pid::from_raw)
 }
