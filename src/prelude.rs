@@ -50,6 +50,35 @@
 //! # }
 //! ```
 //!
+//! ## A hosted agent with controls of your own
+//!
+//! ```
+//! # use std::sync::Arc;
+//! use steersman::agent::Agent;
+//! use steersman::control::Controls;
+//! use steersman::event::Event;
+//! use steersman::host;
+//! # use steersman::provider::{Played, ScriptedProvider};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let provider = Arc::new(ScriptedProvider::new([Played::text("Hello.")]));
+//! let controls = Controls::default();
+//! let agent = Agent::with_provider(provider, "You are helpful.").controls(controls.clone()).await?;
+//! let mut running = host::run(agent, controls)?;
+//! running.send("Hi.")?;
+//! while let Some(envelope) = running.next_event().await {
+//!     match envelope.event {
+//!         Event::Assistant { text, .. } => println!("{text}"),
+//!         Event::TurnEnded { .. } => break,
+//!         _ => {}
+//!     }
+//! }
+//! running.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## A provider of your own
 //!
 //! ```

@@ -181,7 +181,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets the llama.cpp `/props` address that is asked when no other source knows the context window.
+    /// Sets the llama.cpp `/props` address that is asked when no other source knows the context window; only a connector that
+    /// speaks HTTP asks.
     pub fn llama_probe_url(mut self, url: impl Into<String>) -> Self {
         self.llama_probe_url = Some(url.into());
         self

@@ -1,7 +1,7 @@
 //! What every part of Steersman speaks of: ids, messages, events, errors, the protocol between a session and its clients;
 //! and what all need: text, limits, files that are read within bounds.
 //!
-//! Knows the standard library and serde.
+//! Uses no other crate of the project.
 
 pub mod assets;
 pub mod clock;

@@ -1,8 +1,8 @@
 //! What an agent is made of, as interfaces and as what its user holds: the queue, the cancel flag and the other controls;
 //! listeners; model servers; tools; approvals.
 //!
-//! Knows `base` alone. The loop (`agent`), the servers over HTTP (`provider`) and the tools (`tools`) stand on it, and not
-//! on each other.
+//! Uses `base` alone. The loop (`agent`) and the servers over HTTP (`provider`) stand on it and not on each other; so do the tools
+//! (`tools`), but for the trusted certificates, which they share with `provider`.
 
 pub mod approval;
 pub mod control;

@@ -1,4 +1,5 @@
-//! What an agent is extended with: the servers of the Model Context Protocol, hooks and skills.
+//! What an agent is extended with: the servers of the Model Context Protocol, hooks, skills, schemas for its answers, and a model
+//! over HTTP.
 
 pub mod hooks;
 pub mod mcp;

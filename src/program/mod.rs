@@ -1,6 +1,6 @@
 //! The program: its command line, its configuration, and the model that is built into it.
 
-// As in the screen: most fields and variants are what they are called.
+// Used by the program and its tests alone, as the screen is.
 #![allow(missing_docs)]
 
 pub mod cli;

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_letters_match_in_their_order_and_are_told() {
-        let found = find(&query("stmn", &["src/base/text.rs", "src/tui/main.rs", "nmts"]), || true).unwrap();
+        let found = find(&query("stmn", &["src/text.rs", "src/tui/main.rs", "nmts"]), || true).unwrap();
         assert_eq!((found.number, found.count), (7, 1));
         assert_eq!((found.hits[0].index, found.hits[0].marks.len()), (1, 4));
         assert_eq!(find(&query("", &["a", "b"]), || true).unwrap().hits.len(), 2);

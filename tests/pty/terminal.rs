@@ -436,11 +436,10 @@ fn guards_of(program: i32) -> Vec<rustix::process::Pid> {
 // lets the group go on, does not reach it.
 #[test]
 fn a_command_that_took_the_stop_along_out_of_the_group_goes_on_with_the_program() {
-    let server = Server::start([
-        Reply::calls(&[("c1", "bash", r#"{"command":"sleep 1; echo it-went-on"}"#)]),
-        Reply::text("All done."),
-    ]);
-    let mut terminal = Start::against(&server).arg("--mode").arg("auto").run_in_shell();
+    let work = tempfile::tempdir().unwrap();
+    let command = r#"{"command":"until [ -e go ]; do sleep 0.05; done; echo it-went-on"}"#;
+    let server = Server::start([Reply::calls(&[("c1", "bash", command)]), Reply::text("All done.")]);
+    let mut terminal = Start::against(&server).cwd(work.path()).arg("--mode").arg("auto").run_in_shell();
     let program = children(i32::try_from(terminal.pid()).unwrap())[0];
     terminal.send("start\r");
     let guards = || guards_of(program.as_raw_nonzero().get());
@@ -450,6 +449,7 @@ fn a_command_that_took_the_stop_along_out_of_the_group_goes_on_with_the_program(
     rustix::process::kill_process(program, Signal::TSTP).unwrap();
     terminal.wait_for("Stopped");
     terminal.send("fg\r");
+    fs::write(work.path().join("go"), "").unwrap();
     terminal.wait_for("All done.");
 }
 

@@ -13,6 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::id::JobId;
 use crate::limits;
 
+/// The name under which rules are about the tools of MCP servers.
+pub const SERVER_TOOLS: &str = "mcp";
+
 /// One thing that a tool wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -242,7 +245,7 @@ impl Act {
             Self::Search(_) => "web_search",
             Self::Clone(_) => "git_clone",
             Self::Use(act) => &act.tool,
-            Self::ServerTool(_) => "mcp",
+            Self::ServerTool(_) => SERVER_TOOLS,
             // Only rules for every tool are about the tools of a host, whatever their names.
             Self::Custom(_) => "custom",
         }

@@ -34,7 +34,8 @@ mod template;
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
 pub use act::{
-    Act, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct, ServerToolAct, UseAct, WriteAct,
+    Act, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SERVER_TOOLS, SearchAct, ServerToolAct, UseAct,
+    WriteAct,
 };
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish};

@@ -12,6 +12,7 @@ use crate::approval::pattern::{Glob, PathPattern, Slash};
 use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, FoundCommand, Shape};
 use crate::approval::{Act, UseAct, WriteAct};
+use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{is_blank, visible_line};
 
 /// The tools that rules are about.
@@ -30,9 +31,6 @@ const TOOLS: [(&str, PatternKind); 13] = [
     ("agent", PatternKind::Query),
     (SERVER_TOOLS, PatternKind::Query),
 ];
-
-/// The name under which rules are about the tools of MCP servers.
-const SERVER_TOOLS: &str = "mcp"; // as `Act::tool`
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternKind {

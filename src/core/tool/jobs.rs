@@ -31,8 +31,8 @@ pub struct JobNote {
     pub last: String,
 }
 
-/// The commands of a session that go on in the background, shared by its agents. The tools that start them know which type
-/// it is.
+/// The commands of a session that go on in the background, shared by its agents. `steersman_tools::Jobs` is one; the tools that
+/// start commands need that one.
 pub trait BackgroundJobs: Any + Send + Sync {
     /// Takes what happened, to be emitted in this order.
     fn take_news(&self) -> Vec<JobNews>;

@@ -30,7 +30,7 @@ use steersman_core::control::{Crew, Injection};
 /// `crew` is the controls that the agent was built with, or the crew that its sub-agents are members of;
 /// [`RunningAgent::start`] makes one. Needs a runtime of tokio around it.
 ///
-/// Example: "A hosted agent" in the documentation of `steersman::prelude`.
+/// Example: "A hosted agent with controls of your own" in the documentation of `steersman::prelude`.
 ///
 /// # Errors
 /// An argument error when the agent was not built with these controls.

@@ -43,8 +43,8 @@ pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
     Ok(Stop::Over)
 }
 
-/// Lets those children go on that the stop of the group caught while they were leaving it to lead a session of their own: they
-/// take the stop along, and the shell, which lets the group go on, does not reach them.
+/// Continues the children. The stop of the group may catch one while it leaves the group to lead a session of its own; it stops
+/// there, and the shell, which continues the group, does not reach it.
 pub fn continue_children() {
     for pid in children().into_iter().filter_map(Pid::from_raw) {
         // One that has ended meanwhile needs nothing.
