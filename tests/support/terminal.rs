@@ -34,6 +34,7 @@ pub mod keys {
     pub const ALT_UP: &str = "\x1b[1;3A";
     pub const UP: &str = "\x1b[A";
     pub const DOWN: &str = "\x1b[B";
+    pub const LEFT: &str = "\x1b[D";
     pub const PAGE_UP: &str = "\x1b[5~";
     pub const HOME: &str = "\x1b[H";
     pub const ALT_H: &str = "\x1bh";

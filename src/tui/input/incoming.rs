@@ -7,7 +7,7 @@
 //! - Lines that come at once, or within a few milliseconds of each other, with one begun behind them, are a paste of a
 //!   terminal that does not mark pastes: their line ends send nothing. One or two whole lines, each with its end, may have
 //!   been typed fast, or come from a program: each is sent. More of them are a block, whose last line end sends nothing
-//!   either.
+//!   either. What comes within half a second is its rest, unless a key that is no character was pressed after a pause.
 
 use std::time::{Duration, Instant};
 
@@ -76,9 +76,13 @@ impl Incoming {
         if !is_within(self.decided, limits::LATE_REST, at) {
             self.decoder.keep_decided();
         }
+        let is_behind_pause = !is_within(self.last, limits::BURST_PAUSE, at);
         self.last = Some(at);
         let mut decoded = Vec::new();
         self.decoder.feed(bytes, &mut decoded);
+        if is_behind_pause && decoded.first().is_some_and(|one| character(one).is_none()) {
+            self.pasted = None;
+        }
         self.add(decoded, at);
     }
 
@@ -129,6 +133,7 @@ impl Incoming {
         let mut decoded = Vec::new();
         self.decoder.decide(&mut decoded);
         self.decided = Some(at);
+        self.pasted = None;
         self.add(decoded, at);
     }
 

@@ -83,8 +83,8 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         rests = if rested { rests + 1 } else { 0 };
         assert!(Instant::now() < deadline, "seed {seed}: no rest; the screen was:\n{screen}");
         if screen.contains("@main before it sends it as text") {
-            // For an agent that has ended meanwhile.
-            terminal.send("\u{1}@main ");
+            // For an agent that has ended meanwhile; what was read late is one message of several lines.
+            terminal.send(&format!("{}@main ", keys::LEFT.repeat(500)));
         } else if screen.lines().any(|row| row.trim_end() == "› @main") {
             // What it was for had been sent before those keys.
             terminal.send("\u{15}");

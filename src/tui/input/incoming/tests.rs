@@ -266,6 +266,27 @@ fn a_block_that_comes_at_once_is_one_text_however_it_is_read() {
 }
 
 #[test]
+fn a_key_that_is_no_character_ends_a_paste_without_marks_that_had_stopped() {
+    let block: &[u8] = b"one\rtwo\rthree\r";
+    let round: &[u8] = b"\x1bOR\x1b[H\r\r";
+    let after = [plain(KeyCode::F(3)), plain(KeyCode::Home), plain(KeyCode::Enter), plain(KeyCode::Enter)];
+    let pasted = [Decoded::Paste("one\rtwo\rthree\r".to_owned())];
+    // Without end: each round would belong to the paste that the one before went on.
+    let rounds: Vec<(u64, &[u8])> = std::iter::once((0, block)).chain([(200, round); 5]).collect();
+    assert_eq!(decoded(TerminalLink::Local, &rounds), [&pasted[..], &vec![after; 5].concat()].concat());
+    // Esc is decided after a wait of its own.
+    let escaped = decoded(TerminalLink::Local, &[(0, block), (60, b"\x1b"), (200, b"y\r")]);
+    assert_eq!(escaped, [pasted.to_vec(), vec![plain(KeyCode::Esc)], typed("y\r")].concat());
+    // A slow line may part a paste anywhere; characters behind a pause are its rest.
+    let parted = decoded(TerminalLink::Local, &[(0, block), (200, b"four\rfive\r")]);
+    let text = |one: &Decoded| if let Decoded::Paste(text) = one { text.clone() } else { format!("{one:?}") };
+    assert_eq!(parted.iter().map(text).collect::<String>(), "one\rtwo\rthree\rfour\rfive\r");
+    // A control character in the midst of a paste does not end it.
+    let mixed = decoded(TerminalLink::Local, &[(0, block), (20, b"\x01four\rfive\r")]);
+    assert!(!mixed.iter().any(is_enter), "{mixed:?}");
+}
+
+#[test]
 fn keys_within_a_paste_are_its_line_ends_and_tabs_and_nothing_else_of_a_sequence_is_text() {
     for (sent, text) in [
         ("one\x1b[13;1utwo\x1b[13utab\x1b[9uend", "one\ntwo\ntab\tend"),
