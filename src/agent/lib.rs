@@ -19,8 +19,8 @@
 //!   `src/core/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
-//! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
-//!   `history/older.rs`, `history/kept.rs`; stories: `compaction.rs`, `compaction/triggers.rs`,
+//! - compaction: what is removed from a long conversation, and what always stays: `compaction/mod.rs`,
+//!   `history/older.rs`, `history/kept.rs`; stories: `compaction/mod.rs`, `compaction/triggers.rs`,
 //!   `compaction/requested.rs`, `compaction/random_histories.rs`, `steering/survival.rs`
 //! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
 //! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
@@ -28,7 +28,7 @@
 //! - what fills the window, results that are taken out or pinned: `context_report.rs`, `history/older.rs`; stories:
 //!   `context_pane.rs`
 //! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
-//! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
+//! - a history that cannot be sent invalid: `history.rs`; stories: `history/mod.rs`
 //! - the rescue when the steps are used up: `synthesizer.rs`, `src/core/control/step_limit.rs`; stories:
 //!   `synthesizer.rs`, `flag_and_budget.rs`
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; stories:

@@ -19,8 +19,8 @@
 //!   `retry.rs`
 //! - promises of everything that reads a server's bytes, under mutation and fuzzing: `wire.rs`, `reasoning.rs`;
 //!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
-//! - quirks of single servers and models: `quirks.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
-//!   `quirks.rs`, `quirks_known.rs`
+//! - quirks of single servers and models: `quirks/mod.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
+//!   `quirks/mod.rs`, `quirks_known.rs`
 //! - images of the user, and which models take them: `src/base/image.rs`, `image_support.rs`; stories: `images.rs`,
 //!   `headless/attached.rs`
 //! - an answer that must match a schema: `format.rs`; stories: `answer_format.rs`

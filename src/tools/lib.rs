@@ -10,8 +10,8 @@
 //!   `src/tools/web/search/cache.rs`; stories: `web_search.rs`
 //! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
 //!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
-//! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit.rs`, `change.rs`,
-//!   `src/tools/workspace/seen.rs`; stories: `write.rs`, `edit.rs`
+//! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit/mod.rs`, `change.rs`,
+//!   `src/tools/workspace/seen.rs`; stories: `write.rs`, `edit/mod.rs`
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/base/plan/mod.rs`, `src/core/control/plans.rs`;

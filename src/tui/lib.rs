@@ -9,16 +9,16 @@
 //!   stories: `tui_shell.rs`, `layers.rs`
 //! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
 //!   stories: `alerts.rs`
-//! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
-//! - the screen's loop, and what it asks of the run: `run.rs`, `src/base/protocol/request.rs`; stories: `tests/pty/steering.rs`,
+//! - every key: `keymap/mod.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
+//! - the screen's loop, and what it asks of the run: `run/mod.rs`, `src/base/protocol/request.rs`; stories: `tests/pty/steering.rs`,
 //!   `tests/pty/any_moment/mod.rs`
 //! - a saved session on the screen: `replay/mod.rs`; stories: `session/replay.rs`
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
-//! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
+//! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
 //! - images as pictures: `pictures/mod.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
 //! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
-//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
+//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands/mod.rs`,
 //!   `tests/pty/commands.rs`
 
 // Used by the program and its tests alone; most fields and variants are what they are called.

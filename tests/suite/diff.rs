@@ -190,7 +190,7 @@ fn bases() -> Vec<Vec<String>> {
     let read = |path: &str| fs::read_to_string(format!("{root}/{path}")).unwrap().lines().map(str::to_owned).collect();
     vec![
         read("src/core/tool/params.rs"),
-        read("src/base/text.rs"),
+        read("src/base/text/mod.rs"),
         read("tests/suite/layers.rs"),
         read("Cargo.toml"),
         read("README.md"),

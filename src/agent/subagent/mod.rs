@@ -14,7 +14,7 @@
 //! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/core/control/agent_notes.rs`,
 //!   `src/session/host/handle.rs`, `src/session/journal/restore_agents.rs`; stories: `continued_agents.rs`,
 //!   `session/continued.rs`
-//! - agent files of Claude Code: `claude_file.rs`, `src/base/front_matter.rs`; stories: `claude_agents.rs`
+//! - agent files of Claude Code: `claude_file.rs`, `src/base/front_matter/mod.rs`; stories: `claude_agents.rs`
 //! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/program/cli/personas.rs`; stories:
 //!   `personas.rs`
 

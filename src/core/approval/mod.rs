@@ -7,8 +7,8 @@
 //!
 //! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; stories: `kept_rules.rs`,
 //!   `tests/pty/approvals.rs`
-//! - approvals: the desk, its questions and answers: `approvals.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
-//!   `approvals.rs`
+//! - approvals: the desk, its questions and answers: `approvals/mod.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
+//!   `approvals/mod.rs`
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
 //!   `rules.rs`, `rules/patterns.rs`, `rules/addresses.rs`

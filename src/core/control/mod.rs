@@ -4,9 +4,9 @@
 //!
 //! # Where things are
 //!
-//! - the pending queue: inject, peek, drain, withdraw, hold: `interloper.rs`, `interloper/edits.rs`, `queue.rs`;
+//! - the pending queue: inject, peek, drain, withdraw, hold: `interloper/mod.rs`, `interloper/edits.rs`, `queue/mod.rs`;
 //!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
-//! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
+//! - texts that waited too long are held and asked about: `queue/mod.rs`; stories: `staleness.rs`
 //! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
 //! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
 //! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `pause_gate.rs`

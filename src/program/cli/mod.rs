@@ -13,7 +13,7 @@
 //! - the user's directories, the root of a project: `places.rs`, `src/tools/workspace/project.rs`; stories:
 //!   `trust.rs`, `context_files.rs`
 //! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
-//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
+//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec/mod.rs`,
 //!   `exec/startup.rs`, `exec/steering.rs`, `exec_streams.rs`
 //! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
 //!   `exec/result.rs`; stories: `headless/mod.rs`

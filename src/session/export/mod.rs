@@ -8,7 +8,7 @@
 //! - records into agents, turns, replies and calls: `fold.rs`
 //! - messages as chat completions have them: `chat.rs`
 //! - ATIF v1.7: `atif.rs`; spans of OpenTelemetry: `otlp.rs`
-//! - the web page: `html.rs`, its Markdown: `html/markdown.rs`
+//! - the web page: `html/mod.rs`, its Markdown: `html/markdown.rs`
 //! - all of it: `mod.rs`; stories: `session/export.rs`
 
 mod atif;

@@ -14,7 +14,7 @@
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
 //! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
 //! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `mcp/mod.rs`
-//! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
+//! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files/mod.rs`
 
 mod background;
 mod command;

@@ -9,7 +9,7 @@
 //!   `tree_fold.rs`, `tree_filter.rs`, `tree_model.rs`
 //! - what the keys and the mouse do, cancelling among it: `update.rs`; stories: `tree.rs`
 //! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; stories: `looks.rs`, `mouse.rs`
-//! - the list as a column, as rows, as one line: `view.rs`, `view/row.rs`, `view/cells.rs`; stories: `tree_rows.rs`
+//! - the list as a column, as rows, as one line: `view/mod.rs`, `view/row.rs`, `view/cells.rs`; stories: `tree_rows.rs`
 //! - the details: `view/details.rs`; stories: `looks.rs`
 //! - a list of 1,000 agents, 16 of them streaming: stories: `tests/bench/crew.rs`, `tests/bench/screen.rs`
 

@@ -6,8 +6,8 @@
 //!
 //! # Where things are
 //!
-//! - text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
-//!   `composer.rs`, `tests/pty/composer.rs`
+//! - text, cursor, undo, chips: `composer/mod.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
+//!   `composer/mod.rs`, `tests/pty/composer.rs`
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories:
 //!   `pending_list.rs`, `pause.rs`, `approval_popups/composer.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
@@ -18,10 +18,10 @@
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
 //! - what is kept of it in the session's journal, and put back: `drafts.rs`; stories: `session/screen.rs`
-//! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
+//! - a draft for each agent: `drafts.rs`; stories: `composer/mod.rs`, `pending_lives.rs`
 //! - images: `attach.rs`, `src/tui/run/images.rs`; stories: `attachments.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
-//! - the external editor: `give_back.rs`; stories: `composer.rs`,
+//! - the external editor: `give_back.rs`; stories: `composer/mod.rs`,
 //!   `tests/pty/composer.rs`
 //! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; stories: `lines.rs`, `lines_lives.rs`
 

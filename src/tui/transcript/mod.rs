@@ -2,7 +2,7 @@
 //!
 //! # Where things are
 //!
-//! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories:
+//! - the fold of events into cells: `fold/mod.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories:
 //!   `transcript/fold.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
 //! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`

@@ -3,9 +3,9 @@
 
 #![allow(dead_code)] // The stories call a part of the queue's methods.
 
-#[path = "../../../src/core/control/interloper.rs"]
+#[path = "../../../src/core/control/interloper/mod.rs"]
 mod interloper;
-#[path = "../../../src/core/control/queue.rs"]
+#[path = "../../../src/core/control/queue/mod.rs"]
 mod queue;
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - shell commands as rules see them: `mod.rs`, `lexer.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
+//! - shell commands as rules see them: `mod.rs`, `lexer/mod.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
 //!   `runners.rs`; stories:
 //!   `shell_policy.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
 

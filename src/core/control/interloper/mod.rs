@@ -5,10 +5,7 @@
 //! The lock is held for a few lines and never while a callback runs. Never call it from a signal handler. What the user
 //! does to waiting entries is in `edits`, what becomes of those that wait for a condition in `conditions`.
 
-// By its path: `tests/loom` compiles this file from another place.
-#[path = "interloper/conditions.rs"]
 mod conditions;
-#[path = "interloper/edits.rs"]
 mod edits;
 
 use std::fmt;

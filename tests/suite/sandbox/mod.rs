@@ -33,7 +33,7 @@ use crate::support::skip::{Need, skip};
 
 pub const KINDS: [SandboxChoice; 3] = [SandboxChoice::Namespaces, SandboxChoice::Bubblewrap, SandboxChoice::Landlock];
 
-const PROBES: &str = include_str!("../fixtures/sandbox_probes.py");
+const PROBES: &str = include_str!("../../fixtures/sandbox_probes.py");
 
 /// Runs the probes; returns what each came to.
 async fn probe(grounds: &Grounds, sandbox: &Sandbox, more: &[&str]) -> Vec<(String, String)> {

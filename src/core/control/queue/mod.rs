@@ -5,8 +5,6 @@
 //! user moved one; a drain passes over held entries and those that wait for a condition, and leaves them in place; what
 //! asks for no work (a note, a rule) starts no turn and goes with the text that does; a closed list is empty.
 
-// By its path: `tests/loom` compiles this file from another place.
-#[path = "queue/waiting.rs"]
 mod waiting;
 
 use std::time::Duration;

@@ -53,10 +53,10 @@ fn asks(policy: &Policy, text: &str) -> bool {
 }
 
 /// Ways to run something else beside what is allowed; `{}` is what is allowed, `@` what is not.
-const CARRIERS: &str = include_str!("../fixtures/shell/carriers.txt");
+const CARRIERS: &str = include_str!("../../fixtures/shell/carriers.txt");
 
 /// What is hostile by itself. One per line; `⏎ ␍ ␉ <U+…>` stand for what cannot be in one.
-const HOSTILE: &str = include_str!("../fixtures/shell/hostile.txt");
+const HOSTILE: &str = include_str!("../../fixtures/shell/hostile.txt");
 
 /// Reads the lines of a fixture.
 fn lines(fixture: &str) -> Vec<String> {
@@ -121,7 +121,7 @@ const BENIGN_RULES: &str = "\
     *, pytest *, pwd, echo *, tree *, diff *, du *, stat *, file *, jq *, which *, mkdir *, touch *, make check, git \
     commit -m wip";
 
-const BENIGN: &str = include_str!("../fixtures/shell/benign.txt");
+const BENIGN: &str = include_str!("../../fixtures/shell/benign.txt");
 
 #[test]
 fn what_is_harmless_and_allowed_is_hardly_ever_asked_about() {

@@ -11,7 +11,7 @@
 //!   stories: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
 //! - the list of saved sessions: `sessions.rs`; stories: `session/command.rs`
-//! - line output, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
+//! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; stories:
 //!   `tests/pty/lines.rs`
 
 mod bell;
