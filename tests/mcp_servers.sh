@@ -14,4 +14,4 @@ npm install --no-fund --no-audit --prefix "$directory" \
 [ -x "$directory/venv/bin/pip" ] || python3 -m venv "$directory/venv"
 "$directory/venv/bin/pip" install --quiet mcp-server-time mcp-server-git mcp-server-fetch
 
-MCP_SERVERS=$directory cargo test --test suite -- --ignored --nocapture mcp::real
+MCP_SERVERS=$directory cargo test -p steersman-extensions --test extensions -- --ignored --nocapture mcp::real

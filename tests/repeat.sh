@@ -11,15 +11,17 @@ filter=${2:-}
 # Built apart and optimized a little: the random lives compute most of their time.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/repeat} CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 output=${REPEAT_OUTPUT:-$CARGO_TARGET_DIR/repeat.log}
-# The modules with random stories, as libtest names them.
-mapfile -t random < <(cd tests/suite && grep -rl 'proptest!' . | sed 's|^\./||; s|\.rs$||; s|/|::|g; s|$|::|')
+# The tests of each crate; of these only the modules with random stories run, as libtest names them.
+crates=(base core provider tools agent extensions session tui program)
+random() { (cd "tests/$1" && grep -rl 'proptest!' . | sed 's|^\./||; s|/mod\.rs$||; s|\.rs$||; s|/|::|g; s|$|::|'); }
 
 # Builds first, and takes the names of the binaries from cargo.
+targets=(pty security loom "${crates[@]}")
 mapfile -t binaries < <(
-    cargo test --locked --no-run --test pty --test suite --test loom --test security --message-format json-render-diagnostics |
-        sed -n 's/.*"target":{[^}]*"name":"\(pty\|suite\|loom\|security\)".*"executable":"\([^"]*\)".*/\1 \2/p'
+    cargo test --locked --no-run "${targets[@]/#/--test=}" --message-format json-render-diagnostics |
+        sed -n 's/.*"target":{"kind":\["test"\][^}]*"name":"\([a-z]*\)".*"executable":"\([^"]*\)".*/\1 \2/p'
 )
-[ ${#binaries[@]} -eq 4 ] || { echo "repeat: cargo built ${#binaries[@]} of 4 test binaries" >&2; exit 2; }
+[ ${#binaries[@]} -eq ${#targets[@]} ] || { echo "repeat: cargo built ${#binaries[@]} of ${#targets[@]} test binaries" >&2; exit 2; }
 
 busy=()
 trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
@@ -32,7 +34,12 @@ done
 if [ -z "$filter" ]; then
     for line in "${binaries[@]}"; do
         read -r name binary <<<"$line"
-        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all STEERSMAN_TEST_RACES=10000 "$binary" session::killed sandbox::names::no_race >"$output" 2>&1; then
+        case $name in
+            program) first=sessions::killed ;;
+            tools) first=sandbox::names::no_race ;;
+            *) continue ;;
+        esac
+        if ! STEERSMAN_KILLS=all STEERSMAN_TEST_RACES=10000 "$binary" "$first" >"$output" 2>&1; then
             echo "repeat: a killed program lost or doubled something, or a race was won; the output is in $output:"
             tail -n 60 "$output"
             exit 1
@@ -46,8 +53,9 @@ for round in $(seq "$rounds"); do
         filters=()
         if [ -n "$filter" ]; then
             filters=("$filter")
-        elif [ "$name" = suite ]; then
-            filters=("${random[@]}")
+        elif [[ " ${crates[*]} " = *" $name "* ]]; then
+            mapfile -t filters < <(random "$name")
+            [ ${#filters[@]} -gt 0 ] || continue
         fi
         began=$SECONDS
         if ! "$binary" "${filters[@]}" >"$output" 2>&1; then

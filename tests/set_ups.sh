@@ -14,4 +14,4 @@ for repository in anthropics/skills anthropics/claude-code obra/superpowers wsho
     [ -d "$place" ] || git clone --quiet --depth 1 "https://github.com/$repository" "$place"
 done
 
-SET_UPS=$directory cargo test --test suite -- --ignored --nocapture public_set_ups
+SET_UPS=$directory cargo test --test program -- --ignored --nocapture public_set_ups

@@ -4,8 +4,8 @@
 //! not the user; it never stands between a call and its result, and no note starts a turn.
 
 use crate::Agent;
-use crate::frame::agent_note;
 use steersman_base::message::{AgentReport, UserAbout};
+use steersman_core::frame::agent_note;
 
 impl Agent {
     /// Puts what the user had sub-agents do into the conversation.

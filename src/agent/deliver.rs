@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use crate::frame::{FramedText, SentWhen, frame, images_note};
 use crate::reply::stopped;
 use crate::{Agent, AgentContext, BoundaryNote, UserTexts};
 use steersman_base::clock;
@@ -20,6 +19,7 @@ use steersman_base::image::Image;
 use steersman_base::message::{UserAbout, UserText};
 use steersman_base::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
 use steersman_core::control::Interloper;
+use steersman_core::frame::{FramedText, SentWhen, frame, images_note};
 use steersman_core::listener::ListenerList;
 
 /// A user message that starts a turn, or enters one.

@@ -4,8 +4,8 @@
 //! not the user; it never stands between a call and its result, and no note starts a turn.
 
 use crate::Agent;
-use crate::frame::job_note;
 use steersman_base::message::{JobReport, UserAbout};
+use steersman_core::frame::job_note;
 
 impl Agent {
     /// Emits what happened to jobs since, those of other agents too.

@@ -11,12 +11,12 @@
 //!   `dropped.rs`, `lifecycle.rs`
 //! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
-//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `frame.rs`; rules that the model is told: `rules.rs`; stories:
+//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `src/core/frame.rs`; rules that the model is told: `rules.rs`; stories:
 //!   `steering/mod.rs`
 //! - the plan: what the model is told of the user's changes, and of the mode in which a plan is accepted first: `plan.rs`;
-//!   stories: `plan/told.rs`, `plan/mode.rs`
+//!   stories: `plan/told.rs`, `tests/session/plan_mode.rs`
 //! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
-//!   `src/core/control/interloper/conditions.rs`; stories: `steering/conditions.rs`
+//!   `src/core/control/interloper/conditions.rs`; stories: `tests/session/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction/mod.rs`,
@@ -24,17 +24,17 @@
 //!   `compaction/requested.rs`, `compaction/random_histories.rs`, `steering/survival.rs`
 //! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
 //! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
-//! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/extensions/hooks`; stories: `hooks/mod.rs`
+//! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/extensions/hooks`; stories: `tests/extensions/hooks/mod.rs`
 //! - what fills the window, results that are taken out or pinned: `context_report.rs`, `history/older.rs`; stories:
-//!   `context_pane.rs`
+//!   `tests/tui/context_pane.rs`
 //! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history/mod.rs`
 //! - the rescue when the steps are used up: `synthesizer.rs`, `src/core/control/step_limit.rs`; stories:
-//!   `synthesizer.rs`, `flag_and_budget.rs`
+//!   `synthesizer.rs`, `tests/core/flag_and_budget.rs`
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; stories:
 //!   `building.rs`, `lifecycle.rs`, `library/`
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
-//! - an answer that must match a schema: `output_schema.rs`; stories: `headless/output_schema.rs`
+//! - an answer that must match a schema: `output_schema.rs`; stories: `tests/program/headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
 mod agent_notes;
@@ -50,7 +50,6 @@ mod deliver;
 mod extension;
 pub mod finalizers;
 mod fn_extension;
-pub mod frame;
 mod history;
 mod hooks;
 mod instruction_files;

@@ -6,12 +6,12 @@
 //! result, and the system prompt stays as it is.
 
 use crate::Agent;
-use crate::frame::plan_news;
 use steersman_base::event::Event;
 use steersman_base::message::{AssistantMessage, Message, PlanNotice, UserAbout};
 use steersman_base::plan::{PlanNews, PlanNotified, summary};
 use steersman_base::steering::Framing;
 use steersman_core::approval::Mode;
+use steersman_core::frame::plan_news;
 use steersman_core::tool::PLAN_TOOL;
 
 /// What the model is told when a plan is to be accepted first.

@@ -3,12 +3,12 @@
 //! The list is the tree's; what the model knows is read from the conversation. So the rules of a new sub-agent, an edit, a
 //! withdrawal, a reset and a resume are one thing. Always holds: a request has every rule that holds for its agent.
 
-use crate::frame::{plain_rule_news, rule_news};
 use crate::{Agent, UserTexts, rules_in_conversation};
 use steersman_base::event::Event;
 use steersman_base::id::MessageId;
 use steersman_base::message::{Message, RuleNotice, UserAbout};
 use steersman_base::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
+use steersman_core::frame::{plain_rule_news, rule_news};
 
 impl Agent {
     /// Tells the model of the rules that hold and that it does not know, or knows otherwise.

@@ -6,6 +6,7 @@
 
 pub mod approval;
 pub mod control;
+pub mod frame;
 pub mod listener;
 pub mod provider;
 pub mod sync;

@@ -3,20 +3,20 @@
 //! # Where things are
 //!
 //! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
-//! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
-//! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
-//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
-//! - sessions of other programs: `import/mod.rs`; stories: `session/import.rs`
-//! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
-//! - what every client holds: `client.rs`; stories: `session/client.rs`
-//! - a client in the same process: `local.rs`; stories: `session/client.rs`
+//! - the journal of a session: `journal/mod.rs`; stories: `journal/mod.rs`
+//! - a saved session as a document: `export/mod.rs`; stories: `tests/program/sessions/export.rs`
+//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `tests/program/sessions/replay.rs`
+//! - sessions of other programs: `import/mod.rs`; stories: `tests/program/sessions/import.rs`
+//! - search in the journals of all sessions: `search/mod.rs`; stories: `tests/program/sessions/search.rs`
+//! - what every client holds: `client.rs`; stories: `client.rs`
+//! - a client in the same process: `local.rs`; stories: `client.rs`
 //! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `drafts.rs`, `past.rs`; stories:
-//!   `session/outside/clients.rs`
+//!   `outside/clients.rs`
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
-//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `headless/output.rs`
-//! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
-//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `pause.rs`,
-//!   `pending_list.rs`, `approval_popups.rs`
+//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `tests/program/headless/output.rs`
+//! - a session that another program writes, to be read: `recorded.rs`; stories: `read_only.rs`
+//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `tests/tui/pause.rs`,
+//!   `tests/tui/pending_list.rs`, `tests/tui/approval_popups/mod.rs`
 
 mod answers;
 mod client;

@@ -15,10 +15,10 @@
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/base/plan/mod.rs`, `src/core/control/plans.rs`;
-//!   stories: `plan/told.rs`
+//!   stories: `tests/agent/plan/told.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `live.rs`,
 //!   `src/core/tool/capture.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
-//! - commands in the background, and their tools: `jobs/mod.rs`; stories: `jobs.rs`
+//! - commands in the background, and their tools: `jobs/mod.rs`; stories: `jobs/mod.rs`
 
 mod bash;
 mod blocking;

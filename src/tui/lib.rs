@@ -6,18 +6,18 @@
 //! # Where things are
 //!
 //! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
-//!   stories: `tui_shell.rs`, `layers.rs`
+//!   stories: `tui_shell.rs`, `tests/program/layers.rs`
 //! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
 //!   stories: `alerts.rs`
-//! - every key: `keymap/mod.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
+//! - every key: `keymap/mod.rs`; stories: `tests/program/keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run/mod.rs`, `src/base/protocol/request.rs`; stories: `tests/pty/steering.rs`,
 //!   `tests/pty/any_moment/mod.rs`
-//! - a saved session on the screen: `replay/mod.rs`; stories: `session/replay.rs`
+//! - a saved session on the screen: `replay/mod.rs`; stories: `tests/program/sessions/replay.rs`
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
-//! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
+//! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode/mod.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
 //! - images as pictures: `pictures/mod.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
-//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
+//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session_screen.rs`, `session_branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands/mod.rs`,
 //!   `tests/pty/commands.rs`
 

@@ -5,7 +5,7 @@
 //!
 //! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
 //! - receipts in the transcript: `src/tui/update/post.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
-//!   `receipt_lives.rs`, `tests/pty/receipts.rs`
+//!   `tests/session/receipt_lives.rs`, `tests/pty/receipts.rs`
 //! - the mouse: what lies where, clicks, wheel, drags: `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 

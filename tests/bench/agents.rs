@@ -3,8 +3,7 @@
 //! One figure folds a piece of text of every agent and draws the whole screen, 120x40; the other handles a key on top.
 //! The budget is the 50 ms between two frames of a stream; a key has 1.5 ms on its whole way.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use divan::{Bencher, black_box};
 use steersman_base::event::Event;

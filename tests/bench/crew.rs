@@ -4,8 +4,7 @@
 //! and without a model server. A figure is the time from a key to the finished frame, with everything folded in that
 //! sixteen agents of 50 tokens a second said since the frame before (50 ms). The budget for a key is 5 ms at p99.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

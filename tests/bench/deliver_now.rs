@@ -3,8 +3,7 @@
 //! The time from the injection of a message until the new request with it has arrived at a server on loopback: while
 //! an answer is written, and while a first token is waited for. `tests/bench/screen.rs` measures the same from a key.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

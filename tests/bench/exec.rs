@@ -4,8 +4,7 @@
 //! enter it. Printed are lines that are no event, the time from an event to its line at the reader, memory, and the
 //! processes that are left. Memory and processes come from `/proc`, so it needs Linux.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

@@ -4,8 +4,7 @@
 //! Measured in this process with a real file in the directory for temporary files. The events are rounds of an agent:
 //! a call, its result, an answer in pieces of a token, as many agents stream them.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::fs;
 use std::hint::black_box;

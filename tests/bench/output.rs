@@ -3,7 +3,6 @@
 //!
 //! `cargo bench --bench output` prints the figures. Memory comes from `/proc`, so it needs Linux. Arguments pick rows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -42,7 +41,7 @@ fn row(name: &str, command: &str, timeout: u64) {
         let workspace = Arc::new(Workspace::new(dir.path()).unwrap());
         let outputs = Arc::new(Outputs::new(dir.path()).unwrap());
         let environment = ChildEnvironment::new(std::env::vars_os(), &[] as &[&str], &[]);
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_steersman"));
+        let program = env!("CARGO_BIN_EXE_steersman");
         let spawner = Arc::new(Spawner::new(program, Sandbox::none(), environment));
         let tool = BashTool::new(workspace, spawner, outputs, Confinement::default());
         let policy = Policy { answerer: Answerer::User, ..Policy::default() };

@@ -2,8 +2,7 @@
 //!
 //! The commands run one after the other by turns, under the guard that each has; printed are median, p99 and maximum.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -3,8 +3,7 @@
 //! `cargo bench --bench screen` prints them, each beside the best comparable program as measured in November 2026.
 //! CPU and memory come from `/proc`, so those rows need Linux. Arguments pick rows: `cargo bench --bench screen -- burst`.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::time::{Duration, Instant};
 

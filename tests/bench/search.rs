@@ -4,10 +4,8 @@
 //! The sessions are written by a journal, then copied under other names; they are read once before, as what was used
 //! lately is.
 
-#[path = "../support/figures.rs"]
-mod figures;
-#[path = "../support/prose.rs"]
-mod prose;
+use steersman_test_support::figures;
+use steersman_test_support::prose;
 
 use std::fs;
 use std::path::Path;

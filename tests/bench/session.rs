@@ -5,8 +5,7 @@
 //! a figure is the time from a key to the finished frame with everything folded in that came since the frame before
 //! (50 ms). At last the cost of a frame is compared over transcripts of 1,000 to 100,000 cells.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 use std::fs::File;
 use std::hint::black_box;

@@ -5,8 +5,7 @@
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a story writes a long text.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 mod any_moment;
 mod approvals;

@@ -1,7 +1,6 @@
 //! MCP servers in the real program: looked at, searched, asked about, called, ended; one of a project that is not trusted.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -18,7 +17,7 @@ fn a_server_is_found_called_after_a_question_shown_in_the_list_and_gone_with_the
         return skip(Need::Program("python3"), "a server in the real program");
     }
     let (server, home, dir) = (Server::start([]), TempDir::new().unwrap(), TempDir::new().unwrap());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_server.py");
+    let script = crate::support::root().join("tests/fixtures/mcp_server.py");
     let log = home.path().join("one.log").display().to_string();
     let config = home.path().join(".config/steersman");
     fs::create_dir_all(&config).unwrap();

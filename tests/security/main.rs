@@ -1,8 +1,7 @@
 //! What an attacker can try on the real program: floods and bombs, a start in odd surroundings, and the kinds of holes that
 //! others' hosts had, under each sandbox that the machine has.
 
-#[path = "../support/mod.rs"]
-mod support;
+use steersman_test_support as support;
 
 mod advisories;
 mod bounds;

@@ -1,6 +1,6 @@
 //! MCP servers for stories: a transport that a test plays, and the scripted server as a process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
@@ -149,7 +149,7 @@ impl Yard {
     /// Returns the definition of a scripted server, whose log is `NAME.log`. It is said to send nothing away: else each call
     /// of an agent that has read one of its results would be asked about.
     pub fn server(&self, name: &str, arguments: &[&str]) -> ServerDefinition {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_server.py");
+        let script = crate::root().join("tests/fixtures/mcp_server.py");
         let log = self.path(&format!("{name}.log")).display().to_string();
         let words = ["-u", script.to_str().unwrap(), "--log", &log];
         let process = ProcessDefinition {

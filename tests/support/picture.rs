@@ -3,7 +3,6 @@
 //! Every stretch of one style is one text element of a fixed width, so that any monospaced font keeps the grid.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use ratatui::buffer::{Buffer, Cell, CellWidth as _};
 use ratatui::style::{Color, Modifier};
@@ -18,7 +17,7 @@ const INK: &str = "#d5d8de";
 /// Compares the picture with the file under `assets/pictures`; writes it instead when `UPDATE_PICTURES` is set.
 #[track_caller]
 pub fn assert_picture(name: &str, buffer: &Buffer) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures").join(format!("{name}.svg"));
+    let path = crate::root().join("assets/pictures").join(format!("{name}.svg"));
     let picture = svg(buffer);
     if std::env::var_os("UPDATE_PICTURES").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

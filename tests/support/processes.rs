@@ -1,6 +1,5 @@
 //! Processes that a test started, found through `/proc` by a word in their environment or arguments.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use steersman_tools::workspace::{ChildEnvironment, Confinement, Job, Sandbox, Sp
 /// Makes a spawner of the built program, without a sandbox.
 pub fn spawner() -> Arc<Spawner> {
     let environment = ChildEnvironment::new(std::env::vars_os(), &[] as &[&str], &[]);
-    Arc::new(Spawner::new(PathBuf::from(env!("CARGO_BIN_EXE_steersman")), Sandbox::none(), environment))
+    Arc::new(Spawner::new(crate::built_program(), Sandbox::none(), environment))
 }
 
 /// Makes a job of a program and its arguments.

@@ -32,7 +32,7 @@ impl Program {
     pub fn within(home: TempDir) -> Self {
         std::fs::create_dir_all(home.path().join("work")).unwrap();
         heed_signals();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+        let mut command = Command::new(crate::built_program());
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
         // What runs on the machine of the tests is none of their business.
         command.env("STEERSMAN_LOCAL_PORTS", "none");

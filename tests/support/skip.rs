@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 
+#[cfg(feature = "tools")]
 use steersman_tools::workspace::sandbox::SandboxChoice;
 
 /// Prints the lines once the test binary has ended, which closes the pipe; equal ones once.
@@ -33,6 +34,7 @@ pub enum Need {
 
 impl Need {
     /// Returns what a kind of sandbox needs that was not found.
+    #[cfg(feature = "tools")]
     pub fn of_sandbox(kind: SandboxChoice) -> Self {
         match kind {
             SandboxChoice::Landlock => Self::Landlock,

@@ -174,7 +174,7 @@ impl Start {
     pub fn run_in_shell(mut self) -> Terminal {
         self.under = Under::Shell;
         let quoted: Vec<String> = self.args.iter().map(|arg| format!("'{arg}'")).collect();
-        let line = format!("{} {}\r", env!("CARGO_BIN_EXE_steersman"), quoted.join(" "));
+        let line = format!("{} {}\r", crate::built_program().display(), quoted.join(" "));
         let mut terminal = self.spawn();
         terminal.wait_for("$ ");
         terminal.send(&line);
@@ -189,7 +189,7 @@ impl Start {
         std::fs::create_dir_all(&work).unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let own = std::iter::once(env!("CARGO_BIN_EXE_steersman").to_owned()).chain(self.args.iter().cloned());
+        let own = std::iter::once(crate::built_program().to_str().unwrap().to_owned()).chain(self.args.iter().cloned());
         let line: Vec<String> = match &self.under {
             Under::Nobody => own.collect(),
             Under::Shell => ["/bin/bash", "--norc", "--noprofile", "-i"].map(str::to_owned).to_vec(),

@@ -7,7 +7,6 @@
 mod prompt;
 mod request;
 
-use crate::frame::without_tags;
 use crate::history::{Keep, Pins, lost};
 use crate::on_drop::OnDrop;
 use crate::reply::stopped;
@@ -17,6 +16,7 @@ use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::text::is_blank;
+use steersman_core::frame::without_tags;
 use steersman_core::provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
 
 pub use request::CompactionRequest;

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; stories: `kept_rules.rs`,
+//! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; stories: `tests/program/kept_rules.rs`,
 //!   `tests/pty/approvals.rs`
 //! - approvals: the desk, its questions and answers: `approvals/mod.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
 //!   `approvals/mod.rs`

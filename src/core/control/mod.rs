@@ -5,14 +5,14 @@
 //! # Where things are
 //!
 //! - the pending queue: inject, peek, drain, withdraw, hold: `interloper/mod.rs`, `interloper/edits.rs`, `queue/mod.rs`;
-//!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
-//! - texts that waited too long are held and asked about: `queue/mod.rs`; stories: `staleness.rs`
-//! - the rules of the user that hold: `rules.rs`; stories: `steering/rules.rs`
-//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `plan/told.rs`
-//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `pause_gate.rs`
-//! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
+//!   stories: `tests/agent/controls.rs`, `queue_model.rs`, `tests/agent/steering_trials.rs`, `tests/loom/main.rs`
+//! - texts that waited too long are held and asked about: `queue/mod.rs`; stories: `tests/agent/staleness.rs`
+//! - the rules of the user that hold: `rules.rs`; stories: `tests/agent/steering/rules.rs`
+//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `tests/agent/plan/told.rs`
+//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `tests/agent/pause_gate.rs`
+//! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `tests/agent/cancel.rs`,
 //!   `tests/pty/stopping.rs`
-//! - what fills the context windows, and wishes about single results: `context.rs`; stories: `context_pane.rs`
+//! - what fills the context windows, and wishes about single results: `context.rs`; stories: `tests/tui/context_pane.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`
 
 mod agent_notes;

@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - the model and the way to its server: `transport.rs`; an answer that must match a schema: `format.rs`; stories:
-//!   `answer_format.rs`
+//!   `tests/provider/answer_format.rs`
 //! - the registry of models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
 //! - a prepared conversation: `scripted.rs`; stories: `scripted_provider.rs`
 

@@ -5,11 +5,11 @@
 //!
 //! # Where things are
 //!
-//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `mcp/lists.rs`
+//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `tests/extensions/mcp/lists.rs`
 //! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
 //!   `params.rs`
-//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; stories: `typed_tools.rs`
-//! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; stories: `output_bombs.rs`
+//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; stories: `tests/agent/typed_tools.rs`
+//! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; stories: `tests/tools/output_bombs.rs`
 //! - commands in the background, as the loop sees them: `jobs.rs`; the directory of a sub-agent: `directory.rs`
 
 mod args;

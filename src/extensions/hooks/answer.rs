@@ -7,10 +7,10 @@
 use serde_json::Value;
 
 use crate::hooks::output::{Members, Printed, has_decision, printed};
-use steersman_agent::frame::wrapped;
 use steersman_base::event::{HookEvent, HookOutcome};
 use steersman_base::limits;
 use steersman_base::text::is_blank;
+use steersman_core::frame::wrapped;
 
 /// What one hook says.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,14 +10,14 @@
 //! # Where things are
 //!
 //! - the files, what of them is not run and why: `file.rs`, `matcher.rs`; stories: `hooks/files.rs`
-//! - hooks before calls that cannot be read: `broken.rs`, `src/program/cli/hooks/broken.rs`; stories: `hooks/broken.rs`
+//! - hooks before calls that cannot be read: `broken.rs`, `src/program/cli/hooks/broken.rs`; stories: `tests/program/hooks/broken.rs`
 //! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`, `output.rs`; stories: `hooks/answers.rs`
-//! - a run: time, output, its end: `run.rs`; stories: `hooks/runs.rs`
+//! - a run: time, output, its end: `run.rs`; stories: `tests/program/hooks/runs.rs`
 //! - what was trusted, and that only this runs: `content.rs`, `src/tools/workspace/private_copy.rs`,
-//!   `src/program/cli/hooks`; stories: `hooks/trust.rs`,
-//!   `outside.rs`
+//!   `src/program/cli/hooks`; stories: `tests/program/hooks/trust.rs`,
+//!   `tests/program/outside.rs`
 //! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
-//! - those that nobody waits for: `background.rs`; stories: `hooks/background.rs`
+//! - those that nobody waits for: `background.rs`; stories: `tests/program/hooks/background.rs`
 
 mod answer;
 mod background;

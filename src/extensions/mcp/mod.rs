@@ -7,15 +7,15 @@
 //! # Where things are
 //!
 //! - messages of the protocol: `message.rs`; processes: `process.rs`, `transport/stdio.rs`; stories: `mcp/stdio.rs`,
-//!   `outside.rs`
+//!   `tests/program/outside.rs`
 //! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
-//! - logins: `login/mod.rs`; stories: `mcp/login.rs`
+//! - logins: `login/mod.rs`; stories: `tests/program/mcp/login.rs`
 //! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
 //! - the handshake, lists, calls: `session.rs`, `catalog.rs`, `store.rs`
 //! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; stories: `mcp/stdio.rs`
 //! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; stories: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
 //! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; stories: `mcp/instructions.rs`
-//! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `mcp/screen.rs`
+//! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
 //! - public servers: `mcp/real.rs`
 
 mod arguments;

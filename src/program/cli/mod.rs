@@ -11,16 +11,16 @@
 //! - the parts that tools need: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/session/host/tools.rs`;
 //!   stories: `real_work.rs`
 //! - the user's directories, the root of a project: `places.rs`, `src/tools/workspace/project.rs`; stories:
-//!   `trust.rs`, `context_files.rs`
+//!   `trust/mod.rs`, `context_files.rs`
 //! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
-//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec/mod.rs`,
+//! - `exec`, `--steer-stdin`, exit codes: `exec/mod.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec/mod.rs`,
 //!   `exec/startup.rs`, `exec/steering.rs`, `exec_streams.rs`
 //! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
 //!   `exec/result.rs`; stories: `headless/mod.rs`
 //! - MCP servers: `mcp/mod.rs`; stories: `mcp/command.rs`
-//! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
-//! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
-//! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
+//! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `sessions/command.rs`
+//! - search in saved sessions: `archive/mod.rs`; stories: `sessions/search.rs`
+//! - sessions that run, from other terminals: `running/mod.rs`; stories: `sessions/outside_commands.rs`
 //! - what a crash leaves: `crash.rs`; stories: `tests/pty/sessions.rs`
 //! - `skills`: `skills.rs`; stories: `set_ups.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`

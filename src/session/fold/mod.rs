@@ -5,21 +5,21 @@
 //!
 //! # Where things are
 //!
-//! - the agents, their sums, what needs attention: `agents/mod.rs`; stories: `tree.rs`
-//! - the texts that wait for delivery: `pending.rs`; stories: `pending_list.rs`, `tui_shell.rs`
-//! - a condition that can never be met: `never.rs`; stories: `steering/conditions_shown.rs`
+//! - the agents, their sums, what needs attention: `agents/mod.rs`; stories: `tests/tui/tree.rs`
+//! - the texts that wait for delivery: `pending.rs`; stories: `tests/tui/pending_list.rs`, `tests/tui/tui_shell.rs`
+//! - a condition that can never be met: `never.rs`; stories: `tests/tui/conditions_shown.rs`
 //! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
-//!   `receipt_marks.rs`, `receipt_lives.rs`
-//! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
-//! - the rules of the user that hold: `rules.rs`; stories: `steering/screen.rs`
-//! - the plans of the agents: `plans.rs`; stories: `plan/screen.rs`
-//! - which agents are paused, and where each waits: `pauses.rs`; stories: `pause.rs`
+//!   `tests/tui/receipt_marks.rs`, `receipt_lives.rs`
+//! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `tests/tui/export.rs`
+//! - the rules of the user that hold: `rules.rs`; stories: `tests/tui/kinds.rs`
+//! - the plans of the agents: `plans.rs`; stories: `tests/tui/plan.rs`
+//! - which agents are paused, and where each waits: `pauses.rs`; stories: `tests/tui/pause.rs`
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
-//!   `approval_popups.rs`, `modes.rs`
-//! - the files that tools changed: `changes.rs`; stories: `changes_pane.rs`
-//! - the commands in the background: `jobs.rs`; stories: `jobs_pane.rs`
-//! - the hooks: `hooks.rs`; stories: `hooks/screen.rs`
-//! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
+//!   `tests/tui/approval_popups/mod.rs`, `tests/tui/modes.rs`
+//! - the files that tools changed: `changes.rs`; stories: `tests/tui/changes_pane.rs`
+//! - the commands in the background: `jobs.rs`; stories: `tests/tui/jobs_pane.rs`
+//! - the hooks: `hooks.rs`; stories: `tests/tui/hooks_list.rs`
+//! - the budget in words: `budget.rs`; stories: `tests/tui/long_conversations.rs`
 
 pub mod agents;
 mod approval_words;

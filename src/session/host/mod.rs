@@ -6,15 +6,15 @@
 //! # Where things are
 //!
 //! - the loop of every host, a host for any agent: `turns.rs`, `run.rs`; stories: `library/host.rs`
-//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host.rs`
+//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host/mod.rs`
 //! - a reset, another model in mid-conversation, the list of models: `command.rs`, `background.rs`,
 //!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
-//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
-//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
-//! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
+//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host/mod.rs`
+//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `tests/program/sessions/resume.rs`
+//! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host/mod.rs`, `tests/program/real_work.rs`
 //! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
-//! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `mcp/mod.rs`
-//! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files/mod.rs`
+//! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `tests/extensions/mcp/mod.rs`
+//! - `AGENTS.md`, `CLAUDE.md`: `tests/program/context_files.rs`; stories: `context_files/mod.rs`
 
 mod background;
 mod command;

@@ -5,13 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - where the sockets lie, and which sessions run: `place.rs`; stories: `session/outside/place.rs`
-//! - the form of the lines: `wire.rs`; stories: `session/outside/lines.rs`
-//! - who may connect, and how many: `peer.rs`, `key.rs`, `server.rs`; stories: `session/outside/hostile.rs`,
-//!   `session/outside/callers.rs`
-//! - one connection: `connection.rs`; stories: `session/outside/clients.rs`
+//! - where the sockets lie, and which sessions run: `place.rs`; stories: `outside/place.rs`
+//! - the form of the lines: `wire.rs`; stories: `outside/lines.rs`
+//! - who may connect, and how many: `peer.rs`, `key.rs`, `server.rs`; stories: `outside/hostile.rs`,
+//!   `tests/program/sessions/outside_callers.rs`
+//! - one connection: `connection.rs`; stories: `outside/clients.rs`
 //! - the other end, for commands and for a second screen: `caller.rs`, `remote.rs`; stories:
-//!   `session/outside/commands.rs`, `session/outside/remote.rs`
+//!   `tests/program/sessions/outside_commands.rs`, `outside/remote.rs`
 
 mod caller;
 mod connection;

@@ -2,12 +2,12 @@
 //!
 //! # Where things are
 //!
-//! - the fold that knows it: `record.rs`; stories: `headless/output.rs`
+//! - the fold that knows it: `record.rs`; stories: `tests/program/headless/output.rs`
 //! - the types of what is added: `fields.rs`
 //! - what a question says of itself, and the program that decides: `permission.rs`; stories:
-//!   `headless/permission_command.rs`
+//!   `tests/program/headless/permission_command.rs`
 //! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; stories:
-//!   `headless/input.rs`, `headless/schema.rs`
+//!   `tests/program/headless/input.rs`, `tests/program/headless/schema.rs`
 
 mod fields;
 mod permission;

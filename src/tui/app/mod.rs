@@ -5,11 +5,11 @@
 //!
 //! # Where things are
 //!
-//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
-//! - a replay's way back: `checkpoints.rs`; stories: `session/timeline.rs`
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `tests/program/layers.rs`
+//! - a replay's way back: `checkpoints.rs`; stories: `session_timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`,
-//!   `approval_popups.rs`
+//!   `approval_popups/mod.rs`
 
 mod checkpoints;
 pub mod escape;

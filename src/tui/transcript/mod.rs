@@ -6,14 +6,14 @@
 //!   `transcript/fold.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
 //! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`
-//! - the end of a session that is still being read: `pane.rs`; stories: `session/opening.rs`
+//! - the end of a session that is still being read: `pane.rs`; stories: `session_opening.rs`
 //! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
 //! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
 //!   `reading.rs`, `tests/pty/reading.rs`
 //! - what all of it is kept in: `pane.rs`; a page of it: `export.rs`; stories: `export.rs`
 //! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
 //!   `view/query.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
-//! - the transcript on the screen: `view/mod.rs`; stories: `transcript.rs`
+//! - the transcript on the screen: `view/mod.rs`; stories: `transcript/mod.rs`
 
 pub mod cell;
 pub mod cells;

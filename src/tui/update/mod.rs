@@ -10,7 +10,7 @@
 //!   `approval.rs`; stories: `pending_list.rs`, `pause.rs`,
 //!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `mod.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
-//! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session/timeline.rs`
+//! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session_timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
 //!   `tests/pty/looks.rs`
 

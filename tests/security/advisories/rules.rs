@@ -1,7 +1,6 @@
 //! Rules: what is said about one command, one host or one tool holds for no other, and for every way to it.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -269,7 +268,7 @@ fn a_deny_rule_for_the_tools_of_a_server_holds_in_every_mode_and_against_a_gener
     if std::process::Command::new("python3").arg("-V").output().is_err() {
         return skip(Need::Program("python3"), "a server in the real program");
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_server.py");
+    let script = crate::support::root().join("tests/fixtures/mcp_server.py");
     for (rule, is_denied) in [("mcp", true), ("mcp: one/*", true), ("mcp: one/echo", true), ("mcp: two/*", false)] {
         let home = home(&[]);
         let args = ["-u", script.to_str().unwrap()];

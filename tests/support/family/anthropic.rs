@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Counts, End, Move, halves, named};
-use crate::support::reply::Step;
+use crate::reply::Step;
 
 /// Writes the blocks of one stream; neighbouring texts are one block.
 struct Writer {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use super::{Counts, End, Move, halves};
-use crate::support::reply::Step;
-use crate::support::server::Request;
+use crate::reply::Step;
+use crate::server::Request;
 
 pub fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
     let mut steps = vec![Step::delta(json!({"role": "assistant", "content": null}))];

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Counts, End, Move};
-use crate::support::reply::Step;
+use crate::reply::Step;
 
 pub fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
     let step = |each: &Move| match each {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Counts, End, Move, halves, named};
-use crate::support::reply::Step;
+use crate::reply::Step;
 
 /// Writes the items of one stream; neighbouring texts are one item.
 struct Writer {

@@ -8,7 +8,7 @@
 //!
 //! - shell commands as rules see them: `mod.rs`, `lexer/mod.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
 //!   `runners.rs`; stories:
-//!   `shell_policy.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
+//!   `shell_policy/mod.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
 
 mod builtins;
 mod commands;

@@ -2,11 +2,11 @@
 //!
 //! # Where things are
 //!
-//! - `search`: `search.rs`; stories: `session/search.rs`
-//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; stories: `session/compare.rs`
-//! - `export`: `export.rs`, `send.rs`; stories: `session/export.rs`
-//! - `import`: `import.rs`, `src/session/import`; stories: `session/import.rs`
-//! - `replay`: `replay.rs`; stories: `session/replay.rs`
+//! - `search`: `search.rs`; stories: `sessions/search.rs`
+//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; stories: `sessions/compare.rs`
+//! - `export`: `export.rs`, `send.rs`; stories: `sessions/export.rs`
+//! - `import`: `import.rs`, `src/session/import`; stories: `sessions/import.rs`
+//! - `replay`: `replay.rs`; stories: `sessions/replay.rs`
 //! - which session it is: `source.rs`
 
 mod diff;

@@ -7,8 +7,8 @@
 //!
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
 //!   `record.rs`, `trusted_texts.rs`,
-//!   `src/program/config/project.rs`; stories: `trust.rs`
-//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust.rs`, `set_ups.rs`
+//!   `src/program/config/project.rs`; stories: `trust/mod.rs`
+//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust/mod.rs`, `set_ups.rs`
 
 mod detail;
 mod hooks;

@@ -5,10 +5,10 @@
 //!
 //! # Where things are
 //!
-//! - the flags: `args.rs`; which session is meant: `choose.rs`; stories: `session/outside/commands.rs`
-//! - letting a session listen: `listen.rs`; stories: `session/outside/place.rs`
+//! - the flags: `args.rs`; which session is meant: `choose.rs`; stories: `sessions/outside_commands.rs`
+//! - letting a session listen: `listen.rs`; stories: `tests/session/outside/place.rs`
 //! - `status`: `status.rs`; `inject` with its receipt: `inject.rs`; `watch`: `watch.rs`; `cancel`, `approve`, `decline`:
-//!   `steer.rs`; stories: `session/outside/commands.rs`
+//!   `steer.rs`; stories: `sessions/outside_commands.rs`
 //! - a second screen: `attach.rs`; a session without one: `serve.rs`; stories: `tests/pty/outside.rs`
 
 pub mod args;

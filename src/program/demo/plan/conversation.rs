@@ -12,8 +12,9 @@ use serde_json::{Map, Value, json};
 
 use crate::program::demo::plan::results;
 use crate::program::demo::wire::{ChatBody, OfferedFunction, Role};
-use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD, frame};
+use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::steering::{RuleNews, TextKind};
+use steersman_core::frame;
 
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]

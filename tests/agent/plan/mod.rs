@@ -1,0 +1,3 @@
+//! The plan that an agent and its user share, as the model reads it.
+
+mod told;

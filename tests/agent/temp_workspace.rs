@@ -1,0 +1,186 @@
+//! Stories of the temporary workspace of a child: who works in it, and that it goes away.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use steersman_agent::Agent;
+use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman_base::event::{Envelope, Event, Outcome};
+use steersman_core::listener::Listener;
+use steersman_core::provider::{Played, ProviderError};
+use steersman_core::tool::{Args, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec};
+
+use crate::support::doubles::{Gate, Log, PROMPT, Rig, Spy, acting, calls, run, tool};
+use crate::support::subagents::{child, parent, persona, spawns};
+
+/// A tool with a workspace: names its directory and leaves a file there, then does what the test wants.
+struct Works {
+    root: Option<PathBuf>,
+    places: Places,
+    then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
+    gate: Gate,
+    spec: ToolSpec,
+}
+
+impl Tool for Works {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, _: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        let root = self.root.clone();
+        if let Some(root) = &root {
+            std::fs::write(root.join("left behind"), "x").unwrap();
+        }
+        self.places.lock().unwrap().push(root);
+        (self.then)(self.gate.clone())
+    }
+
+    fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {
+        Some(Ok(Arc::new(Self {
+            root: Some(directory.path().to_owned()),
+            places: Arc::clone(&self.places),
+            then: self.then,
+            gate: self.gate.clone(),
+            spec: self.spec.clone(),
+        })))
+    }
+}
+
+/// Where a tool worked: no workspace, or that one.
+type Places = Arc<Mutex<Vec<Option<PathBuf>>>>;
+type Then = fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>;
+
+fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
+    let places = Arc::new(Mutex::default());
+    let tool = Works {
+        root: None,
+        places: Arc::clone(&places),
+        then,
+        gate: gate.clone(),
+        spec: ToolSpec::new("works", "Works.", Parameters::default()),
+    };
+    (Arc::new(tool), places)
+}
+
+fn temporary(name: &str) -> Persona {
+    Persona { temp_workspace: TempWorkspace::Yes, ..persona(name, &["works", "plain"]) }
+}
+
+// Row 45, Trap 24, Trap 25
+#[tokio::test(start_paused = true)]
+async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
+    let fine: Then = |_| async { Ok("done".to_owned()) }.boxed();
+    let breaks: Then = |_| async { panic!("a bug of the tool") }.boxed();
+    let waits: Then = |gate| {
+        async move {
+            gate.pass().await;
+            Ok("done".to_owned())
+        }
+        .boxed()
+    };
+    let endings = [
+        ("ok", fine, Some(Played::text("Gold."))),
+        ("failed", fine, Some(Played::error(ProviderError::CutOff))),
+        ("tool panicked", breaks, Some(Played::text("Broken."))),
+        ("cancelled", waits, None),
+    ];
+    for (ending, then, answer) in endings {
+        let gate = Gate::new();
+        let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")]), Played::text("Thanks.")]);
+        let cancels = answer.is_none();
+        rig.model.route(&child("digger"), [calls(&[("k1", "works"), ("k2", "plain")])].into_iter().chain(answer));
+        let (tool_works, places) = works(then, &gate);
+        let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
+        let running = run(agent, "Go.");
+        if cancels {
+            gate.reached().await;
+            assert!(places.lock().unwrap()[0].as_ref().unwrap().join("left behind").exists());
+            rig.cancellable.cancel();
+            running.cancelled().await;
+        } else {
+            running.answered().await;
+        }
+        let places = places.lock().unwrap();
+        let place = places[0].as_ref().expect("the tool was bound to the temporary workspace");
+        assert!(place.file_name().unwrap().to_str().unwrap().starts_with("steersman-digger-"), "{place:?}");
+        assert!(!place.exists(), "{ending}: {place:?} is left");
+    }
+}
+
+// Row 45: dropped in the middle, without a word.
+#[tokio::test]
+async fn a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason() {
+    const MARK: &str = "STEERSMAN_TEST_NO_TEMPORARY_DIRECTORY";
+    // The directory is the process's, so the story has one for itself.
+    if std::env::var_os(MARK).is_none() {
+        let name = "temp_workspace::a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason";
+        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = alone.args(["--exact", name]).env(MARK, "1").env("TMPDIR", "/nonexistent").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")]), Played::text("Thanks.")]);
+    let digger = Persona { temp_workspace: TempWorkspace::Yes, ..persona("digger", &[]) };
+    let agent = parent(&rig, [], vec![digger]).await;
+    run(agent, "Go.").answered().await;
+    let why = "no temporary workspace could be made: ";
+    let result = &rig.last_request().lines()[3];
+    assert!(result.starts_with(&format!("tool#c1: Error: the agent 'digger 0' failed: {why}")), "{result}");
+    let finished = rig.events().into_iter().find_map(|event| match event {
+        Event::AgentFinished { outcome: Outcome::Failed, message, .. } => message,
+        _ => None,
+    });
+    assert!(finished.unwrap().starts_with(why));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_temporary_workspace_goes_when_the_run_is_dropped() {
+    let gate = Gate::new();
+    let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")])]);
+    rig.model.route(&child("digger"), [calls(&[("k1", "works")])]);
+    let waits: Then = |gate| {
+        async move {
+            gate.pass().await;
+            Ok("done".to_owned())
+        }
+        .boxed()
+    };
+    let (tool_works, places) = works(waits, &gate);
+    let log = Log::new();
+    let heard = log.clone();
+    let ends: Arc<dyn Listener> = Arc::new(Spy(move |envelope: &Envelope| {
+        if let Event::AgentFinished { child, outcome, .. } = &envelope.event {
+            heard.say(format!("{child} {outcome:?}"));
+        }
+    }));
+    let mut agent = Agent::builder(Rig::transport(), PROMPT, rig.connector())
+        .build(|c| {
+            c.add_listener(ends);
+            c.add_tools([tool_works, tool("plain", "p")])?;
+            c.add_extension(Arc::new(SubAgents::new(vec![temporary("digger")])?))
+        })
+        .await
+        .unwrap();
+    tokio::select! {
+        _ = agent.run_loop("Go.") => unreachable!("the gate is shut"),
+        () = gate.reached() => {}
+    }
+    assert!(!places.lock().unwrap()[0].as_ref().unwrap().exists());
+    assert_eq!(log.all(), ["digger 0 Cancelled"]);
+}
+
+// Trap 25
+#[tokio::test]
+async fn without_a_temporary_workspace_the_child_uses_the_very_tool_of_its_parent() {
+    let rig = Rig::new([calls(&[("c0", "counts")]), spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
+    rig.model.route(&child("miner"), [calls(&[("k1", "counts")]), Played::text("Gold.")]);
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let counts = acting("counts", move |_| (count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1).to_string());
+    let agent = parent(&rig, [counts], vec![persona("miner", &["counts"])]).await;
+    run(agent, "Go.").answered().await;
+    assert!(rig.story_of("miner 0").contains(&"result k1: 2".to_owned()));
+}

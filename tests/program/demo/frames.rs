@@ -1,0 +1,149 @@
+//! What the embedded model makes of frames around texts, and of what a compaction kept.
+
+use serde_json::Value;
+use steersman::program::demo::PlannedReply;
+use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman_base::id::MessageId;
+use steersman_base::plan::PlanNews;
+use steersman_base::steering::{RuleScope, TextKind};
+use steersman_core::frame::{FramedText, SentWhen, frame, plan_news, wrapped};
+
+use super::project::{MAIN, Run};
+use super::{names, tour};
+
+fn framed(id: &str, kind: TextKind, words: &str) -> String {
+    let id = MessageId::new(id);
+    let sent = SentWhen::During { tool: Some("glob"), calls: 0 };
+    frame(&FramedText {
+        id: &id,
+        kind,
+        scope: RuleScope::Tree,
+        words,
+        sent,
+        met: None,
+        task: Some("look at this project"),
+    })
+}
+
+#[test]
+fn an_addition_is_quoted_and_done_as_without_a_frame() {
+    let [mut bare, mut in_frame] = [tour(1), tour(1)];
+    bare.say("count TODO");
+    in_frame.say(&framed("m2", TextKind::Add, "count TODO"));
+    assert_eq!(bare.step(), in_frame.step());
+    assert_eq!(bare.finish().last(), in_frame.finish().last());
+}
+
+#[test]
+fn an_instead_is_the_task_and_nothing_of_the_old_one_goes_on() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Add, "count TODO"));
+    run.say(&framed("m3", TextKind::Instead, "2+3*4"));
+    let reply = run.step();
+    assert!(reply.text.contains("> 2+3*4\n") && reply.text.contains("This is the task now."), "{}", reply.text);
+    assert_eq!(names(&reply), ["calculator"]);
+    let end = run.finish().pop().unwrap().text;
+    assert!(end.contains("14") && !end.contains("TODO") && !end.contains("# Report"), "{end}");
+}
+
+#[test]
+fn a_note_gets_no_reply_and_is_noted_at_the_end() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Note, "count TODO"));
+    let reply = run.step();
+    assert!(!reply.text.contains("count TODO"), "{}", reply.text);
+    assert!(names(&reply).iter().all(|name| *name == "agent"), "nothing is done for it");
+    let end = run.finish().pop().unwrap().text;
+    assert!(
+        end.contains("- noted: “count TODO”")
+            || end.contains("noted: \"count TODO\"")
+            || end.contains("noted: *count TODO*"),
+        "{end}"
+    );
+}
+
+#[test]
+fn a_rule_holds_in_later_turns_until_it_is_withdrawn() {
+    let mut run = tour(1);
+    run.say(&framed("m2", TextKind::Rule, "be brief"));
+    assert!(run.step().text.contains("I keep to it from here on."));
+    assert!(!run.finish().pop().unwrap().text.contains("## Next steps"));
+    run.say("Please look at the whole project again.");
+    assert!(!run.finish().pop().unwrap().text.contains("## Next steps"), "it is brief in the next turn too");
+    run.say("<steer-m2 kind=\"rule\" change=\"withdrawn: it no longer holds\"></steer-m2>");
+    run.say("Please look at the whole project again.");
+    assert!(run.finish().pop().unwrap().text.contains("## Next steps"));
+}
+
+#[test]
+fn behind_a_compaction_it_knows_the_task_and_does_nothing_anew_that_was_handled() {
+    let mut run = Run::new(MAIN);
+    let parts = [
+        wrapped("rule", "m4", " for=\"you\"", "be brief"),
+        wrapped("text", "m0", " state=\"of turn 1, which is over\"", "run `ls`"),
+        wrapped("task", "m1", "", "find main"),
+        wrapped("text", "m2", " state=\"handled from round 2 on\"", "2+3*4"),
+    ];
+    run.say(&format!("{KEPT_HEAD}\n\n{}", parts.join("\n\n")));
+    run.say(&format!("{SUMMARY_HEAD}Listed the files."));
+    let replies = run.finish();
+    let called: Vec<&str> = replies.iter().flat_map(|reply| names(reply)).collect();
+    assert_eq!(called, ["grep"], "the task alone");
+    let end = &replies.last().unwrap().text;
+    assert!(end.contains("main") && !end.contains("14"), "{end}");
+}
+
+/// The tools of a main agent that keeps a plan.
+const PLANNING: &[&str] = &["read", "grep", "glob", "calculator", "plan", "agent"];
+
+fn states(reply: &PlannedReply) -> Vec<String> {
+    let call = reply.calls.iter().find(|call| call.name == "plan").unwrap();
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+    let steps = arguments["steps"].as_array().unwrap().iter();
+    steps.map(|step| step["state"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_tour_keeps_a_plan_and_writes_it_behind_the_calls_that_it_is_about() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    let replies = run.finish();
+    assert_eq!(names(&replies[0]), ["glob", "plan"]);
+    assert_eq!(states(&replies[0]), ["done", "running", "pending"]);
+    assert_eq!(states(&replies[1]), ["done", "done", "running"]);
+    assert_eq!(states(&replies[2]), ["done", "done", "done"]);
+    assert_eq!(names(&replies[2]).last(), Some(&"plan"));
+}
+
+#[test]
+fn a_step_that_the_user_strikes_out_is_not_done_and_the_answer_says_what_was_noted() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    run.step();
+    let words = "The user changed the plan:\n- s2 is struck out, do not do it: send agents into the parts\n\n\
+                 The plan now:\n[x] s1 list the files\n[-] s2 send agents into the parts\n[ ] s3 read the main files";
+    run.say(&plan_news(PlanNews::Changed, 2, words));
+    let replies = run.finish();
+    assert!(replies.iter().all(|reply| !names(reply).contains(&"agent")), "{replies:?}");
+    let answer = &replies.last().unwrap().text;
+    assert!(answer.contains("noted:") && answer.contains("s2 is struck out"), "{answer}");
+}
+
+#[test]
+fn where_a_plan_is_to_be_accepted_first_it_is_submitted_once() {
+    let mut run = Run::new(PLANNING);
+    run.say("Please have a look at this project.");
+    run.say(&plan_news(
+        PlanNews::ModeOn,
+        0,
+        "The user wants to accept a plan: call it with `submit` when it is ready.",
+    ));
+    let reply = run.step();
+    assert_eq!((names(&reply), states(&reply)), (vec!["glob", "plan"], vec!["pending".to_owned(); 3]));
+    let submits = |reply: &PlannedReply| reply.calls.iter().any(|call| call.arguments.contains(r#""submit":true"#));
+    assert!(submits(&reply));
+    run.say(&plan_news(PlanNews::ModeOff, 0, "The mode is ask now."));
+    let replies = run.finish();
+    assert!(replies.iter().all(|reply| !submits(reply)), "{replies:?}");
+    assert!(replies.iter().any(|reply| names(reply).contains(&"agent")), "the tour goes on: {replies:?}");
+}

@@ -1,0 +1,96 @@
+//! What the README and the manual promise about the tree: their paths exist, their tables are the program's own, and the
+//! commands are the ones that work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use steersman_base::manual::MANUAL;
+
+fn root() -> &'static Path {
+    crate::support::root()
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// Returns the README and the pages of the manual, each with the directory that its links start from.
+fn documents() -> Vec<(PathBuf, String)> {
+    let pages = MANUAL.iter().map(|page| (root().join("assets/manual"), page.text.to_owned()));
+    std::iter::once((root().to_owned(), readme())).chain(pages).collect()
+}
+
+/// Returns the lines of a section, from its heading to the next one of the same level.
+fn section<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != heading).skip(1).collect();
+    assert!(!lines.is_empty(), "no section {heading}");
+    lines.into_iter().take_while(|line| !line.starts_with("## ")).collect()
+}
+
+/// Returns the targets of the links in a text that lead into the tree.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://") && !target.starts_with('#')).collect()
+}
+
+#[test]
+fn every_path_that_they_link_to_exists() {
+    for (directory, text) in documents() {
+        let missing: Vec<&str> = links(&text).into_iter().filter(|path| !directory.join(path).exists()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}
+
+#[test]
+fn the_readme_names_every_page_of_the_manual_and_the_manual_has_every_file() {
+    let text = readme();
+    let mut files: Vec<String> = fs::read_dir(root().join("assets/manual"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut pages: Vec<String> = MANUAL.iter().map(|page| format!("{}.md", page.topic)).collect();
+    for page in &pages {
+        assert!(text.contains(&format!("(assets/manual/{page})")), "the README does not name {page}");
+    }
+    files.sort();
+    pages.sort();
+    assert_eq!(files, pages);
+}
+
+/// Returns the source files below a directory.
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn the_lists_of_where_things_are_name_files_that_exist() {
+    let mut named = 0;
+    for file in sources(&root().join("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let Some((_, list)) = text.split_once("//! # Where things are\n") else { continue };
+        let list: String = list.lines().take_while(|line| line.starts_with("//!")).collect();
+        let folder = match file.file_name().and_then(|name| name.to_str()) {
+            Some("mod.rs" | "lib.rs") => file.parent().unwrap().to_owned(),
+            _ => file.with_extension(""),
+        };
+        // Files at the top of `src` are the program's.
+        let part = file.strip_prefix(root().join("src")).unwrap().components().next().unwrap();
+        let tests = Path::new(part.as_os_str()).with_extension("").into_os_string();
+        let names = list.split('`').skip(1).step_by(2).filter(|word| !word.contains(' '));
+        for path in names.filter(|word| Path::new(word).extension().is_some_and(|extension| extension == "rs")) {
+            let places = [folder.clone(), root().to_owned(), root().join("tests").join(&tests)];
+            assert!(places.iter().any(|place| place.join(path).exists()), "{}: {path}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 200, "{named} files are named");
+}
+
+#[test]
+fn two_commands_run_the_program_and_the_tests() {
+    let text = readme();
+    let start = section(&text, "## Start").join("\n");
+    let commands: Vec<&str> = start.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(commands, ["cargo run --release\n", "cargo test\n"]);
+}

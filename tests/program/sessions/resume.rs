@@ -1,0 +1,429 @@
+//! Stories of a session that goes on: its conversation, its transcript, and what waited.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use steersman_agent::Agent;
+use steersman_base::event::{Event, Outcome, Pending, Usage};
+use steersman_base::id::AgentId;
+use steersman_base::message::Message;
+use steersman_base::protocol::DraftText;
+use steersman_core::listener::{HistoryChange, Listener};
+use steersman_core::provider::Played;
+use steersman_session::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
+use steersman_session::journal::{Journal, Record, read, restore};
+use tempfile::TempDir;
+
+use crate::support::doubles::{Rig, assert_sendable, calls, echo, lines, within};
+use crate::support::journals::{Disk, ended, entry, event, journal};
+use crate::support::program::{Program, exit_code, stderr};
+use crate::support::server::{Gate, Reply, Server};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+async fn agent(rig: &Rig, journal: &Journal) -> Agent {
+    let listener: Arc<dyn Listener> = Arc::new(journal.clone());
+    let block = |c: &mut steersman_agent::Configurator| {
+        c.add_listener(listener);
+        c.add_tool(echo())
+    };
+    rig.try_build(rig.builder(), block).await.unwrap()
+}
+
+/// Runs two turns with a call in each, and returns the file and the conversation.
+async fn two_turns() -> (Vec<u8>, Vec<Message>) {
+    let script = [
+        calls(&[("c1", r#"{"text": "x"}"#)]),
+        Played::text("One."),
+        calls(&[("c2", r#"{"text": "y"}"#), ("c3", r#"{"text": "z"}"#)]),
+        Played::text("Two."),
+    ];
+    let (disk, rig) = (Disk::default(), Rig::new(script));
+    let journal = journal(&disk);
+    let mut agent = agent(&rig, &journal).await;
+    agent.run_loop("first").await.unwrap();
+    agent.run_loop("second").await.unwrap();
+    journal.close();
+    (disk.bytes(), agent.history().messages().to_vec())
+}
+
+fn restored(bytes: &[u8]) -> Resumed {
+    restore(read(bytes).unwrap().records)
+}
+
+#[tokio::test]
+async fn the_next_request_is_the_one_that_would_have_been_sent() {
+    let (bytes, messages) = two_turns().await;
+    let rig = Rig::new([Played::text("Three.")]);
+    let mut agent = agent(&rig, &journal(&Disk::default())).await;
+    let resumed = restored(&bytes);
+    assert_eq!((resumed.numbers.turns, resumed.closing.as_slice()), (2, [].as_slice()));
+    agent.resume(&resumed.messages, resumed.numbers.turns);
+    agent.run_loop("third").await.unwrap();
+    let request = rig.last_request();
+    assert_eq!(request.messages[..messages.len()], messages);
+    assert_eq!(request.lines()[messages.len()..], ["user: third"]);
+    assert!(rig.events().contains(&Event::TurnStarted { turn: 3 }));
+}
+
+#[tokio::test]
+async fn a_journal_that_ends_anywhere_gives_a_conversation_that_can_be_sent_and_events_that_are_closed() {
+    let (bytes, _) = two_turns().await;
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    for cut in ends.flat_map(|end| [end, end.saturating_sub(7)]) {
+        let resumed = restored(&bytes[..cut]);
+        let mut open: Vec<String> = Vec::new();
+        let closing = resumed.closing.iter().map(|closing| &closing.event);
+        for event in resumed.envelopes.iter().map(|envelope| &envelope.event).chain(closing) {
+            match event {
+                Event::TurnStarted { turn } => open.push(format!("turn {turn}")),
+                Event::RoundStarted { round, .. } => open.push(format!("round {round}")),
+                Event::ToolCall { id, .. } => open.push(format!("call {id}")),
+                Event::TurnEnded { turn, .. } => assert_eq!(open.pop(), Some(format!("turn {turn}"))),
+                Event::RoundEnded { round, .. } => assert_eq!(open.pop(), Some(format!("round {round}"))),
+                Event::ToolResult { id, .. } => open.retain(|open| *open != format!("call {id}")),
+                _ => {}
+            }
+        }
+        assert_eq!(open, [] as [String; 0], "cut at {cut}");
+        let rig = Rig::new([Played::text("Again.")]);
+        let mut agent = agent(&rig, &journal(&Disk::default())).await;
+        agent.resume(&resumed.messages, resumed.numbers.turns);
+        assert_sendable(&agent);
+        agent.run_loop("go on").await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_off_is_an_interrupted_one_and_the_journal_goes_on_with_it() {
+    let (bytes, _) = two_turns().await;
+    let text = String::from_utf8(bytes).unwrap();
+    let cut = text.find(r#""type":"tool_call""#).unwrap();
+    let cut = cut + text[cut..].find('\n').unwrap() + 1;
+    let (disk, rig) = (Disk::default(), Rig::new([Played::text("Again.")]));
+    let journal = journal(&disk);
+    let mut agent = agent(&rig, &journal).await;
+    let resumed = restored(&text.as_bytes()[..cut]);
+    agent.resume(&resumed.messages, 1);
+    agent.run_loop("go on").await.unwrap();
+    journal.close();
+    let told = lines(agent.history().messages());
+    assert_eq!(told[3..5], ["tool#c1: Error: cancelled while it ran", "user: go on"]);
+    // Together with what stood in the file before, the whole conversation.
+    let both = [&text.as_bytes()[..cut], disk.text().replace("{\"record\":", "{\"record\":10").as_bytes()].concat();
+    assert_eq!(restored(&both).messages, agent.history().messages());
+}
+
+fn user(id: &str, text: &str) -> Event {
+    Event::UserTurn {
+        content: text.to_owned(),
+        mid_loop: false,
+        injection: Some(id.into()),
+        step: 0,
+        after: None,
+        sender: None,
+        kind: steersman_base::steering::TextKind::Add,
+        met: None,
+        images: Vec::new(),
+    }
+}
+
+#[test]
+fn a_text_that_was_being_delivered_when_the_program_was_killed_waits_again() {
+    let (main, child) = (AgentId::main(), AgentId::new("miner 0"));
+    for is_recorded_late in [false, true] {
+        let disk = Disk::default();
+        let journal = journal(&disk);
+        journal.accepted(&main, entry("m1", "in the conversation"));
+        journal.on_event(&event(1, user("m1", "in the conversation")));
+        journal.on_history(&main, HistoryChange::Appended(&Message::user("in the conversation")));
+        journal.accepted(&main, entry("m2", "waits behind it"));
+        if !is_recorded_late {
+            journal.accepted(&main, entry("m3", "not yet"));
+        }
+        journal.on_event(&event(2, user("m3", "not yet")));
+        if is_recorded_late {
+            journal.accepted(&main, entry("m3", "not yet"));
+        }
+        // Of another agent, or no text of a user: neither is its message.
+        journal.on_history(&child, HistoryChange::Appended(&Message::user("task")));
+        journal.on_history(&main, HistoryChange::Appended(&Message::assistant("Hello.")));
+        journal.close();
+        let resumed = restored(&disk.bytes());
+        let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["not yet", "waits behind it"]);
+    }
+}
+
+#[test]
+fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let main = AgentId::main();
+    journal.accepted(&main, entry("m1", "delivered"));
+    journal.on_event(&event(1, user("m1", "delivered")));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("delivered")));
+    // The event may be heard before the sender has recorded the text.
+    journal.on_event(&event(2, user("m2", "fast")));
+    journal.accepted(&main, entry("m2", "fast"));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("fast")));
+    journal.accepted(&main, entry("m3", "withdrawn"));
+    journal.on_event(&event(3, Event::Pending { entries: vec![entry("m3", "withdrawn")] }));
+    journal.on_event(&event(4, Event::Pending { entries: vec![] }));
+    journal.accepted(&main, entry("m4", "edited"));
+    journal.on_event(&event(5, Event::Pending { entries: vec![entry("m4", "as it was edited")] }));
+    // Accepted, and the list that is told next was made before.
+    journal.accepted(&main, entry("m5", "the newest"));
+    journal.on_event(&event(6, Event::Pending { entries: vec![entry("m4", "as it was edited")] }));
+    journal.accepted(&AgentId::new("researcher 0"), entry("m6", "for a child"));
+    journal
+        .on_event(&event(7, Event::Returned { entries: vec![entry("m7", "given back"), entry("m8", "sent again")] }));
+    journal.accepted(&main, entry("m9", "sent again"));
+    journal.on_event(&event(8, user("m9", "sent again")));
+    journal.on_history(&main, HistoryChange::Appended(&Message::user("sent again")));
+    journal.close();
+    let resumed = restored(&disk.bytes());
+    let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(texts, ["as it was edited", "the newest", "for a child", "given back"]);
+    assert_eq!((resumed.numbers.texts, resumed.numbers.seq), (9, 8));
+}
+
+#[test]
+fn what_was_being_written_comes_back_unless_it_was_sent_since() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let draft = |to: &str, text: &str| DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman_base::steering::TextKind::Add,
+        images: Vec::new(),
+        sender: None,
+    };
+    let left = |disk: &Disk| {
+        let unfinished = restored(&disk.bytes()).unfinished;
+        let texts = |all: Vec<String>| all.join(", ");
+        (texts(unfinished.drafts.into_iter().map(|draft| draft.text).collect()), unfinished.pending.len())
+    };
+    journal.accepted(&AgentId::main(), entry("m1", "first"));
+    journal.drafts(vec![draft("", "half a"), draft("researcher 0", "for a child")]);
+    journal.drafts(vec![draft("", "half a thought"), draft("researcher 0", "for a child")]);
+    journal.keep();
+    assert_eq!(left(&disk), ("half a thought, for a child".to_owned(), 1));
+    // The program was killed before it could say that the message is empty now.
+    journal.accepted(&AgentId::main(), entry("m2", "half a thought"));
+    journal.keep();
+    assert_eq!(left(&disk), ("for a child".to_owned(), 2));
+    // What a stop gave back is in the message once the message was kept with it.
+    journal.on_event(&event(1, Event::Returned { entries: vec![entry("m1", "first"), entry("m2", "half a thought")] }));
+    journal.keep();
+    assert_eq!(left(&disk), ("for a child".to_owned(), 2));
+    journal.drafts(vec![draft("", "first\n\nhalf a thought")]);
+    journal.close();
+    assert_eq!(left(&disk), ("first\n\nhalf a thought".to_owned(), 0));
+}
+
+#[test]
+fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
+    let draft = |sender: Option<&str>, to: &str, text: &str| DraftText {
+        to: to.into(),
+        text: text.to_owned(),
+        kind: steersman_base::steering::TextKind::Add,
+        images: Vec::new(),
+        sender: sender.map(Into::into),
+    };
+    for (kept, to, from, is_left) in [
+        (draft(None, "", "please fix the tests"), "", Some("inject"), true),
+        (draft(None, "", "fix the tests"), "", Some("attach 2"), true),
+        (draft(None, "", "please fix the tests"), "", None, true),
+        (draft(None, "", "fix the tests"), "researcher 0", None, true),
+        (draft(None, "", "fix the tests "), "", None, false),
+        (draft(Some("attach 2"), "", "fix the tests"), "", Some("attach 2"), false),
+        (draft(None, "", "@researcher 0 fix the tests"), "researcher 0", None, false),
+        (draft(None, "", "/note fix the tests"), "", None, false),
+    ] {
+        let disk = Disk::default();
+        let journal = journal(&disk);
+        journal.drafts(vec![kept.clone()]);
+        journal.accepted(&AgentId::from(to), Pending { sender: from.map(Into::into), ..entry("m1", "fix the tests") });
+        journal.close();
+        assert_eq!(!restored(&disk.bytes()).unfinished.drafts.is_empty(), is_left, "{kept:?} {from:?} {to}");
+    }
+}
+
+#[test]
+fn a_session_whose_directory_is_gone_says_so_and_a_fork_goes_on_with_it() {
+    let server = Server::start([Reply::text("One."), Reply::text("Two.")]);
+    let exec = |home: TempDir, args: &[&str]| {
+        let args = args.iter().copied();
+        Program::within(home).args(["exec", "--base-url", &server.url(), "--model", "m"]).args(args).output_with_home()
+    };
+    let home = TempDir::new().unwrap();
+    let away = home.path().join("away");
+    std::fs::create_dir(&away).unwrap();
+    let (_, home) = exec(home, &["--cwd", away.to_str().unwrap(), "first"]);
+    std::fs::remove_dir(&away).unwrap();
+    let id = files_of(&home)[0].session.clone();
+    let (output, home) = exec(home, &["--resume", id.as_str(), "second"]);
+    let gone = format!("which is gone: --fork {id} goes on with all of it in a new session here");
+    assert!(exit_code(&output) == 2 && stderr(&output).contains(&gone), "{}", stderr(&output));
+    let (output, _home) = exec(home, &["--fork", id.as_str(), "second"]);
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert_eq!(server.chats()[1].texts("user"), ["first", "second"]);
+}
+
+#[test]
+fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let spawned = |child: &str| Event::AgentSpawned {
+        child: child.into(),
+        persona: "researcher".to_owned(),
+        task: "t".to_owned(),
+        call: None,
+        model: None,
+        max_steps: None,
+        tools: Vec::new(),
+    };
+    journal.on_event(&event(1, Event::TurnStarted { turn: 1 }));
+    journal.on_event(&event(2, spawned("researcher 0")));
+    let done = Event::AgentFinished { child: "researcher 0".into(), outcome: Outcome::Completed, message: None };
+    journal.on_event(&event(3, done));
+    journal.on_event(&event(4, spawned("researcher 1")));
+    journal.close();
+    let resumed = restored(&disk.bytes());
+    let why = Some("interrupted: the program ended".to_owned());
+    let events: Vec<Event> = resumed.closing.iter().map(|closing| closing.event.clone()).collect();
+    let failed = Outcome::Failed;
+    assert_eq!(
+        events,
+        [
+            Event::AgentFinished { child: "researcher 1".into(), outcome: failed, message: why.clone() },
+            Event::TurnEnded { turn: 1, outcome: failed, message: why },
+        ]
+    );
+    assert_eq!(resumed.numbers.agents["researcher"], 2);
+    assert_eq!(resumed.unfinished.sentence().as_deref(), Some("1 sub-agent was interrupted"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
+    let disk = Disk::default();
+    let written = journal(&disk);
+    written.on_event(&event(40, Event::TurnStarted { turn: 4 }));
+    written.on_history(
+        &AgentId::main(),
+        steersman_core::listener::HistoryChange::Appended(&Message::system("As it was.")),
+    );
+    written.on_history(&AgentId::main(), steersman_core::listener::HistoryChange::Appended(&Message::user("before")));
+    let spent = Usage { input: Some(90), output: Some(10), cost_nanos: Some(7), ..Usage::default() };
+    written.on_event(&event(41, Event::Tokens(spent)));
+    written.on_event(&event(42, ended(4)));
+    written.accepted(&AgentId::main(), entry("m7", "still waiting"));
+    written.close();
+
+    let (rig, dir) = (Rig::new([Played::text("Here."), Played::text("And here.")]), TempDir::new().unwrap());
+    let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::support::bench::setup(&rig, &dir) };
+    let mut host = host::start(&tokio::runtime::Handle::current(), setup);
+    assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
+    let main = AgentId::main();
+    let posts = host.handle().mailbox().take();
+    let seqs: Vec<u64> =
+        posts.iter().filter_map(|post| if let Post::Envelope(e) = post { Some(e.seq) } else { None }).collect();
+    assert_eq!(seqs[..4], [40, 41, 42, 43], "{posts:?}");
+    // What the session has spent, it has spent.
+    let standing = host.handle().budget().standing();
+    assert_eq!((standing.tokens, standing.nanos), (100, 7));
+    let waiting = host.handle().interloper().peek();
+    assert_eq!((waiting.len(), waiting[0].text.as_str(), waiting[0].held), (1, "still waiting", true));
+    assert_eq!(rig.requests().len(), 0);
+
+    assert_eq!(host.handle().inject_user_message(&main, "after").unwrap().as_str(), "m8");
+    assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::Answered));
+    assert_eq!(rig.last_request().lines(), ["system: As it was.", "user: before", "user: after"]);
+    host.handle().interloper().confirm(&"m7".into());
+    assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::Answered));
+    assert_eq!(rig.last_request().lines().last().unwrap(), "user: still waiting");
+    host.shutdown(PATIENCE).await;
+}
+
+#[test]
+fn a_later_start_goes_on_with_the_session_and_one_that_was_killed_too() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("One."), Reply::text("Two."), Reply::text("Lost.").gated(&gate)]);
+    let url = server.url();
+    let exec = |home: TempDir, args: &[&str]| {
+        let program = Program::within(home).args(["exec", "--base-url", &url, "--model", "m"]);
+        program.args(args.iter().copied())
+    };
+    let (output, home) = exec(TempDir::new().unwrap(), &["first"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let (output, home) = exec(home, &["--json", "--continue", "second"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    // The record of a run is of that run alone.
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("One."));
+    let (one, two) = (server.chats()[0].messages(), server.chats()[1].messages());
+    assert_eq!(two[..one.len()], one);
+    assert_eq!(server.chats()[1].texts("user"), ["first", "second"]);
+    assert_eq!(server.chats()[1].texts("assistant"), ["One."]);
+
+    let files = steersman_session::journal::SessionFiles::within(&home.path().join(".local/state/steersman"));
+    let id = files.list().unwrap()[0].session.clone();
+    let run = exec(home, &["--resume", id.as_str(), "third"]).run();
+    gate.wait_reached();
+    run.signal(Signal::KILL);
+    let (_, home) = run.end_with_home();
+    gate.open();
+    assert_eq!(files_of(&home).len(), 1);
+    server.reply_text("Four.");
+    let (output, home) = exec(home, &["--continue", "fourth"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let last = server.chats().pop().unwrap();
+    assert_eq!(last.texts("user"), ["first", "second", "third", "fourth"]);
+    assert_eq!(files_of(&home).len(), 1);
+    let read = files_of(&home)[0].read().unwrap();
+    assert_eq!(read.damage.sentence(), None);
+    let numbers: Vec<u64> = read
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Event(e) = record { Some(e.seq) } else { None })
+        .collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+}
+
+fn files_of(home: &TempDir) -> Vec<steersman_session::journal::SessionFile> {
+    let state = home.path().join(".local/state/steersman");
+    steersman_session::journal::SessionFiles::within(&state).list().unwrap()
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_refused_in_a_sentence() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("One."), Reply::text("Two.").gated(&gate)]);
+    let url = server.url();
+    let exec = |home: TempDir, args: &[&str]| {
+        Program::within(home).args(["exec", "--base-url", &url, "--model", "m"]).args(args.iter().copied())
+    };
+    let refused = |home: TempDir, args: &[&str], words: &str| {
+        let (output, home) = exec(home, args).output_with_home();
+        assert_eq!(exit_code(&output), 2, "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        home
+    };
+    let home = refused(TempDir::new().unwrap(), &["--continue", "x"], "no session of this directory is saved");
+    let home = refused(home, &["--resume", "0198", "x"], "there is no session \"0198\"");
+    let (_, home) = exec(home, &["first"]).output_with_home();
+    std::fs::create_dir(home.path().join("elsewhere")).unwrap();
+    let id = files_of(&home)[0].session.clone();
+    let elsewhere = home.path().join("elsewhere").display().to_string();
+    let home =
+        refused(home, &["--cwd", &elsewhere, "--resume", id.as_str(), "x"], "go on with it there, or with --cwd");
+    let state = home.path().join(".local/state/steersman");
+    let file = steersman_session::journal::SessionFiles::within(&state).list().unwrap().remove(0);
+    let open = file.open().unwrap();
+    let home = refused(home, &["--resume", id.as_str(), "x"], "runs in another program");
+    drop(open);
+    gate.open();
+    let (output, _home) = exec(home, &["--resume", id.as_str(), "x"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+}

@@ -1,0 +1,22 @@
+//! A session: the worker that takes turns, its journal, its sockets.
+
+#![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+
+use steersman_test_support as support;
+
+mod browser;
+mod client;
+mod conditions;
+mod crew;
+mod dialect_switch;
+mod exec_names;
+mod host;
+mod journal;
+mod library;
+mod model_switch;
+mod outside;
+mod plan_mode;
+mod read_only;
+mod receipt_lives;
+mod shell_lines;
+mod steering_lives;

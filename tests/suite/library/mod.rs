@@ -1,5 +1,0 @@
-//! Stories of what a user of the library builds: agents in a few lines, a host for any agent, the examples.
-
-mod building;
-mod examples;
-mod host;
