@@ -15,8 +15,7 @@ use steersman_tools::workspace::{
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::grounds::KINDS;
-use crate::support::grounds::{Grounds, PATH};
+use crate::support::grounds::{Grounds, KINDS, PATH};
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Need, skip};

@@ -7,8 +7,7 @@ use steersman_core::approval::Rules;
 use steersman_tools::workspace::Job;
 use tempfile::TempDir;
 
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
+use crate::support::grounds::{Grounds, KINDS};
 use crate::support::program::Program;
 use crate::support::server::{Reply, Server};
 

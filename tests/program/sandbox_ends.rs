@@ -9,9 +9,7 @@ use serde_json::json;
 use steersman_tools::workspace::sandbox::SandboxChoice;
 use tempfile::TempDir;
 
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
-use crate::support::grounds::closing;
+use crate::support::grounds::{Grounds, KINDS, closing};
 use crate::support::processes::{alive, unique, wait_dead};
 use crate::support::program::Program;
 use crate::support::server::{Reply, Server};

@@ -76,7 +76,7 @@ pub mod users;
 
 /// Returns the directory of the repository.
 pub fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 /// Returns the program that the running tests were built with: the whole one, or what guards commands alone where the

@@ -18,8 +18,7 @@ use steersman_tools::workspace::sandbox::SandboxChoice;
 use steersman_tools::workspace::{Placement, Sandbox, Spawner};
 
 use super::runs::call;
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
+use crate::support::grounds::{Grounds, KINDS};
 
 /// Makes the hooks of a session in a workspace, each trusted as it is now.
 fn trusted(grounds: &Grounds, sandbox: &Sandbox, hooks: &[Value]) -> Arc<Hooks> {

@@ -34,6 +34,7 @@ async fn the_doctor_says_of_each_server_what_it_offers_or_what_is_wrong_and_leav
     let program = Program::new();
     let config = [
         section("fine", &program, &[]),
+        section("above", &program, &[]).replace("/tests/fixtures/", "/src/../tests/fixtures/"),
         section("mute", &program, &["--silent", "initialize"]) + "start_timeout = 1\n",
         section("dead", &program, &["--errors", "1", "--die", "initialize"]),
         "[mcp.gone]\ncommand = \"no-such-program\"\n[mcp.off]\ncommand = \"x\"\nenabled = false\n".to_owned(),
@@ -46,6 +47,7 @@ async fn the_doctor_says_of_each_server_what_it_offers_or_what_is_wrong_and_leav
     for part in [
         "fine  started  9 tools\n",
         "tools: mcp__fine__echo, mcp__fine__slow",
+        "above  started  9 tools\n",
         "error: it did not answer within 1 s",
         "dead  failed  0 tools\n",
         "error output: ",

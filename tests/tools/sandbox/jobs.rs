@@ -10,9 +10,7 @@ use steersman_core::tool::{Outputs, Tool, ToolContext, Traits};
 use steersman_tools::workspace::{Confinement, Workspace};
 use steersman_tools::{BashTool, Jobs, job_tools};
 
-use crate::support::grounds::KINDS;
-use crate::support::grounds::closing;
-use crate::support::grounds::{CANARY, Grounds};
+use crate::support::grounds::{CANARY, Grounds, KINDS, closing};
 use crate::support::processes::wait_until;
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,8 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::support::grounds::KINDS;
-use crate::support::grounds::{CANARY, Grounds, PATH};
+use crate::support::grounds::{CANARY, Grounds, KINDS, PATH};
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 

@@ -10,8 +10,7 @@ use std::process::Command;
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_tools::workspace::Sandbox;
 
-use crate::support::grounds::KINDS;
-use crate::support::grounds::{Grounds, PATH};
+use crate::support::grounds::{Grounds, KINDS, PATH};
 
 const ATTEMPTS: &str = include_str!("../../fixtures/protected_names.py");
 

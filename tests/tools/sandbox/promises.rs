@@ -11,9 +11,7 @@ use steersman_core::approval::{
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::Surroundings;
 
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
-use crate::support::grounds::closing;
+use crate::support::grounds::{Grounds, KINDS, closing};
 use crate::support::users::{tree, user};
 
 /// Returns what the page says, by promise and column.

@@ -1,6 +1,6 @@
 //! What no command may write, there or not: refused by name, under each kind of sandbox, while ordinary work with git goes on.
 
-use crate::support::grounds::closing;
+use crate::support::grounds::{Grounds, KINDS, closing};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -14,8 +14,6 @@ use steersman_tools::BashTool;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{Confinement, Sandbox, Workspace};
 
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
 use crate::support::protected::PROTECTED;
 use crate::support::skip::{Need, skip};
 use crate::support::users::{tree, user};

@@ -5,8 +5,7 @@ use std::path::Path;
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::SandboxChoice;
 
-use crate::support::grounds::Grounds;
-use crate::support::grounds::KINDS;
+use crate::support::grounds::{Grounds, KINDS};
 use crate::support::users::user;
 
 /// A project with all that git has: a submodule with an odd name, worktrees, a nested repository, settings that include

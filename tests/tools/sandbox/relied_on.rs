@@ -8,8 +8,7 @@ use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{ChildEnvironment, Sandbox, Spawner};
 
 use crate::support::built_program;
-use crate::support::grounds::KINDS;
-use crate::support::grounds::{Grounds, PATH};
+use crate::support::grounds::{Grounds, KINDS, PATH};
 use crate::support::users::user;
 
 /// Puts programs into a directory that say they ran.

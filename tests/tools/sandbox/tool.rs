@@ -10,8 +10,7 @@ use steersman_core::tool::{Outputs, Tool, ToolContext};
 use steersman_tools::BashTool;
 use steersman_tools::workspace::{Confinement, Workspace};
 
-use crate::support::grounds::KINDS;
-use crate::support::grounds::{CANARY, Grounds};
+use crate::support::grounds::{CANARY, Grounds, KINDS};
 
 #[tokio::test]
 async fn the_tool_explains_a_refusal_and_what_is_planted() {

@@ -8,9 +8,7 @@ use steersman_core::approval::Sandboxed;
 use tempfile::TempDir;
 
 use super::promises::decided;
-use crate::support::grounds::KINDS;
-use crate::support::grounds::closing;
-use crate::support::grounds::{Grounds, PATH};
+use crate::support::grounds::{Grounds, KINDS, PATH, closing};
 use crate::support::skip::{Need, skip};
 use crate::support::users::user;
 
@@ -180,5 +178,22 @@ async fn what_git_writes_beside_plain_work_fails_in_a_sandbox_and_is_asked_about
             assert!(explained.contains("outside"), "{kind:?}: {command}: {explained}\n{output}");
             assert_eq!(decided(command, true, Sandboxed::Yes, false), "asked", "{command}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_path_through_the_directory_above_opens_the_place_that_it_leads_to() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let beside = grounds.home.with_file_name("beside");
+        fs::create_dir(&beside).unwrap();
+        fs::write(beside.join("notes"), "nine\n").unwrap();
+        let mut job = grounds.shell("cat \"$1/notes\" && echo ten > made && cat made");
+        job.argv.extend(["bash".into(), beside.clone().into()]);
+        job.confinement.readable.push(grounds.home.join("../beside"));
+        job.confinement.writable.push(grounds.work.join("../work"));
+        let (ended, output) = grounds.run(&sandbox, &job).await;
+        assert_eq!((ended.code, output.as_str()), (Some(0), "nine\nten\n"), "{:?}", sandbox.name());
     }
 }

@@ -1,6 +1,6 @@
 //! The MCP servers of a start: those of the user's configuration, and those of a trusted project behind them.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::program::cli::load::Start;
 use crate::program::config::{Environment, ServerSection};
@@ -59,6 +59,14 @@ fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
     if definition.source == PROJECT {
         process.pinned = start.project_pins.get(&definition.name).cloned();
     } else {
+        // The directories that a path with `..` passes through are not in the sandbox.
+        for word in std::iter::once(&mut process.command).chain(&mut process.args) {
+            let path = Path::new(&*word);
+            let goes_up = path.components().any(|step| step == Component::ParentDir);
+            if let Some(real) = path.canonicalize().ok().filter(|_| goes_up && path.is_absolute()) {
+                *word = real.to_string_lossy().into_owned();
+            }
+        }
         let words = std::iter::once(&process.command).chain(&process.args).map(Path::new);
         let named = words.filter(|word| word.is_absolute() && word.exists());
         process.readable.extend(named.map(|path| directory_of(path, start.places.home.as_deref())));

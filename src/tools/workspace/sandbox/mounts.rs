@@ -6,7 +6,7 @@
 //! may see or change. No link is followed that a command could have made.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Job;
 use crate::workspace::programs::passes_through;
@@ -191,7 +191,7 @@ impl MountPlan {
             Mount::Empty(_) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => false,
         });
         if let Ok(real) = path.canonicalize() {
-            let at = if is_in_view { real.clone() } else { path.to_owned() };
+            let at = if is_in_view || goes_up(path) { real.clone() } else { path.to_owned() };
             self.mounts.push(Mount::ReadOnly(real, at));
         }
     }
@@ -217,7 +217,7 @@ impl MountPlan {
     /// Keeps another name of a place, unless the link that makes it one is in the view already.
     fn name(&mut self, named: &Path, real: &Path) {
         let is_shown = |mount: &Mount| !matches!(mount, Mount::Empty(_)) && named.starts_with(mount.at());
-        if named != real && !self.mounts.iter().any(is_shown) {
+        if named != real && !goes_up(named) && !self.mounts.iter().any(is_shown) {
             self.mounts.push(Mount::Link(real.to_owned(), named.to_owned()));
         }
     }
@@ -230,6 +230,11 @@ fn shown_at(mount: &Mount, path: &Path) -> Option<PathBuf> {
         Mount::ReadOnly(from, to) | Mount::Writable(from, to) => path.strip_prefix(from).ok().map(|rest| to.join(rest)),
         Mount::Link(..) | Mount::Empty(_) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => None,
     }
+}
+
+/// Returns whether a path has a step to the directory above: nothing can be mounted there by that name.
+fn goes_up(path: &Path) -> bool {
+    path.components().any(|step| step == Component::ParentDir)
 }
 
 /// Returns whether something is there and no link leads to it.
