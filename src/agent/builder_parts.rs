@@ -89,7 +89,7 @@ impl AgentBuilder {
     }
 
     /// Sets the conversation that the agent goes on with. A call without a result gets that of an interrupted one, so
-    /// that the history can be sent.
+    /// that the history can be sent. A system prompt that it begins with is replaced by this agent's own.
     pub fn history(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         self.history = messages.into_iter().collect();
         self

@@ -7,19 +7,20 @@ use steersman_core::approval::Taint;
 
 impl Agent {
     /// Goes on with recorded messages, behind a number of turns. What is missing among them is closed, so that the history
-    /// can be sent; without any it begins anew. Whether the task is open the messages tell.
-    pub fn resume(&mut self, recorded: &[Message], turns: u32) {
+    /// can be sent; without any it begins anew. Whether the task is open the messages tell. The system prompt is this
+    /// agent's own: the recorded one is returned where it differs.
+    pub fn resume(&mut self, recorded: &[Message], turns: u32) -> Option<String> {
         self.turns = turns;
         self.task_open = None;
         if recorded.is_empty() {
-            return;
+            return None;
         }
         self.session_start = Some(SessionStart::Resume);
-        // Another program's conversation has no instructions of this one.
-        let is_ours = matches!(recorded.first(), Some(Message::System { .. }));
-        let own = self.history.messages().iter().take_while(|message| matches!(message, Message::System { .. }));
-        let instructions: Vec<Message> = own.filter(|_| !is_ours).cloned().collect();
-        self.history = History::of(instructions.into_iter().chain(recorded.iter().cloned()));
+        let is_system = |message: &&Message| matches!(message, Message::System { .. });
+        let own: Vec<Message> = self.history.messages().iter().take_while(is_system).cloned().collect();
+        let (prompt, conversation) = recorded.split_at(recorded.iter().take_while(is_system).count());
+        let replaced = prompt.first().filter(|_| prompt != own).map(|message| message.content().to_owned());
+        self.history = History::of(own.into_iter().chain(conversation.iter().cloned()));
         self.context_size.forget();
         let messages = self.history.messages().to_vec();
         self.adopt_rules(&messages);
@@ -39,6 +40,7 @@ impl Agent {
             self.notify_replaced();
         }
         self.publish_context();
+        replaced
     }
 
     /// Goes on with a task that is known to be open or closed.

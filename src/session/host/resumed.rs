@@ -56,12 +56,13 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends.
-    pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) {
+    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends. Returns the system prompt that
+    /// it was recorded with, where the agent has another one now.
+    pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) -> Option<String> {
         for Closing { agent: of, parent, event } in self.closing {
             agent.listeners().emit_as(of, parent, event);
         }
-        agent.resume(&self.messages, self.numbers.turns);
+        let replaced = agent.resume(&self.messages, self.numbers.turns);
         agent.resume_task(self.task_open);
         continuations.take_over(self.agents);
         if let Some(rules) = self.rules {
@@ -70,6 +71,7 @@ impl Resumed {
         if let Some(plan) = self.plan {
             agent.plans().take_over(agent.id(), plan);
         }
+        replaced
     }
 }
 

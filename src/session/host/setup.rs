@@ -197,7 +197,8 @@ impl Setup {
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
-        resumed.hand_over(&mut agent, handle.continuations());
+        let replaced = resumed.hand_over(&mut agent, handle.continuations());
+        notes.extend(replaced.and_then(|before| changed_prompt(&before, agent.system_prompt(), &context.files)));
         notes.extend(roster.warnings().iter().cloned());
         notes.extend(self.skills.warnings().iter().cloned());
         let templates = self.skills.templates();
@@ -274,6 +275,20 @@ fn fill(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
         .replace("{{cwd}}", &cwd.display().to_string())
         .replace("{{date}}", &date)
         .replace("{{tools}}", &tools.join(", "))
+}
+
+/// Returns a sentence about what differs between two system prompts beside the date, as far as the files of conventions
+/// tell it.
+fn changed_prompt(before: &str, now: &str, files: &[ContextFile]) -> Option<String> {
+    let date = Zoned::now().date().to_string();
+    let is_same = |(before, now): (&str, &str)| before == now || (now.contains(&date) && before.len() == now.len());
+    if before.lines().count() == now.lines().count() && before.lines().zip(now.lines()).all(is_same) {
+        return None;
+    }
+    let changed = files.iter().filter(|file| !before.contains(&file.text)).map(ContextFile::label);
+    let names = changed.collect::<Vec<_>>().join(", ");
+    let what = if names.is_empty() { String::new() } else { format!(" ({names})") };
+    Some(format!("The instructions changed since this session was saved{what}. The new ones hold from here on."))
 }
 
 /// What the program decides about hooks before an agent is built.

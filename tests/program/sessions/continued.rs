@@ -230,7 +230,7 @@ async fn a_resumed_session_tells_its_clients_who_can_go_on_and_works_until_that_
     written.close();
 
     let (rig, dir, pause) = (Rig::new([]), TempDir::new().unwrap(), Pause::new());
-    rig.model.route(&child("miner"), [Played::text("Silver.").paused(&pause)]);
+    rig.model.route("You are a file miner", [Played::text("Silver.").paused(&pause)]);
     let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::support::bench::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
@@ -250,7 +250,7 @@ async fn a_resumed_session_tells_its_clients_who_can_go_on_and_works_until_that_
 #[tokio::test]
 async fn a_reset_waits_until_a_continued_agent_has_ended_and_nothing_of_it_reaches_the_new_conversation() {
     let (rig, dir, pause) = (Rig::new([Played::text("Fresh.")]), TempDir::new().unwrap(), Pause::new());
-    rig.model.route(&child("miner"), [Played::text("Silver.").paused(&pause)]);
+    rig.model.route("You are a file miner", [Played::text("Silver.").paused(&pause)]);
     let mut resumed = restored(&[]);
     let messages =
         vec![Message::system("You are the miner child."), Message::user("Dig."), Message::assistant("Gold.")];

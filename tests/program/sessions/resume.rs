@@ -340,7 +340,9 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
 
     assert_eq!(host.handle().inject_user_message(&main, "after").unwrap().as_str(), "m8");
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::Answered));
-    assert_eq!(rig.last_request().lines(), ["system: As it was.", "user: before", "user: after"]);
+    let lines = rig.last_request().lines();
+    assert!(lines[0].starts_with("system: You are Steersman"), "{lines:?}");
+    assert_eq!(lines[1..], ["user: before", "user: after"]);
     host.handle().interloper().confirm(&"m7".into());
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::Answered));
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: still waiting");
@@ -389,6 +391,40 @@ fn a_later_start_goes_on_with_the_session_and_one_that_was_killed_too() {
         .filter_map(|record| if let Record::Event(e) = record { Some(e.seq) } else { None })
         .collect();
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+}
+
+#[test]
+fn instructions_that_changed_since_hold_in_a_session_that_goes_on() {
+    let server = Server::start((1..=4).map(|number| Reply::text(&format!("Answer {number}."))));
+    let url = server.url();
+    let exec = |home: TempDir, args: &[&str]| {
+        let program =
+            Program::within(home).args(["exec", "--base-url", &url, "--model", "m"]).args(args.iter().copied());
+        let (output, home) = program.output_with_home();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        (home, stderr(&output))
+    };
+    let home = TempDir::new().unwrap();
+    std::fs::create_dir(home.path().join("work")).unwrap();
+    std::fs::write(home.path().join("work/AGENTS.md"), "Indent with tabs.\n").unwrap();
+    let (home, _) = exec(home, &["first"]);
+    let (home, said) = exec(home, &["--continue", "second"]);
+    assert!(!said.contains("instructions changed"), "{said}");
+
+    std::fs::write(home.path().join("work/AGENTS.md"), "Indent with two spaces.\n").unwrap();
+    let (home, said) = exec(home, &["--continue", "third"]);
+    let sentence = "The instructions changed since this session was saved (AGENTS.md). The new ones hold from here on.";
+    assert!(said.contains(sentence), "{said}");
+    let (_home, said) = exec(home, &["--continue", "fourth"]);
+    assert!(!said.contains("instructions changed"), "{said}");
+
+    let chats = server.chats();
+    assert_eq!(chats[1].messages()[0], chats[0].messages()[0]);
+    for chat in &chats[2..] {
+        let [prompt] = &chat.contents("system")[..] else { panic!("{:?}", chat.roles()) };
+        assert!(prompt.contains("Indent with two spaces.") && !prompt.contains("Indent with tabs."), "{prompt}");
+    }
+    assert_eq!(chats[3].texts("user"), ["first", "second", "third", "fourth"]);
 }
 
 fn files_of(home: &TempDir) -> Vec<steersman_session::journal::SessionFile> {
