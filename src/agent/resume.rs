@@ -3,6 +3,7 @@
 use crate::{Agent, History, SessionStart};
 use steersman_base::image::Image;
 use steersman_base::message::Message;
+use steersman_base::text::is_blank;
 use steersman_core::approval::Taint;
 
 impl Agent {
@@ -16,10 +17,12 @@ impl Agent {
             return None;
         }
         self.session_start = Some(SessionStart::Resume);
-        let is_system = |message: &&Message| matches!(message, Message::System { .. });
-        let own: Vec<Message> = self.history.messages().iter().take_while(is_system).cloned().collect();
-        let (prompt, conversation) = recorded.split_at(recorded.iter().take_while(is_system).count());
-        let replaced = prompt.first().filter(|_| prompt != own).map(|message| message.content().to_owned());
+        let own = Some(Message::system(&self.system_prompt)).filter(|prompt| !is_blank(prompt.content()));
+        let (prompt, conversation) = match recorded {
+            [prompt @ Message::System { .. }, conversation @ ..] => (Some(prompt), conversation),
+            conversation => (None, conversation),
+        };
+        let replaced = prompt.filter(|prompt| own.as_ref() != Some(*prompt)).map(|prompt| prompt.content().to_owned());
         self.history = History::of(own.into_iter().chain(conversation.iter().cloned()));
         self.context_size.forget();
         let messages = self.history.messages().to_vec();

@@ -53,6 +53,37 @@ async fn a_model_that_nobody_knows_is_refused_unless_it_is_assumed_to_exist() {
     }
 }
 
+#[tokio::test]
+async fn a_tool_whose_name_no_server_takes_is_refused() {
+    for name in ["read file", "läs", "read/file", "a\nb", &"x".repeat(129)] {
+        let rig = Rig::new([]);
+        let refused = rig.try_build(rig.builder(), |c| c.add_tool(tool(name, "seen"))).await.unwrap_err();
+        assert!(refused.to_string().contains("no model server takes a tool named"), "{refused}");
+    }
+    for name in ["read_file-2", "files.read", &"x".repeat(64)] {
+        let rig = Rig::new([]);
+        rig.try_build(rig.builder(), |c| c.add_tool(tool(name, "seen"))).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_blank_system_prompt_is_no_message_also_after_a_reset_and_a_resume() {
+    for prompt in ["", " \n"] {
+        let rig = Rig::new([Played::text("One."), Played::text("Two.")]);
+        let agent = Agent::builder(Rig::transport(), prompt, rig.connector());
+        let mut agent = run(rig.build(agent, []).await, "first").answered().await;
+        assert_eq!(rig.last_request().lines(), ["user: first"]);
+        agent.reset();
+        let agent = run(agent, "second").answered().await;
+        assert_eq!(rig.last_request().lines(), ["user: second"]);
+        let messages = agent.history().messages().to_vec();
+        let rig = Rig::new([Played::text("Three.")]);
+        let builder = Agent::builder(Rig::transport(), prompt, rig.connector()).history(messages);
+        run(rig.build(builder, []).await, "third").answered().await;
+        assert_eq!(rig.last_request().lines(), ["user: second", "assistant: Two.", "user: third"]);
+    }
+}
+
 // Row 3, Trap 18
 #[tokio::test]
 async fn configure_runs_inside_add_extension() {

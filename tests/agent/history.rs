@@ -42,7 +42,7 @@ fn open_calls_are_closed_with_the_reason() {
         (NotRunReason::UserMessage, "Error: not run, the user sent a message"),
     ];
     for (why, words) in reasons {
-        let mut history = History::new("");
+        let mut history = History::new("Be brief.");
         history.push_assistant(reply(&["a", "b"]));
         history.push_result("one");
         history.close_open(why);
@@ -59,7 +59,7 @@ fn no_message_can_get_between_a_call_and_its_result() {
         |history| history.push_system("words"),
         |history| history.push_assistant(AssistantMessage { content: "words".to_owned(), ..Default::default() }),
     ] {
-        let mut history = History::new("");
+        let mut history = History::new("Be brief.");
         history.push_assistant(reply(&["a"]));
         push(&mut history);
         assert_eq!(lines(history.messages())[2], "tool#a: Error: not run, the user sent a message");
@@ -70,7 +70,7 @@ fn no_message_can_get_between_a_call_and_its_result() {
 // Spec 2.2.7
 #[test]
 fn the_last_reply_counts_also_when_it_was_calls_only() {
-    let mut history = History::new("");
+    let mut history = History::new("Be brief.");
     assert_eq!(history.last_assistant_content(), None);
     history.push_assistant(AssistantMessage { content: "text".to_owned(), ..Default::default() });
     history.push_user("more");
@@ -126,7 +126,7 @@ proptest! {
     // D7
     #[test]
     fn whatever_is_pushed_in_whatever_order_can_be_sent_once_closed(steps in prop::collection::vec(step(), 0..60)) {
-        let mut history = History::new("");
+        let mut history = History::new("Be brief.");
         for (number, step) in steps.iter().enumerate() {
             match step {
                 Step::User => history.push_user(number.to_string()),

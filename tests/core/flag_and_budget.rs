@@ -97,6 +97,15 @@ fn a_budget_of_n_lets_n_calls_run_and_trips_at_the_next() {
 }
 
 #[test]
+fn a_clone_of_a_budget_reads_the_count_of_the_running_turn_from_any_thread() {
+    let limit = StepLimit::new(3).unwrap();
+    let kept = limit.clone();
+    limit.tick().unwrap();
+    limit.tick().unwrap();
+    assert_eq!(std::thread::spawn(move || (kept.step(), kept.left())).join().unwrap(), (2, 1));
+}
+
+#[test]
 fn a_budget_counts_from_nothing_again_after_a_reset() {
     let limit = StepLimit::new(1).unwrap();
     assert_eq!((limit.max(), limit.step()), (1, 0));

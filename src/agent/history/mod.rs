@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use steersman_base::image::Image;
 use steersman_base::message::{AssistantMessage, Message, ToolCall, UserAbout};
+use steersman_base::text::is_blank;
 
 pub use kept::{KEPT_HEAD, Keep, lost};
 pub use older::{Pins, SUMMARY_HEAD};
@@ -51,9 +52,15 @@ impl NotRunReason {
 }
 
 impl History {
-    /// Starts a conversation with its system prompt.
+    /// Starts a conversation with its system prompt; a blank one is no message.
     pub fn new(system_prompt: &str) -> Self {
-        Self { messages: vec![Message::system(system_prompt)], open: VecDeque::new() }
+        let prompt = Some(system_prompt).filter(|prompt| !is_blank(prompt)).map(Message::system);
+        Self { messages: prompt.into_iter().collect(), open: VecDeque::new() }
+    }
+
+    /// Returns the number of messages that its system prompt is: 1, or 0 where it has none.
+    fn prompt_len(&self) -> usize {
+        usize::from(matches!(self.messages.first(), Some(Message::System { .. })))
     }
 
     /// Builds a conversation from messages that were recorded, whatever is missing among them: a result stays only behind

@@ -38,7 +38,7 @@ impl History {
     /// nothing among them but what stays anyway: texts of the user and an earlier summary.
     pub fn older(&self) -> Vec<&Message> {
         let Some(last) = self.last_rounds() else { return Vec::new() };
-        let older = self.messages.get(1..last).unwrap_or_default();
+        let older = self.messages.get(self.prompt_len()..last).unwrap_or_default();
         let is_work = |message: &Message| !matches!(message, Message::User { .. });
         if older.iter().any(is_work) { older.iter().collect() } else { Vec::new() }
     }
@@ -51,7 +51,7 @@ impl History {
             return None;
         }
         let last = self.last_rounds()?;
-        let prompt = self.messages.first().cloned().into_iter();
+        let prompt = self.messages.iter().take(self.prompt_len()).cloned();
         let kept = kept(&self.messages, last, keep).into_iter();
         let summary = Message::user(format!("{SUMMARY_HEAD}{summary}"));
         let rest = self.messages.get(last..).unwrap_or_default().iter().cloned();
@@ -79,7 +79,7 @@ impl History {
 
     /// Makes the message with the pinned results of what is taken out, behind those of an earlier one; `None` without any.
     fn pinned(&self, last: usize, pins: &Pins<'_>) -> Option<Message> {
-        let older = self.messages.get(1..last).unwrap_or_default();
+        let older = self.messages.get(self.prompt_len()..last).unwrap_or_default();
         let mut room = pins.room;
         let mut block = String::new();
         for message in older {

@@ -59,6 +59,8 @@ pub const MCP_BLOBS: usize = 20;
 pub const MCP_ROUND_TRIPS: usize = 10;
 /// Longest name of a tool that every dialect takes, characters.
 pub const TOOL_NAME_CHARS: usize = 64;
+/// Longest name of a tool that any model server takes, bytes.
+pub const TOOL_NAME_BYTES: usize = 128;
 /// Time for a server at an address to take what is no request.
 pub const MCP_NOTE_TIME: Duration = Duration::from_secs(10);
 /// Times that a broken stream is taken up again without anything new.

@@ -2,11 +2,13 @@
 //!
 //! One per agent, never shared. Counts calls, not rounds; reset at the start of a turn only, never by an injection.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use steersman_base::error::{BuildError, Exceeded};
 
-/// Limits the tool calls of a turn: with `max = N`, N calls run and call N+1 trips.
+/// Limits the tool calls of a turn: with `max = N`, N calls run and call N+1 trips. Clones share the count, so that whoever
+/// keeps one reads the steps of the running turn from any thread.
 ///
 /// ```
 /// use steersman_core::control::StepLimit;
@@ -16,13 +18,18 @@ use steersman_base::error::{BuildError, Exceeded};
 /// assert_eq!(limit.tick().unwrap_err().to_string(), "agent exhausted 2 steps");
 /// # Ok::<(), steersman_base::error::BuildError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StepLimit {
     max: u32,
+    on_exhausted: OnExhausted,
+    count: Arc<StepCount>,
+}
+
+#[derive(Debug)]
+struct StepCount {
     /// Calls that the running turn may make: the maximum, and as many again each time that the user allowed it.
     allowed: AtomicU32,
     step: AtomicU32,
-    on_exhausted: OnExhausted,
 }
 
 /// What happens when the budget is used up.
@@ -46,7 +53,8 @@ impl StepLimit {
         if max == 0 {
             return Err(BuildError::argument("the step limit must be greater than 0"));
         }
-        Ok(Self { max, allowed: AtomicU32::new(max), step: AtomicU32::new(0), on_exhausted: OnExhausted::default() })
+        let count = Arc::new(StepCount { allowed: AtomicU32::new(max), step: AtomicU32::new(0) });
+        Ok(Self { max, on_exhausted: OnExhausted::default(), count })
     }
 
     /// Sets what happens when the budget is used up.
@@ -61,25 +69,25 @@ impl StepLimit {
     /// # Errors
     /// [`Exceeded`] once the count is greater than the maximum.
     pub fn tick(&self) -> Result<(), Exceeded> {
-        let step = self.step.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+        let step = self.count.step.fetch_add(1, Ordering::SeqCst).saturating_add(1);
         let max_steps = self.allowed();
         if step > max_steps { Err(Exceeded { max_steps }) } else { Ok(()) }
     }
 
     /// Sets the count back to 0 and the calls that a turn may make to the maximum. At the start of a turn only.
     pub fn reset(&self) {
-        self.step.store(0, Ordering::SeqCst);
-        self.allowed.store(self.max, Ordering::SeqCst);
+        self.count.step.store(0, Ordering::SeqCst);
+        self.count.allowed.store(self.max, Ordering::SeqCst);
     }
 
     /// Allows the running turn as many calls again.
     pub fn extend(&self) {
-        self.allowed.store(self.allowed().saturating_add(self.max), Ordering::SeqCst);
+        self.count.allowed.store(self.allowed().saturating_add(self.max), Ordering::SeqCst);
     }
 
     /// Returns the calls that the running turn may make in all.
     pub fn allowed(&self) -> u32 {
-        self.allowed.load(Ordering::SeqCst)
+        self.count.allowed.load(Ordering::SeqCst)
     }
 
     /// Returns the calls that the running turn may still make.
@@ -94,7 +102,7 @@ impl StepLimit {
 
     /// Returns the tool calls counted so far in this turn.
     pub fn step(&self) -> u32 {
-        self.step.load(Ordering::SeqCst)
+        self.count.step.load(Ordering::SeqCst)
     }
 
     /// Returns what happens when the budget is used up.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::provider::ToolSchema;
 use crate::tool::{Concurrency, OnCancel, RawTool, ResultImages, Tool, Traits};
 use steersman_base::error::BuildError;
+use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
 
@@ -92,6 +93,14 @@ impl QueuedChanges {
     fn take_name(&mut self, name: &str) -> Result<(), BuildError> {
         if name.is_empty() {
             return Err(BuildError::argument("a tool needs a name"));
+        }
+        // OpenAI and Anthropic take letters, digits, `_` and `-`, Gemini also `.` and `:`; the longest one is Anthropic's.
+        let is_taken = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
+        if name.len() > limits::TOOL_NAME_BYTES || !name.bytes().all(is_taken) {
+            let most = limits::TOOL_NAME_BYTES;
+            return Err(BuildError::argument(format!(
+                "no model server takes a tool named {name:?}: only letters, digits, _ and -, at most {most} of them"
+            )));
         }
         if !self.names.insert(name.to_owned()) {
             return Err(BuildError::argument(format!("there are two tools named {name:?}")));

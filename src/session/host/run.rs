@@ -19,7 +19,7 @@ use crate::host::turns::{TurnLoop, TurnsOnly, settled};
 use crate::host::{LastRun, Mailbox, WorkerState};
 use steersman_agent::{Agent, AgentBuilder};
 use steersman_base::error::{BuildError, Refused};
-use steersman_base::event::{Envelope, Pending};
+use steersman_base::event::{Envelope, Event, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::Post;
 use steersman_core::approval::Approvals;
@@ -48,6 +48,8 @@ pub fn run(agent: Agent, crew: impl Into<Arc<Crew>>) -> Result<RunningAgent, Bui
         }
     }));
     agent.add_listener(Arc::<Mailbox>::clone(&events.mailbox));
+    // It was found before anybody could listen here.
+    agent.listeners().emit(Event::ContextCap { tokens: agent.context_window_cap() });
     let approvals = Arc::clone(agent.approvals());
     let (publish, state) = watch::channel(WorkerState::Idle(LastRun::None));
     let end = Arc::new(Notify::new());

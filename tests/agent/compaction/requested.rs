@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use steersman_agent::Agent;
 use steersman_agent::CompactionRequest;
 use steersman_base::error::RunError;
 use steersman_base::event::Event;
@@ -103,4 +104,16 @@ async fn a_compaction_by_hand_can_be_stopped_and_leaves_all_as_it_was() {
     assert_eq!(notices(&rig), ["the compaction was stopped; the conversation is as it was"]);
     assert_eq!(agent.history().messages().len(), 2 + 8 + 1);
     assert_eq!(rig.events().last().map(|event| matches!(event, Event::Notice { .. })), Some(true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_system_prompt_the_first_text_stays_the_first_message() {
+    let rig = script(rounds(4, 100), [Played::text("Done.")]);
+    let wish = Arc::new(CompactionRequest::default());
+    let builder = Agent::builder(Rig::transport(), "", rig.connector()).compaction_request(Arc::clone(&wish));
+    let mut agent = run(rig.build(builder, [wordy("one")]).await, "Go.").answered().await;
+    wish.ask(None);
+    agent.compact().await.unwrap();
+    let kept = starts(agent.history().messages());
+    assert!(kept[0].starts_with("user: [Older messages") && kept[1].starts_with("user: [Summary"), "{kept:?}");
 }

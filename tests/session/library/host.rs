@@ -76,6 +76,13 @@ async fn what_is_sent_starts_a_turn_or_enters_the_one_that_runs() {
 }
 
 #[tokio::test]
+async fn the_context_window_that_was_found_is_among_the_events() {
+    let mut running = start(&scripted([]), &Gate::new()).await;
+    let first = running.next_event().await.unwrap().event;
+    assert!(matches!(first, Event::ContextCap { .. }), "{first:?}");
+}
+
+#[tokio::test]
 async fn a_stop_gives_back_what_was_pending_and_the_next_text_starts_a_turn() {
     let (gate, model) = (Gate::new(), scripted([calls(&[("c1", "slow")]), Played::text("Here.")]));
     let mut running = start(&model, &gate).await;
