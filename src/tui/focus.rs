@@ -1,6 +1,8 @@
 //! Where the keys go: the pane that has the focus, and what lies over it.
 
-use crate::keymap::Context;
+use crossterm::event::KeyEvent;
+
+use crate::keymap::{Chord, Context};
 use crate::overlay::Overlays;
 use crate::state::Pane;
 
@@ -15,6 +17,8 @@ pub struct Focus {
     pub zoom: Option<Pane>,
     /// True while a click has led to the pane and no key of it was pressed since: letters still belong to the message.
     pub by_click: bool,
+    /// True when Ctrl+X was pressed and the next key says what for.
+    pub is_prefixed: bool,
 }
 
 impl Focus {
@@ -34,6 +38,19 @@ impl Focus {
         }
     }
 
+    /// Returns the chord that a key makes with what was pressed before it.
+    pub fn chord(&self, key: &KeyEvent) -> Chord {
+        let chord = Chord::of(key);
+        if self.is_prefixed { chord.prefixed() } else { chord }
+    }
+
+    /// Returns the chord that a key makes; the next key begins another one.
+    pub fn take_chord(&mut self, key: &KeyEvent) -> Chord {
+        let chord = self.chord(key);
+        self.is_prefixed = false;
+        chord
+    }
+
     /// Tells whether this pane has the focus and nothing lies over it.
     pub fn is_on(&self, pane: Pane) -> bool {
         self.overlays.is_empty() && self.pane == pane
@@ -48,7 +65,7 @@ impl Focus {
     /// Goes to a pane; overlays are closed. A zoom ends where it would hide the pane.
     pub fn go(&mut self, pane: Pane) {
         let zoom = self.zoom.filter(|zoomed| pane.whole() == Pane::Composer || *zoomed == pane.whole());
-        *self = Self { pane, overlays: Overlays::default(), zoom, by_click: false };
+        *self = Self { pane, overlays: Overlays::default(), zoom, by_click: false, is_prefixed: self.is_prefixed };
     }
 
     /// Gives the pane that has the focus all the room, or ends the zoom; from the composer it is the transcript's.

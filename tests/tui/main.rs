@@ -79,5 +79,6 @@ mod tree_rows;
 mod tree_warnings;
 mod tui_room;
 mod tui_shell;
+mod two_keys;
 mod undo;
 mod untrusted;

@@ -132,6 +132,7 @@ fn commands(keymap: &Keymap) -> Vec<Entry> {
     let target = |name| Target { topic: "commands", spot: Spot::Row("", name) };
     let entry = |command: &Command| {
         let key = keymap.spell(Context::Composer, command.key);
+        let key = keymap.with_stand_in(Context::Composer, &key);
         Entry { name: command.usage.into(), words: command.help_with_key(&key).into(), target: target(command.usage) }
     };
     let others = [

@@ -159,13 +159,13 @@ fn lines(sections: Vec<Section>, width: u16) -> (Vec<Line>, Vec<Range<usize>>) {
     (lines, spans)
 }
 
-/// Adds an entry: its name and its words side by side where there is room, the words beneath otherwise.
+/// Adds an entry: its name and its words side by side where there is room for both, the words beneath otherwise.
 fn push(lines: &mut Vec<Line>, width: u16, entry: Entry, number: usize) {
     let beside = width >= NAMES * 2;
     let indent = MARK + if beside { NAMES } else { 2 };
     let line = |name, words| Line { name, words, entry: Some(number), indent };
     let mut name = entry.name;
-    if !beside {
+    if !beside || columns(&name) >= NAMES {
         lines.push(line(std::mem::take(&mut name), String::new()));
     }
     let mut words = String::new();

@@ -1,4 +1,4 @@
-//! The names of keys: `Ctrl+J` on the screen, `ctrl+j` in a file.
+//! The names of keys: `Ctrl+J` on the screen, `ctrl+j` in a file; `Ctrl+X J` for two keys.
 
 use std::fmt;
 
@@ -30,6 +30,11 @@ const OTHER_NAMES: [(&str, KeyCode); 5] = [
     ("PgUp", KeyCode::PageUp),
     ("PgDn", KeyCode::PageDown),
 ];
+/// The key before the second one of two.
+pub(super) const PREFIX: Chord =
+    Chord { is_prefixed: false, code: KeyCode::Char('x'), modifiers: KeyModifiers::CONTROL };
+/// What stands before the name of the second one.
+pub(super) const PREFIX_NAME: &str = "Ctrl+X ";
 const MODIFIERS: [(&str, KeyModifiers); 3] =
     [("Ctrl+", KeyModifiers::CONTROL), ("Alt+", KeyModifiers::ALT), ("Shift+", KeyModifiers::SHIFT)];
 /// What terminals send for two keys alike.
@@ -38,6 +43,9 @@ const TWINS: [(char, &str); 3] = [('i', "Tab"), ('m', "Enter"), ('[', "Esc")];
 impl fmt::Display for Chord {
     /// Writes the name as the screen shows it; letters with Ctrl or Alt in upper case.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_prefixed {
+            f.write_str(PREFIX_NAME)?;
+        }
         for (name, modifier) in MODIFIERS {
             if self.modifiers.contains(modifier) {
                 f.write_str(name)?;
@@ -46,7 +54,7 @@ impl fmt::Display for Chord {
         match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
             (Some((name, _)), _) => f.write_str(name),
             (None, KeyCode::F(number)) => write!(f, "F{number}"),
-            (None, KeyCode::Char(c)) if self.modifiers.is_empty() => write!(f, "{c}"),
+            (None, KeyCode::Char(c)) if self.modifiers.is_empty() && !self.is_prefixed => write!(f, "{c}"),
             (None, KeyCode::Char(c)) => write!(f, "{}", c.to_uppercase()),
             (None, _) => f.write_str("?"),
         }
@@ -54,11 +62,16 @@ impl fmt::Display for Chord {
 }
 
 impl Chord {
-    /// Reads a name: `ctrl+j`, `alt+enter`, `shift+tab`, `f5`, `g`, `G`. Case counts for single characters alone.
+    /// Reads a name: `ctrl+j`, `alt+enter`, `shift+tab`, `f5`, `g`, `G`, `ctrl+x g`. Case counts for single characters
+    /// alone.
     ///
     /// # Errors
     /// A sentence that says why there is no such key.
     pub fn parse(name: &str) -> Result<Self, String> {
+        let second = name.split_at_checked(PREFIX_NAME.len());
+        if let Some((_, second)) = second.filter(|(first, _)| first.eq_ignore_ascii_case(PREFIX_NAME)) {
+            return Self::parse(second.trim_start()).map(Self::prefixed);
+        }
         let mut modifiers = KeyModifiers::NONE;
         let mut key = name;
         // What is behind the last stroke may be a plus itself.

@@ -15,7 +15,7 @@ const HEAD: &str = "\
 # The keys of Steersman, all of them, as they are without this file. Keep what you change and leave out the rest.
 # A value is a key, or a list of keys, or [] for none; it takes the place of all that the action had in this section.
 # Keys: a character, enter, esc, tab, space, backspace, delete, insert, up, down, left, right, home, end, pageup,
-# pagedown, f1 to f24; before them ctrl+, alt+, shift+. A section's own keys go before those of [everywhere], whose
+# pagedown, f1 to f24; before them ctrl+, alt+, shift+; \"ctrl+x g\" is Ctrl+X and then g. A section's own keys go before those of [everywhere], whose
 # actions may stand in every section.
 ";
 

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::chord::{PREFIX, PREFIX_NAME};
 use super::{Action, Binding, Chord, Context};
 
 /// Which key does what in each context.
@@ -25,6 +26,12 @@ impl Keymap {
     /// Finds the action of a key: the context's own binding, else the global one.
     pub fn lookup(&self, context: Context, chord: Chord) -> Option<Action> {
         self.own(context, chord).or_else(|| self.own(Context::Global, chord))
+    }
+
+    /// Tells whether a key is the first of two: Ctrl+X, where a file of keys gives it no meaning of its own.
+    pub fn is_prefix(&self, context: Context, chord: Chord) -> bool {
+        let begins = |context| self.table(context).iter().any(|(chord, _)| chord.is_prefixed);
+        chord == PREFIX && self.lookup(context, chord).is_none() && (begins(context) || begins(Context::Global))
     }
 
     /// Tells whether a file has changed anything.
@@ -75,14 +82,16 @@ impl Keymap {
         let untouched = |row: &Binding| self.own(context, row.chord) == Some(row.action);
         let defaults = Self::default();
         let mut actions: Vec<Action> = Vec::new();
-        for row in rows.iter().filter(|row| row.action == first.action || speaks_for(first.name, row.chord)) {
+        let is_meant = |row: &&Binding| row.action == first.action || speaks_for(first.name, row.chord);
+        for row in rows.iter().filter(is_meant) {
             if !actions.contains(&row.action) {
                 actions.push(row.action);
             }
         }
         let is_same = |action: &Action| self.chords(context, *action).eq(defaults.chords(context, *action));
         if actions.iter().all(is_same) && rows.iter().all(untouched) {
-            return Some(Cow::Borrowed(first.name));
+            let chords = actions.iter().flat_map(|action| self.chords(context, *action));
+            return Some(with_seconds(first.name, chords));
         }
         let names: Vec<String> =
             actions.iter().flat_map(|action| self.chords(context, *action)).map(|chord| chord.to_string()).collect();
@@ -118,6 +127,17 @@ impl Keymap {
         Cow::Owned(spelled)
     }
 
+    /// Adds to the name of a key, as a text names it, the two keys that do the same: `Alt+X, Ctrl+X X`.
+    pub fn with_stand_in<'a>(&self, context: Context, key: &'a str) -> Cow<'a, str> {
+        let stand_in = || {
+            let chord = Chord::parse(key).ok()?;
+            let action = self.lookup(context, chord)?;
+            let own = self.chords(context, action).chain(self.chords(Context::Global, action));
+            (!chord.is_prefixed).then_some(own)?.find(|chord| chord.is_prefixed)
+        };
+        stand_in().map_or(Cow::Borrowed(key), |stand_in| Cow::Owned(format!("{key}, {stand_in}")))
+    }
+
     /// Returns what a usual key's name is to be replaced by; `None` when it is no such name, or the key does it still.
     fn now(&self, context: Context, word: &str) -> Option<String> {
         let chord = Chord::parse(word).ok()?;
@@ -143,6 +163,19 @@ impl Keymap {
     fn table(&self, context: Context) -> &[(Chord, Action)] {
         self.tables.get(context.index()).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// Adds to a name in help those of two keys that it does not name: `Alt+B/F  Ctrl+X B/F`.
+fn with_seconds(name: &'static str, chords: impl Iterator<Item = Chord>) -> Cow<'static, str> {
+    let prefixed = chords.filter(|chord| chord.is_prefixed).map(|chord| chord.to_string());
+    let seconds: Vec<String> = prefixed
+        .filter(|chord| !name.contains(chord.as_str()))
+        .filter_map(|chord| chord.strip_prefix(PREFIX_NAME).map(str::to_owned))
+        .collect();
+    if seconds.is_empty() {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("{name}  {PREFIX_NAME}{}", seconds.join("/")))
 }
 
 /// Tells whether a name in help means this key too: `Home  End  Ctrl+A`, `K/J`.

@@ -1,7 +1,8 @@
 //! The keys: action, key, context and words. Keys are looked up here and help is made from here.
 //!
 //! Each context has its table in `table/`; a file of keys changes them (`Keymap`). A context's own binding goes before the
-//! global one. A character without a binding is text for the composer.
+//! global one. A character without a binding is text for the composer. Each key with Alt and each F key has a second one,
+//! of two keys: Ctrl+X and another.
 //!
 //! # Where things are
 //!
@@ -31,9 +32,11 @@ pub use file::KeysError;
 pub use map::Keymap;
 pub use read::{ReadKey, SearchKey};
 
-/// A key with its modifiers, in the one form that the table uses.
+/// A key with its modifiers, in the one form that the table uses; alone, or pressed after Ctrl+X.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chord {
+    /// True when Ctrl+X was pressed before it; a letter without modifiers is lower case then.
+    pub is_prefixed: bool,
     /// The key; letters with Ctrl are lower case.
     pub code: KeyCode,
     /// The modifiers; Shift is dropped where the character already tells it.
@@ -58,13 +61,37 @@ impl Chord {
             code = KeyCode::Tab;
             modifiers.insert(KeyModifiers::SHIFT);
         }
-        Self { code, modifiers }
+        Self { is_prefixed: false, code, modifiers }
+    }
+
+    /// Returns the chord that this key makes after Ctrl+X.
+    #[must_use]
+    pub fn prefixed(self) -> Self {
+        let code = match self.code {
+            KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
+            code => code,
+        };
+        Self { is_prefixed: true, code, ..self }
+    }
+
+    /// Returns the chord that stands in for a key with Alt or an F key, which many keyboards lack: after Ctrl+X the same
+    /// key without Alt, or the key of the row of digits that stands below the F key.
+    pub fn stand_in(self) -> Option<Self> {
+        let (code, modifiers) = match self.code {
+            KeyCode::F(number) => {
+                let below = "1234567890-=".chars().nth(usize::from(number).checked_sub(1)?)?;
+                (KeyCode::Char(below), self.modifiers)
+            }
+            code if self.modifiers == KeyModifiers::ALT => (code, KeyModifiers::NONE),
+            _ => return None,
+        };
+        (!self.is_prefixed).then(|| Self { is_prefixed: true, code, modifiers }.prefixed())
     }
 
     /// Returns the character that this key types, if it types one.
     pub fn typed(self) -> Option<char> {
         match self.code {
-            KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),
+            KeyCode::Char(c) if self.modifiers.is_empty() && !self.is_prefixed => Some(c),
             _ => None,
         }
     }
@@ -72,7 +99,7 @@ impl Chord {
     /// Returns the character of an Alt+character chord.
     pub fn alt_char(self) -> Option<char> {
         match self.code {
-            KeyCode::Char(c) if self.modifiers == KeyModifiers::ALT => Some(c),
+            KeyCode::Char(c) if self.modifiers == KeyModifiers::ALT && !self.is_prefixed => Some(c),
             _ => None,
         }
     }

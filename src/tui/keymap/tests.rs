@@ -37,6 +37,20 @@ fn the_four_spellings_of_ctrl_underscore_are_one() {
 }
 
 #[test]
+fn each_key_with_alt_and_each_f_key_has_two_keys_besides() {
+    for context in Context::ALL {
+        for Binding { chord, action, .. } in context.rows() {
+            let is_f = matches!(chord.code, KeyCode::F(_));
+            if is_f || chord.modifiers.contains(KeyModifiers::ALT) {
+                let keymap = Keymap::default();
+                let chords: Vec<Chord> = keymap.chords(context, *action).filter(|chord| chord.is_prefixed).collect();
+                assert!(!chords.is_empty(), "{chord} in {context:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_action_has_a_name_of_its_own_within_each_context() {
     for context in Context::ALL {
         for one in context.rows() {

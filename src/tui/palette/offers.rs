@@ -3,6 +3,7 @@
 
 use super::{Offer, OfferState, Palette};
 use crate::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
+use crate::keymap::{Context, Keymap};
 use crate::message::paths::written;
 use crate::message::{Message, MessageContext};
 use crate::theme::AUTO;
@@ -38,7 +39,7 @@ impl Palette {
             Some('@') => agents(text, known),
             Some('/') => match text.split_once(' ') {
                 None => {
-                    let mut offers = command_names(text);
+                    let mut offers = command_names(text, &known.facts.keymap);
                     offers.extend(custom_commands(text, known));
                     offers.extend(prompts(text, known));
                     offers
@@ -226,21 +227,23 @@ fn topics(command: &str, typed: &str) -> Vec<Offer> {
 }
 
 /// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs.
-fn command_names(text: &str) -> Vec<Offer> {
+fn command_names(text: &str, keymap: &Keymap) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
     let mut fitting: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(typed)).collect();
     if typed.is_empty() {
-        return fitting.into_iter().map(command_name).collect();
+        return fitting.into_iter().map(|command| command_name(command, keymap)).collect();
     }
     fitting.sort_by_key(|command| command.verb.gives_up() && command.name != typed);
     let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed));
     let others = others.map(|alias| offer(alias.written(), format!("/{}", alias.name), alias.help()));
-    fitting.into_iter().map(command_name).chain(others).collect()
+    fitting.into_iter().map(|command| command_name(command, keymap)).chain(others).collect()
 }
 
-fn command_name(command: &Command) -> Offer {
+fn command_name(command: &Command, keymap: &Keymap) -> Offer {
+    let key = keymap.spell(Context::Composer, command.key);
+    let key = keymap.with_stand_in(Context::Composer, &key);
     let space = if command.takes == Takes::Nothing { "" } else { " " };
-    offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
+    offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(&key))
 }
 
 /// Offers the custom commands of the user and of the project, and their skills, which go by their names too.

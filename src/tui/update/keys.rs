@@ -24,7 +24,7 @@ use steersman_base::steering::TextKind;
 
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
-    let chord = Chord::of(key);
+    let chord = app.focus.take_chord(key);
     if is_for_message(app, chord) {
         app.focus.go(Pane::Composer);
     }
@@ -38,6 +38,17 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     let action = app.facts.keymap.lookup(app.focus.context(), chord);
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
+    }
+    if chord.is_prefixed && action.is_none() {
+        app.status.say(prefix_sentence(chord), app.facts.now);
+        return Vec::new();
+    }
+    if app.facts.keymap.is_prefix(app.focus.context(), chord) {
+        app.focus.is_prefixed = true;
+        if app.facts.medium == Medium::Lines {
+            app.status.say("Ctrl+X: the next key says what for", app.facts.now);
+        }
+        return Vec::new();
     }
     if let Some(overlay) = app.focus.overlays.top_mut()
         && let Outcome::Consumed(wanted) = overlay.key(chord, &app.facts)
@@ -75,6 +86,14 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Says that two keys have no meaning.
+pub fn prefix_sentence(chord: Chord) -> String {
+    match chord.code {
+        KeyCode::Esc => "Ctrl+X: left, nothing is done".to_owned(),
+        _ => format!("{chord} does nothing here"),
+    }
+}
+
 /// Tells whether a key types a letter into the message although a click has led to another pane: all but the one that
 /// copies what was selected with the mouse.
 fn is_for_message(app: &App, chord: Chord) -> bool {
@@ -88,6 +107,14 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     app.pause.hide();
     app.status.disarm_quit();
+    // After Ctrl+X the first character is the second key.
+    if app.focus.is_prefixed
+        && let Some(c) = text.chars().next()
+    {
+        let mut effects = press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+        effects.extend(type_text(app, text.get(c.len_utf8()..).unwrap_or_default()));
+        return effects;
+    }
     if app.focus.by_click {
         app.focus.go(Pane::Composer);
     }

@@ -354,6 +354,7 @@ fn copied(app: &mut App, outcome: Result<String, String>) {
 
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     app.status.disarm_quit();
+    app.focus.is_prefixed = false;
     if app.focus.is_on(Pane::Filter) {
         return with_agents(app, |pane, facts| type_filter(pane, text, facts)).unwrap_or_default();
     }

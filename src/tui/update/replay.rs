@@ -3,8 +3,10 @@
 //! Always holds: nothing is sent to a run from a replay. Where a run goes on behind it, the screen of that run takes
 //! everything that the run says, so that nothing is missed when the replay ends.
 
+use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 
+use super::keys::prefix_sentence;
 use super::post::{self, PostOutcome};
 use super::{carry_out, fold};
 use crate::alerts::AlertWhen;
@@ -130,7 +132,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         go(app, position);
     }
     if let (Msg::Key(key, _), Some(now)) = (&msg, now)
-        && let Some(wanted) = press(app, Chord::of(key), now)
+        && let Some(wanted) = press(app, key, now)
     {
         effects.extend(wanted);
         return effects;
@@ -201,7 +203,8 @@ fn at_session_time(app: &App, msg: Msg) -> Msg {
 }
 
 /// Carries out a key of the timeline, or refuses one that would write or send; `None` when it has its usual meaning.
-fn press(app: &mut App, chord: Chord, now: Timestamp) -> Option<Vec<Effect>> {
+fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
+    let chord = app.focus.chord(key);
     if app.replay.as_ref().is_some_and(|replay| replay.timeline.typed().is_some()) {
         type_time(app, chord);
         return Some(Vec::new());
@@ -211,11 +214,16 @@ fn press(app: &mut App, chord: Chord, now: Timestamp) -> Option<Vec<Effect>> {
     }
     let is_on_timeline = app.focus.is_on(Pane::Composer);
     let context = if is_on_timeline { Context::Replay } else { app.focus.context() };
-    match app.facts.keymap.lookup(context, chord) {
+    let action = app.facts.keymap.lookup(context, chord);
+    if app.facts.keymap.is_prefix(context, chord) || action.is_some_and(is_reading) {
+        return None;
+    }
+    app.focus.is_prefixed = false;
+    match action {
         Some(Action::InReplay(key)) => return Some(act(app, key, now)),
         Some(Action::Escape) if is_on_timeline => return Some(end(app)),
         Some(Action::Clear) => return Some(end(app)),
-        Some(action) if is_reading(action) => return None,
+        None if chord.is_prefixed => app.status.say(prefix_sentence(chord), app.facts.now),
         // A filter or a search is typed.
         None if context.takes_text() => return None,
         None | Some(_) => app.status.say(NOT_SENT, app.facts.now),

@@ -200,7 +200,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         None => message::draw(&app.message, &app.known(), panes.composer, buffer),
     };
     let is_opening = app.transcripts.is_arriving();
-    let line = StatusView { status: &app.status, facts: &app.facts, context: app.focus.context(), is_opening };
+    let line = StatusView {
+        status: &app.status,
+        facts: &app.facts,
+        context: app.focus.context(),
+        is_opening,
+        is_prefixed: app.focus.is_prefixed,
+    };
     status::draw(line, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);

@@ -14,7 +14,7 @@ pub const ROWS: &[TableRow] = &[
     ),
     key("Alt+V", A::NextKind, "what the text is: add to the task, instead of it, a note, a rule"),
     key("Alt+Down", A::Forward, "for the running sub-agents of the agent instead; again: for both; again: back"),
-    key("Ctrl+G", A::Editor, "write the message in your editor"),
+    key("Ctrl+G  Ctrl+X Ctrl+E", A::Editor, "write the message in your editor"),
     key("Ctrl+V", A::PasteImage, "put the picture of the clipboard into the message"),
     key("Ctrl+_", A::Undo, "undo the last edit, else as everywhere"),
     key("Alt+R", A::Write(WriteKey::Redo), "redo what was undone"),

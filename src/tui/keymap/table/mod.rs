@@ -32,11 +32,13 @@ const fn also(keys: &'static str, action: Action) -> TableRow {
     row(keys, action, "", "")
 }
 
-/// Returns a binding for each key of a table.
+/// Returns a binding for each key of a table, and for what stands in for it.
 pub(super) fn bindings(rows: &[TableRow]) -> Vec<Binding> {
     let of_row = |row: &TableRow| {
         let TableRow { keys, action, name, help } = *row;
-        let chords = keys.split("  ").filter_map(|key| Chord::parse(key).ok());
+        let chords: Vec<Chord> = keys.split("  ").filter_map(|key| Chord::parse(key).ok()).collect();
+        let stand_ins: Vec<Chord> = chords.iter().filter_map(|chord| chord.stand_in()).collect();
+        let chords = chords.into_iter().chain(stand_ins);
         let names = std::iter::once((name, help)).chain(std::iter::repeat(("", "")));
         chords.zip(names).map(move |(chord, (name, help))| Binding { chord, action, name, help })
     };

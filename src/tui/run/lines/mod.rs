@@ -24,7 +24,7 @@ use crate::approval::ShownQuestion;
 use crate::files::Files;
 use crate::highlight::Job;
 use crate::input::{Input, LineEnds, join};
-use crate::keymap::{Action, Chord, Context};
+use crate::keymap::{Action, Context};
 use crate::lines::{Echo, Printer, Typing};
 use crate::msg::{EditorSubject, MouseMode, Msg};
 use crate::pictures::NewPicture;
@@ -276,7 +276,7 @@ impl Lines<'_> {
 
     /// Takes a key, if it does something in a line.
     fn key(&mut self, key: &KeyEvent, at: Timestamp) {
-        let chord = Chord::of(key);
+        let chord = self.core.app.focus.chord(key);
         match self.core.app.facts.keymap.lookup(Context::Composer, chord) {
             Some(Action::Send | Action::Clear) => {
                 self.leave_line();
@@ -299,8 +299,10 @@ impl Lines<'_> {
                 self.report(&Report::Help);
                 self.let_go();
             }
-            None if chord.typed().is_some() => self.dispatch(Msg::Key(*key, at)),
-            Some(_) | None => {}
+            None if chord.typed().is_some() || chord.is_prefixed => self.dispatch(Msg::Key(*key, at)),
+            None if self.core.app.facts.keymap.is_prefix(Context::Composer, chord) => self.dispatch(Msg::Key(*key, at)),
+            // The second of two keys that do nothing in a line is used up.
+            Some(_) | None => self.core.app.focus.is_prefixed = false,
         }
     }
 

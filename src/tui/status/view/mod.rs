@@ -25,6 +25,8 @@ use steersman_session::fold::money_left;
 
 /// The tool that spawns sub-agents.
 const AGENT: &str = "agent";
+/// The sentence while the second key after Ctrl+X is awaited.
+const PREFIXED: &str = "Ctrl+X and a letter: as Alt; a digit: as F1 to F10; Esc: nothing";
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;
 
@@ -36,6 +38,13 @@ pub struct StatusView<'a> {
     pub context: Context,
     /// Whether a session that goes on is still being read: what its agents do is long past.
     pub is_opening: bool,
+    /// Whether Ctrl+X was pressed and the second key is awaited.
+    pub is_prefixed: bool,
+}
+
+/// Returns the sentence that stands below the state now.
+fn message(view: StatusView<'_>) -> Option<&str> {
+    if view.is_prefixed { Some(PREFIXED) } else { view.status.message(view.facts.now) }
 }
 
 /// Draws the status line into one or two rows.
@@ -59,7 +68,7 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
     }
     // One row: a message replaces everything but the mode, then the state goes before the context and the model.
     let first = draw_mode(view, first, buffer);
-    if let Some(message) = view.status.message(view.facts.now) {
+    if let Some(message) = message(view) {
         put(buffer, first, &one_line(message), theme.notice);
         return;
     }
@@ -73,7 +82,7 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
 /// Draws the approval mode and the sandbox at the right end; returns what is left.
 fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
     // A message needs the room more than the long words do.
-    let is_scarce = view.status.message(view.facts.now).is_some() || line.width < MEDIUM;
+    let is_scarce = message(view).is_some() || line.width < MEDIUM;
     let room =
         if is_scarce { BadgeWidth::Scarce((line.width / 4).max(BADGE)) } else { BadgeWidth::Ample(line.width / 2) };
     let (words, style) = badge(view.facts, room);
@@ -98,7 +107,7 @@ pub fn draw_unasked(facts: &Facts, way: &str, area: Rect, buffer: &mut Buffer) {
 fn draw_note(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) {
     let theme = &view.facts.theme;
     let line = draw_mode(view, line, buffer);
-    if let Some(message) = view.status.message(view.facts.now) {
+    if let Some(message) = message(view) {
         put(buffer, line, &format!(" {}", view.facts.spell(view.context, &one_line(message))), theme.notice);
         return;
     }

@@ -1,0 +1,88 @@
+//! Ctrl+X and a second key: what stands in for keys with Alt and for F keys, which many keyboards lack.
+
+use steersman_base::steering::TextKind;
+use steersman_tui::help::Help;
+use steersman_tui::keymap::Keymap;
+use steersman_tui::msg::{EditorSubject, Effect, Msg};
+use steersman_tui::state::Pane;
+
+use crate::support::stage::Stage;
+
+/// What the status line says while the second key is awaited.
+const AWAITED: &str = "Ctrl+X and a letter: as Alt";
+
+#[test]
+fn ctrl_x_and_a_letter_do_what_alt_and_the_letter_do_and_a_digit_what_the_f_key_does() {
+    let mut stage = Stage::new(100, 30);
+    stage.turn("").keys("text<c-x>");
+    assert!(stage.screen().contains(AWAITED));
+    stage.keys("v");
+    assert_ne!(stage.app.message.kind(), TextKind::Add);
+    assert!(!stage.screen().contains(AWAITED));
+    stage.keys("<c-x>3");
+    assert_eq!(stage.app.focus.pane, Pane::Tree);
+    stage.keys("<c-x>2<c-x>1");
+    assert!(stage.app.focus.overlays.is_on::<Help>());
+    stage.keys("<c-x>1");
+    assert!(stage.app.focus.overlays.is_empty(), "in a list it closes it as F1 does");
+    stage.keys("<c-x>V");
+    assert_eq!(stage.app.message.text(), "text", "nothing of it is typed");
+}
+
+#[test]
+fn ctrl_x_ctrl_e_opens_the_editor() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("text<c-x><c-e>");
+    let text = "text".to_owned();
+    assert_eq!(stage.effects, [Effect::Edit { subject: EditorSubject::Draft, text }]);
+}
+
+#[test]
+fn esc_and_a_key_without_a_meaning_end_it_with_a_sentence_and_do_nothing_else() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").keys("draft<c-x><esc>");
+    assert!(stage.screen().contains("Ctrl+X: left, nothing is done"));
+    stage.keys("<c-x>8<c-x>;");
+    assert!(stage.screen().contains("Ctrl+X ; does nothing here"));
+    stage.keys("<c-x>").paste("v");
+    assert_eq!(stage.app.message.text(), "draftv", "a paste is text");
+    stage.keys("<c-x><c-c>!");
+    assert_eq!(stage.app.message.text(), "draftv!");
+    assert!(stage.effects.iter().all(|effect| matches!(effect, Effect::Remember(_))), "{:?}", stage.effects);
+}
+
+#[test]
+fn what_comes_at_once_behind_ctrl_x_begins_with_the_second_key() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").keys("<c-x>");
+    let now = stage.app.facts.now;
+    stage.tell(Msg::Typed("vand the text".to_owned(), now));
+    assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("and the text", TextKind::Instead));
+}
+
+#[test]
+fn help_and_completion_name_the_two_keys_and_a_file_of_keys_changes_them() {
+    let mut stage = Stage::new(100, 30);
+    stage.keys("<f1>what the text is:");
+    assert!(stage.screen().contains("Alt+V  Ctrl+X V"), "{}", stage.screen());
+    stage.keys("<esc><esc>/plan");
+    assert!(stage.screen().contains("Ctrl+X X"), "{}", stage.screen());
+
+    let mut stage = Stage::new(80, 24);
+    stage.app.facts.keymap =
+        Keymap::read("[message]\nnext-kind = 'ctrl+x ctrl+v'\nsend = ['enter', 'CTRL+X s']\n").unwrap();
+    stage.turn("").keys("text<c-x>v");
+    assert!(stage.screen().contains("Ctrl+X V does nothing here"));
+    stage.keys("<c-x><c-v>");
+    assert_ne!(stage.app.message.kind(), TextKind::Add);
+    stage.keys("<c-x>s");
+    assert_eq!(stage.app.message.text(), "");
+}
+
+#[test]
+fn a_file_of_keys_that_gives_ctrl_x_a_meaning_keeps_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.app.facts.keymap = Keymap::read("[message]\nnewline = 'ctrl+x'\n").unwrap();
+    stage.keys("a<c-x>b");
+    assert_eq!(stage.app.message.text(), "a\nb");
+}
