@@ -72,7 +72,8 @@ impl Mode {
             (Self::Ask, _) => Self::AutoEdit,
             (Self::AutoEdit, Sandboxed::Yes) => Self::Auto,
             (Self::AutoEdit, Sandboxed::No) | (Self::Auto | Self::AutoWithoutSandbox, _) => Self::ReadOnly,
-            (Self::ReadOnly | Self::Plan, _) => Self::Ask,
+            (Self::ReadOnly, _) => Self::Plan,
+            (Self::Plan, _) => Self::Ask,
         }
     }
 }

@@ -15,10 +15,10 @@ fn stage(width: u16, height: u16, sandboxed: Sandboxed) -> Stage {
 }
 
 #[test]
-fn shift_tab_goes_round_and_auto_only_in_a_sandbox() {
+fn shift_tab_goes_round_with_plan_and_auto_only_in_a_sandbox() {
     let mut sandboxed = stage(80, 24, Sandboxed::Yes);
     assert!(sandboxed.screen().ends_with("asks before changes · sandboxed"), "{}", sandboxed.screen());
-    for mode in ["edits", "▲ ", "reads", "asks"] {
+    for mode in ["edits", "▲ ", "reads", "plans", "asks"] {
         sandboxed.keys("<s-tab>");
         let screen = sandboxed.screen();
         let last = screen.lines().last().unwrap();
@@ -26,7 +26,7 @@ fn shift_tab_goes_round_and_auto_only_in_a_sandbox() {
     }
     let mut open = stage(80, 24, Sandboxed::No);
     assert!(open.screen().ends_with("asks before changes · not sandboxed"), "{}", open.screen());
-    for mode in ["edits", "reads", "asks"] {
+    for mode in ["edits", "reads", "plans", "asks"] {
         open.keys("<s-tab>");
         let screen = open.screen();
         let last = screen.lines().last().unwrap();
