@@ -158,7 +158,7 @@ fn figures(crew: &mut Crew) {
     crew.frame("@all ");
     print("a letter behind @all", each(crew, &["x", "<bs>"], 500));
     crew.frame("<c-u>");
-    crew.frame("<c-t><home>");
+    crew.frame("<f3><home>");
     print("select the next agent", each(crew, &["j"], 500));
     print("select the first or the last agent", each(crew, &["<end>", "<home>"], 500));
     crew.frame("<home><down>");

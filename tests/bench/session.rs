@@ -276,7 +276,7 @@ fn keys(screen: &mut Screen, names: &[(AgentId, AgentId)]) {
     print("open or fold a block", each(&["<enter>"], 200));
     each(&["<esc>"], 1);
     print("open or fold all blocks", each(&["<c-e>"], 50));
-    each(&["<c-t>"], 1);
+    each(&["<f3>"], 1);
     print("another agent", each(&["j", "k"], 300));
     each(&["<esc>"], 1);
     for (agent, parent) in &names[..AGENTS / 2] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::server::{Reply, Server, Step};
-use crate::support::terminal::Start;
+use crate::support::terminal::{Start, keys};
 
 /// Ends a frame.
 const END: &[u8] = b"\x1b[?2026l";
@@ -131,7 +131,7 @@ fn right_to_left_text_shifts_neither_its_table_nor_the_divider() {
     let mut terminal = Start::against(&server).run();
     terminal.send("go\r");
     terminal.wait_for("The end.");
-    terminal.send("\x14");
+    terminal.send(keys::F3);
     terminal.wait_until("the tree beside the text", |screen| screen.lines().any(|line| line.matches('│').count() > 1));
     let screen = terminal.look(|screen| screen.rows(0, 120).collect::<Vec<_>>());
     let borders = |row: usize| {

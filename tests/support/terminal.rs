@@ -29,7 +29,6 @@ pub mod keys {
     pub const CTRL_C: &str = "\x03";
     pub const CTRL_D: &str = "\x04";
     pub const CTRL_J: &str = "\x0a";
-    pub const CTRL_T: &str = "\x14";
     pub const CTRL_O: &str = "\x0f";
     pub const ALT_UP: &str = "\x1b[1;3A";
     pub const UP: &str = "\x1b[A";

@@ -32,7 +32,7 @@ fn in_the_message_its_own_newer_edits_are_undone_first() {
 
 #[test]
 fn a_cleared_draft_comes_back_from_every_pane() {
-    for pane in ["", "<c-t>", "<c-o>", "<f2>"] {
+    for pane in ["", "<f3>", "<c-o>", "<f2>"] {
         let mut stage = waiting(&["one"]);
         stage.keys("a draft<c-c>").keys(pane).keys("<c-_>");
         assert_eq!(stage.app.message.text(), "a draft", "{pane}");
@@ -45,7 +45,7 @@ fn u_is_a_letter_in_the_message_and_brings_back_elsewhere() {
     let mut stage = waiting(&["one"]);
     stage.keys("<f2>d<esc>u");
     assert_eq!((stage.app.message.text().as_str(), queue(&stage).len()), ("u", 0));
-    stage.keys("<c-t>u");
+    stage.keys("<f3>u");
     assert_eq!((stage.app.message.text().as_str(), queue(&stage).len()), ("u", 1));
 }
 
@@ -56,7 +56,7 @@ fn a_text_that_was_taken_back_returns_to_the_list_unless_it_was_changed() {
     assert_eq!(stage.app.message.text(), "two\n\ndraft");
     stage.keys("<c-_>");
     assert_eq!((stage.app.message.text().as_str(), queue(&stage)), ("draft", vec!["one".to_owned(), "two".to_owned()]));
-    stage.keys("<a-up><c-home>").keys("<up><up><home>x").keys("<c-t>u");
+    stage.keys("<a-up><c-home>").keys("<up><up><home>x").keys("<f3>u");
     assert_eq!((stage.app.message.text().as_str(), queue(&stage)), ("xtwo\n\ndraft", vec!["one".to_owned()]));
 }
 
@@ -92,9 +92,9 @@ fn an_edit_that_was_cleared_comes_back_as_an_edit_and_never_beside_its_text() {
 #[test]
 fn of_two_texts_for_one_entry_neither_is_lost_when_they_change_places() {
     let mut stage = waiting(&["one"]);
-    stage.keys("<f2>e<c-c>two<enter>").keys("<f2>e").keys("<c-t>u");
+    stage.keys("<f2>e<c-c>two<enter>").keys("<f2>e").keys("<f3>u");
     assert_eq!((stage.app.message.text().as_str(), queue(&stage)), ("one", vec!["two".to_owned()]));
-    stage.keys("<c-t>u");
+    stage.keys("<f3>u");
     assert_eq!((stage.app.message.text().as_str(), said(&stage).as_str()), ("one", "nothing to undo"));
 }
 

@@ -274,21 +274,21 @@ fn each_agent_brings_its_own_draft_with_cursor_undo_and_chips() {
     let mut stage = crew(80, 24);
     let long = lines(20);
     stage.keys("for main").paste(&long).keys("<left><left>");
-    stage.keys("<c-t><down><enter>");
+    stage.keys("<f3><down><enter>");
     assert!(stage.app.message.is_empty());
     stage.keys("for the child");
-    stage.keys("<c-t><up><enter>X");
+    stage.keys("<f3><up><enter>X");
     assert_eq!(text(&stage), format!("for maiXn{long}"));
     stage.keys("<c-_><c-_>");
     assert_eq!(text(&stage), "for main");
-    stage.keys("<c-t><down><enter>");
+    stage.keys("<f3><down><enter>");
     assert_eq!(text(&stage), "for the child");
 }
 
 #[test]
 fn the_draft_for_an_agent_that_ends_can_be_brought_back() {
     let mut stage = crew(80, 24);
-    stage.keys("<c-t><down><enter>for the child<c-t><up><enter>for main");
+    stage.keys("<f3><down><enter>for the child<f3><up><enter>for main");
     stage.handle.crew().dismiss(&"file_miner 0".into());
     stage.event("file_miner 0", Event::Returned { entries: Vec::new() });
     stage.finished("", "file_miner 0", Outcome::Completed);
@@ -303,11 +303,11 @@ fn a_pending_text_that_is_edited_never_mixes_with_a_draft() {
     let mut stage = crew(80, 24);
     stage.keys("pending<enter>draft<f2><enter>");
     assert_eq!(text(&stage), "pending");
-    stage.keys("<c-t><down><enter>");
+    stage.keys("<f3><down><enter>");
     assert_eq!(text(&stage), "pending", "the edit goes on");
     stage.keys("!<enter>");
     assert!(stage.app.message.is_empty(), "nothing was written for the child: {}", text(&stage));
-    stage.keys("<c-t><up><enter>");
+    stage.keys("<f3><up><enter>");
     assert_eq!(text(&stage), "draft");
     assert!(stage.app.message.removed().entries().all(|removed| !matches!(removed, Removed::Draft(_))));
 }

@@ -80,7 +80,7 @@ fn on_the_narrowest_rule_the_words_about_esc_are_what_stays() {
 #[test]
 fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
     let mut stage = super::pending_list::crew(120, 36);
-    stage.keys("for main<enter>").keys("<c-t><down><enter>for the child<enter>draft");
+    stage.keys("for main<enter>").keys("<f3><down><enter>for the child<enter>draft");
     assert_eq!(next_escape(&stage.app), Escape::Ask("main and 1 agent".to_owned()));
     escape(&mut stage, "Esc twice: stops main and 1 agent");
     assert_eq!(next_escape(&stage.app), Escape::Stop("main and 1 agent".to_owned(), 2));
@@ -100,7 +100,7 @@ fn stops(stage: &Stage) -> usize {
 
 /// Everything that an Esc closes or gives up, by the keys that open it.
 const CLOSED: [&str; 13] = [
-    "<f1>", "<f4>", "<f1><f4>", "/he", "<c-r>", "<c-t>", "<c-t>/x", "<c-t>i", "<a-i>", "<c-o>", "<c-o>/x", "<c-o>v",
+    "<f1>", "<f4>", "<f1><f4>", "/he", "<c-r>", "<f3>", "<f3>/x", "<f3>i", "<a-i>", "<c-o>", "<c-o>/x", "<c-o>v",
     "<f2>",
 ];
 
@@ -159,7 +159,7 @@ fn with_sub_agents_at_work_the_first_esc_says_what_the_next_stops() {
 #[test]
 fn the_details_of_an_agent_close_by_esc() {
     let mut stage = super::pending_list::crew(80, 24);
-    stage.keys("<c-t><down>i");
+    stage.keys("<f3><down>i");
     assert!(stage.app.shows_details());
     escape(&mut stage, "Esc: closes");
     assert!(!stage.app.shows_details() && stage.app.focus.pane == Pane::Tree, "{}", stage.screen());

@@ -100,7 +100,7 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
 fn tab_is_offered_only_where_something_can_follow() {
     let mut stage = crew(160, 40);
     assert!(rule(&mut stage).contains("Tab after the turn"));
-    stage.keys("<c-t><down><enter>");
+    stage.keys("<f3><down><enter>");
     let rule = rule(&mut stage);
     assert!(!rule.contains("Tab") && !rule.contains("F5 now"), "while tools run nothing is delivered at once: {rule}");
 }
@@ -109,7 +109,7 @@ fn tab_is_offered_only_where_something_can_follow() {
 fn it_names_the_child_whose_transcript_is_shown() {
     let mut stage = crew(160, 40);
     says(&mut stage, "→ main, after agent (running 0:03)");
-    stage.keys("<c-t><down><enter>");
+    stage.keys("<f3><down><enter>");
     says(&mut stage, "→ file_miner 0, after grep (running 0:03)");
     stage.finished("", "file_miner 0", Outcome::Completed);
     says(&mut stage, "→ main, after agent (running 0:03)");

@@ -166,3 +166,44 @@ fn new_and_reset_ask_before_they_act_as_their_keys_do() {
         assert_eq!(count(&stage, &Effect::Request(Request::Reset)), 1, "{command}");
     }
 }
+
+#[test]
+fn a_backslash_at_the_end_makes_enter_a_new_line() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("first\\");
+    assert!(stage.screen().contains("→ a new line in place of the backslash"), "{}", stage.screen());
+    stage.keys("<enter>second");
+    assert_eq!(stage.app.message.text(), "first\nsecond");
+    assert!(queue(&stage).is_empty());
+    stage.keys("\\<left><enter>");
+    assert_eq!(stage.app.message.text(), "", "before the end it is text");
+    stage.keys("C:\\\\<enter>");
+    assert_eq!(stage.app.message.text(), "", "two of them are text");
+}
+
+#[test]
+fn a_question_mark_in_the_empty_message_shows_the_keys_on_one_screen_and_any_key_closes_them() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("?");
+    let screen = stage.picture();
+    for words in
+        ["The most used keys", "Ctrl+J", "new line", "Shift+Tab", "approval mode", "run a line in your shell", "F12"]
+    {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    insta::assert_snapshot!("the_most_used_keys_80x24", screen);
+    stage.keys("<esc>");
+    assert!(stage.app.focus.overlays.is_empty());
+    stage.keys("?<enter>?<up>?w<c-u>");
+    assert!(stage.app.focus.overlays.is_empty() && stage.app.message.is_empty());
+    stage.keys("?what");
+    assert_eq!(stage.app.message.text(), "what", "a letter closes them and is typed");
+    stage.keys("?<c-u>??what");
+    assert_eq!(stage.app.message.text(), "?what", "the second one is typed");
+    stage.keys("<c-u>").paste("?");
+    assert_eq!(stage.app.message.text(), "?");
+    for (width, height) in [(120, 36), (40, 12)] {
+        let mut stage = Stage::new(width, height);
+        insta::assert_snapshot!(format!("the_most_used_keys_{width}x{height}"), stage.keys("?").picture());
+    }
+}

@@ -223,7 +223,7 @@ fn no_word_of_the_status_line_is_obeyed() {
         let text = || sequence.to_owned();
         stage.event("", Event::Guards { mode: text(), sandbox: Some(text()), context_files: vec![text(), text()] });
         harmless(&mut stage, "guards", sequence);
-        stage.keys("<c-t>i");
+        stage.keys("<f3>i");
         harmless(&mut stage, "details of main", sequence);
         stage.tell(Msg::Post(Post::Reply(Reply::Mode(Err(text())))));
         harmless(&mut stage, "a mode that was refused", sequence);

@@ -133,6 +133,27 @@ fn a_key_sends_the_command_that_the_agent_waits_for_to_the_background() {
 }
 
 #[test]
+fn ctrl_b_sends_a_running_command_to_the_background_and_else_moves_the_cursor() {
+    let mut stage = Stage::new(80, 24);
+    let call = Event::ToolCall {
+        id: "c7".into(),
+        name: "bash".to_owned(),
+        arguments: Arguments::parse(r#"{"command":"cargo test"}"#),
+    };
+    stage.turn("").keys("ac<c-b>b");
+    assert_eq!(stage.app.message.text(), "abc");
+    stage.event("", call).keys("<c-b>");
+    let asked = Effect::Request(Request::ToBackground { agent: "".into(), call: "c7".into() });
+    assert_eq!(stage.effects.iter().filter(|effect| **effect == asked).count(), 1);
+    stage.keys("X");
+    assert_eq!(stage.app.message.text(), "abXc", "the cursor stayed");
+    stage.keys("<f3><c-b>");
+    assert_eq!(stage.effects.iter().filter(|effect| **effect == asked).count(), 2, "outside the message too");
+    stage.result("", "c7", "[the user sent this command to the background]\n").keys("<enter><c-b>Y");
+    assert_eq!(stage.app.message.text(), "abYXc");
+}
+
+#[test]
 fn a_shell_line_is_run_by_enter_alone_and_never_by_a_paste_a_recall_or_a_folded_text() {
     let mut stage = Stage::new(80, 24);
     let ran = |stage: &Stage| {

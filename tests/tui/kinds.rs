@@ -245,9 +245,9 @@ fn in_lines_kinds_and_rules_are_words() {
 fn the_kind_of_a_text_and_of_a_draft_goes_with_it_to_another_agent_and_into_the_journal() {
     let mut stage = working(120, 36);
     stage.spawn("", "file_miner 0").turn("file_miner 0");
-    stage.keys("half<a-v>").keys("<c-t><down><enter>");
+    stage.keys("half<a-v>").keys("<f3><down><enter>");
     assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("", TextKind::Add));
-    stage.keys("<c-t><up><enter>");
+    stage.keys("<f3><up><enter>");
     assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("half", TextKind::Instead));
     let kept = stage.app.message.unsent();
     assert_eq!(kept[0].kind, TextKind::Instead);

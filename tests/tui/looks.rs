@@ -115,8 +115,8 @@ type Scene = (&'static str, Box<dyn Fn(u16, u16) -> Stage>);
 fn scenes() -> Vec<Scene> {
     vec![
         ("message", Box::new(rich)),
-        ("agents", Box::new(with("<c-t>"))),
-        ("filter", Box::new(with("<c-t>/miner"))),
+        ("agents", Box::new(with("<f3>"))),
+        ("filter", Box::new(with("<f3>/miner"))),
         ("transcript", Box::new(with("<c-o><a-o>"))),
         ("pending", Box::new(with("<f2>"))),
         ("details", Box::new(with("<a-i>"))),
@@ -125,7 +125,7 @@ fn scenes() -> Vec<Scene> {
         ("help", Box::new(with("<f1>"))),
         ("ledger", Box::new(with("<f4>"))),
         ("completion", Box::new(with("<c-a><c-k>/"))),
-        ("zoomed-agents", Box::new(with("<c-t>z"))),
+        ("zoomed-agents", Box::new(with("<f3>z"))),
         ("zoomed-transcript", Box::new(with("<a-l>"))),
         ("zoomed-pending", Box::new(with("<f2>z"))),
         ("zoomed-details", Box::new(with("<a-i>z"))),
@@ -168,9 +168,9 @@ fn a_broad_screen_has_tree_transcript_and_details_beside_each_other() {
     let screen = stage.screen();
     let head = screen.lines().next().unwrap();
     assert!(head.contains("Agents") && head.contains("│  main") && head.contains("Details"), "{head}");
-    stage.keys("<c-t>").click_on("miner 0");
+    stage.keys("<f3>").click_on("miner 0");
     assert!(stage.screen().contains("Look at the sources."), "the details are those of the shown agent");
-    stage.keys("<c-t>i");
+    stage.keys("<f3>i");
     assert!(!stage.screen().contains("Alt+I"), "they can be folded");
     stage.keys("i");
     assert!(stage.screen().contains("Alt+I"));
@@ -183,7 +183,7 @@ fn a_narrow_screen_has_one_pane_and_the_keys_of_a_pane_switch_the_tab() {
     let first = tabs(&mut stage);
     assert!(first.starts_with('[') && first.contains("main"), "{first}");
     for (keys, active, shown) in
-        [("<c-t>", "[agents ", "miner 0"), ("<f2>", "[pending 2]", "focus on"), ("<a-i>", "[details]", "qwen3-35b")]
+        [("<f3>", "[agents ", "miner 0"), ("<f2>", "[pending 2]", "focus on"), ("<a-i>", "[details]", "qwen3-35b")]
     {
         stage.keys(keys);
         let screen = stage.screen();
@@ -202,7 +202,7 @@ fn a_narrow_screen_has_one_pane_and_the_keys_of_a_pane_switch_the_tab() {
 #[test]
 fn a_zoomed_pane_has_all_the_room_above_the_message_until_the_key_or_esc() {
     for (keys, title) in [
-        ("<c-t>", "▸ Agents  zoomed"),
+        ("<f3>", "▸ Agents  zoomed"),
         ("<c-o>", "▸ main  zoomed"),
         ("<f2>", "▸ Pending  zoomed"),
         ("<a-i>", "▸ Details of main  zoomed"),
@@ -222,7 +222,7 @@ fn a_zoomed_pane_has_all_the_room_above_the_message_until_the_key_or_esc() {
 #[test]
 fn the_message_can_be_written_under_a_zoomed_pane_and_another_pane_ends_it() {
     let mut stage = rich(100, 30);
-    stage.keys("<c-t>z<enter> goes on");
+    stage.keys("<f3>z<enter> goes on");
     let screen = stage.screen();
     assert!(screen.contains("Agents  zoomed: Alt+L goes back") && screen.contains("› and a draft goes on"), "{screen}");
     stage.keys("<f2>");
@@ -275,7 +275,7 @@ fn keys_move_the_lines_too() {
     let mut stage = rich(120, 40);
     let line = |stage: &mut Stage| stage.screen().lines().nth(1).unwrap().chars().position(|c| c == '│').unwrap();
     let usual = line(&mut stage);
-    stage.keys("<c-t>");
+    stage.keys("<f3>");
     stage.screen();
     stage.keys(">");
     assert_eq!(line(&mut stage), usual + 4);
@@ -301,7 +301,7 @@ fn the_wheel_scrolls_the_tree_and_the_next_selection_brings_it_back() {
     let scrolled = stage.screen();
     assert!(!scrolled.contains("miner 1 ") && scrolled.contains("miner 16"), "{scrolled}");
     assert!(stage.app.tree.selected().is_main(), "nothing else is shown");
-    stage.keys("<c-t><down><up>");
+    stage.keys("<f3><down><up>");
     stage.keys("<esc>");
     assert!(stage.screen().contains("miner 1 "), "{before}");
 }
@@ -440,7 +440,7 @@ fn every_mode_is_told_without_colour() {
 #[test]
 fn sizes_by_the_thousand_with_every_pane_and_zoom_break_nothing() {
     let keys = [
-        "<c-t>", "<c-o>", "<f2>", "<a-i>", "<a-l>", "z", "<esc>", "<f1>", "<f4>", "<f11>", ">", "<lt>", "=", "i",
+        "<f3>", "<c-o>", "<f2>", "<a-i>", "<a-l>", "z", "<esc>", "<f1>", "<f4>", "<f11>", ">", "<lt>", "=", "i",
         "<down>",
     ];
     // A generator of its own, so that every run has the same sizes: xorshift.

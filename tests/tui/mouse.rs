@@ -82,7 +82,7 @@ fn the_wheel_scrolls_what_it_points_at_and_leaves_the_focus() {
 #[test]
 fn a_click_in_the_message_puts_the_cursor_there() {
     let mut stage = Stage::new(80, 24);
-    stage.keys("one two<c-t>");
+    stage.keys("one two<f3>");
     let (x, y) = stage.place_of("two");
     stage.click((x, y)).keys("and ");
     assert_eq!(stage.app.message.text(), "one and two");

@@ -257,7 +257,7 @@ fn a_decision_that_comes_too_late_says_so() {
 fn an_agent_that_has_ended_cannot_be_held() {
     let mut stage = held(120, 40);
     stage.call("", "c1", "agent").spawn("", "file_miner 0").finished("", "file_miner 0", Outcome::Completed);
-    stage.keys("<c-t><down><a-h>");
+    stage.keys("<f3><down><a-h>");
     assert!(stage.screen().contains("file_miner 0 is not running any more"));
 }
 
@@ -326,7 +326,7 @@ fn the_panel_at_four_sizes() {
 fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
-    stage.keys("/pause all<enter>").keys("<c-t><down>");
+    stage.keys("/pause all<enter>").keys("<f3><down>");
     assert!(stage.screen().contains("‖ paused"), "while it runs it is");
     stage.finished("", "file_miner 0", Outcome::Completed);
     let screen = stage.screen();

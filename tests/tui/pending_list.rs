@@ -124,7 +124,7 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     stage.spawn("", "file_miner 0").turn("file_miner 0");
     let cancellable = stage.handle.cancellable().child();
     stage.handle.crew().enroll(&"file_miner 0".into(), &cancellable);
-    stage.keys("<c-t><down><enter>look here<enter>").keys("draft");
+    stage.keys("<f3><down><enter>look here<enter>").keys("draft");
     let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
     assert_eq!(entries.len(), 1);
     stage.wait(400).event("file_miner 0", Event::Returned { entries });
@@ -159,7 +159,7 @@ fn every_kind(width: u16, height: u16) -> Stage {
     let shown = Msg::Shown(seen, stage.app.facts.now);
     stage.tell(shown).wait(1_000).keys("<esc>");
     stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");
-    stage.keys("<c-t><down><enter>look at the tests first<enter>").keys("<c-t><up><enter>and a draft");
+    stage.keys("<f3><down><enter>look at the tests first<enter>").keys("<f3><up><enter>and a draft");
     stage
 }
 
@@ -292,7 +292,7 @@ fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_ba
 fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
     for first in ["event", "enter"] {
         let mut stage = crew(120, 36);
-        stage.keys("<c-t><down><enter>look here<enter>").keys("draft<f2>e, please");
+        stage.keys("<f3><down><enter>look here<enter>").keys("draft<f2>e, please");
         let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
         let returned = Event::Returned { entries };
         if first == "event" {
@@ -311,7 +311,7 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
 #[test]
 fn a_text_that_cannot_be_put_back_because_its_agent_ended_goes_into_the_message() {
     let mut stage = crew(120, 36);
-    stage.keys("<c-t><down><enter>look here<enter>").keys("draft<f2>d");
+    stage.keys("<f3><down><enter>look here<enter>").keys("draft<f2>d");
     assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty());
     stage.keys("u");
     assert_eq!(stage.app.message.text(), "look here\n\ndraft");

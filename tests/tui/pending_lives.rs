@@ -57,16 +57,16 @@ fn act() -> impl Strategy<Value = Act> {
         "<esc>",
         "<f5>",
         "<tab>",
-        "<c-t>u",
-        "<c-t>u",
-        "<c-t>u",
-        "<c-t><down><enter>",
-        "<c-t><up><enter>",
-        "<c-t><enter><up>",
-        "<c-t><enter><up>",
-        "<c-t><enter><down>",
-        "<c-t><enter><a-r>",
-        "<c-t><enter><a-e>",
+        "<f3>u",
+        "<f3>u",
+        "<f3>u",
+        "<f3><down><enter>",
+        "<f3><up><enter>",
+        "<f3><enter><up>",
+        "<f3><enter><up>",
+        "<f3><enter><down>",
+        "<f3><enter><a-r>",
+        "<f3><enter><a-e>",
         "<c-r><enter>",
         "<c-r><down><esc>",
     ];
@@ -117,20 +117,20 @@ impl Life {
         match act {
             Act::Type(key) => {
                 let word = self.word();
-                self.stage.keys("<c-t><enter>");
+                self.stage.keys("<f3><enter>");
                 // What begins with a blank is not remembered; in the midst of another text it must stand apart.
                 let blank = if self.stage.app.message.is_empty() { "" } else { " " };
                 self.stage.keys(&format!("{blank}{word} ")).keys(key);
             }
             Act::Paste => {
                 let word = self.word();
-                self.stage.keys("<c-t><enter>").paste(&format!(" {word}\n{}", "line\n".repeat(30)));
+                self.stage.keys("<f3><enter>").paste(&format!(" {word}\n{}", "line\n".repeat(30)));
             }
             Act::Rewrite => {
                 if self.stage.app.message.editing().is_none() {
                     return;
                 }
-                self.stage.keys("<c-t><enter>");
+                self.stage.keys("<f3><enter>");
                 self.rewritten.extend(words_in(&self.stage.app.message.text()));
                 let lines = self.stage.app.message.text().lines().count();
                 self.stage.keys(&"<end><c-u><bs>".repeat(lines + 1));

@@ -18,6 +18,15 @@ struct Scene {
     told: Arc<Mutex<Vec<(AgentId, PlanChanged)>>>,
 }
 
+#[test]
+fn ctrl_t_shows_the_plan_and_hides_it() {
+    let mut scene = scene(100, 30);
+    scene.stage.keys("<c-t>");
+    assert!(scene.stage.app.focus.overlays.is_on::<PlanPane>());
+    scene.stage.keys("<c-t>");
+    assert!(scene.stage.app.focus.overlays.is_empty());
+}
+
 fn scene(width: u16, height: u16) -> Scene {
     Scene::of(Stage::new(width, height))
 }

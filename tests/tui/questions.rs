@@ -254,7 +254,7 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     let keys = [
         "y", "n", "s", "w", "Y", " ", "<enter>", "<tab>", "<esc>", "<a-y>", "<a-s>", "<a-n>", "<a-w>", "<a-x>", "<up>",
-        "<pgdn>", "<c-j>", "<bs>", "<f1>", "<c-t>", "<c-o>",
+        "<pgdn>", "<c-j>", "<bs>", "<f1>", "<f3>", "<c-o>",
     ];
     prop_oneof![
         4 => prop::sample::select(keys.to_vec()).prop_map(Act::Key),

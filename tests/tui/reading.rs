@@ -256,7 +256,7 @@ fn every_agent_is_searched_by_itself() {
     stage.screen();
     let reader = stage.app.reader().unwrap();
     assert_eq!(reader.search.as_ref().unwrap().count.total, 6);
-    stage.keys("<c-t><down><esc><c-o>").screen();
+    stage.keys("<f3><down><esc><c-o>").screen();
     stage.keys("/needle");
     let screen = stage.screen();
     assert!(screen.contains("1 of 1"), "{screen}");

@@ -147,7 +147,7 @@ fn a_text_to_a_child_has_its_receipt_in_the_transcript_of_the_child() {
     stage.call("file_miner 0", "x1", "read").result("file_miner 0", "x1", "text");
     stage.deliver_after("file_miner 0", std::slice::from_ref(&text), 1, "read");
     assert!(!stage.screen().contains("only the newest"));
-    stage.keys("<c-t><down>");
+    stage.keys("<f3><down>");
     assert!(rows_below(&stage.screen(), "only the newest").contains("✓ delivered after read at step 1"));
     // The turn above is stopped, and nobody told how the child ended.
     stage.turn_ended("", Outcome::Cancelled, None);
@@ -169,7 +169,7 @@ fn a_task_that_came_from_another_agent_has_no_receipt() {
         met: None,
         images: Vec::new(),
     };
-    stage.event("file_miner 0", task).keys("<c-t><down>");
+    stage.event("file_miner 0", task).keys("<f3><down>");
     assert!(!stage.screen().contains("delivered"));
 }
 

@@ -335,7 +335,7 @@ fn context_files_are_told_once_and_stand_in_the_details_of_main() {
     }
     let sentence = "in the system prompt: AGENTS.md, ~/.config/steersman/AGENTS.md";
     assert_eq!(stage.screen().matches(sentence).count(), 1);
-    let screen = stage.keys("<c-t>i").screen();
+    let screen = stage.keys("<f3>i").screen();
     assert!(screen.contains("context") && screen.matches("AGENTS.md, ~/").count() == 2, "{screen}");
 }
 

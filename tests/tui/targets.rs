@@ -94,7 +94,7 @@ fn all_sends_one_text_to_each_agent_that_runs() {
 #[test]
 fn typing_while_an_agent_is_shown_sends_to_it_and_the_border_names_it() {
     let mut stage = scene();
-    stage.keys("<c-t><down><enter>look");
+    stage.keys("<f3><down><enter>look");
     assert!(stage.screen().contains("→ file_miner 0"), "{}", stage.screen());
     stage.keys("<enter>");
     assert_eq!(sends(&stage), [to("file_miner 0", "look")]);
@@ -103,19 +103,19 @@ fn typing_while_an_agent_is_shown_sends_to_it_and_the_border_names_it() {
 #[test]
 fn a_draft_stays_with_the_agent_that_it_was_begun_for() {
     let mut stage = scene();
-    stage.keys("for main<c-t><down><enter>for the child");
+    stage.keys("for main<f3><down><enter>for the child");
     assert_eq!(stage.app.message.text(), "for the child");
     assert!(stage.screen().contains("→ file_miner 0"));
-    stage.keys("<c-t><up><enter> still<enter>");
+    stage.keys("<f3><up><enter> still<enter>");
     assert_eq!(sends(&stage), [to("", "for main still")]);
-    stage.keys("<c-t><down><enter><enter>");
+    stage.keys("<f3><down><enter><enter>");
     assert_eq!(sends(&stage)[1], to("file_miner 0", "for the child"));
 }
 
 #[test]
 fn a_draft_whose_agent_ended_is_not_sent_until_enter_is_pressed_again() {
     let mut stage = scene();
-    stage.keys("<c-t><down><enter>").paste("look at src");
+    stage.keys("<f3><down><enter>").paste("look at src");
     stage.wait(10);
     end(&mut stage, "file_miner 0");
     stage.keys("<enter>");

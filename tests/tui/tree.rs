@@ -90,7 +90,7 @@ fn selecting_an_agent_shows_its_transcript() {
     stage.turn("").says("", "words of the main agent").spawn("", "miner").turn("miner");
     stage.says("miner", "words of the miner");
     assert!(stage.screen().contains("words of the main agent"));
-    stage.keys("<c-t><down>");
+    stage.keys("<f3><down>");
     let screen = stage.screen();
     assert!(screen.contains("words of the miner") && !screen.contains("words of the main agent"), "{screen}");
     stage.keys("<down><down><up>");
@@ -107,7 +107,7 @@ fn a_long_tree_keeps_the_selected_agent_in_view() {
     for index in 0..40 {
         stage.spawn("", &format!("miner {index}"));
     }
-    stage.keys("<c-t><end>");
+    stage.keys("<f3><end>");
     assert!(stage.screen().contains("miner 39"));
     stage.keys("<up><up>");
     assert!(stage.screen().contains("miner 37"));

@@ -16,7 +16,7 @@ fn rows(stage: &Stage) -> Vec<String> {
 #[test]
 fn typing_narrows_the_tree_to_what_matches_and_its_ancestors() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t>/miner 1");
+    stage.keys("<f3>/miner 1");
     assert_eq!(rows(&stage), ["", "researcher 0", "file_miner 1"]);
     stage.keys("<bs>0");
     assert_eq!(rows(&stage), ["", "researcher 0", "file_miner 0"]);
@@ -27,7 +27,7 @@ fn typing_narrows_the_tree_to_what_matches_and_its_ancestors() {
 #[test]
 fn a_state_and_a_task_are_found_too() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t>/failed");
+    stage.keys("<f3>/failed");
     assert_eq!(rows(&stage), ["", "researcher 1"]);
     stage.keys("<c-u>bash");
     assert_eq!(rows(&stage), ["", "researcher 0"]);
@@ -39,7 +39,7 @@ fn a_state_and_a_task_are_found_too() {
 fn the_rows_follow_the_states_while_a_filter_is_kept() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").spawn("", "a").spawn("", "b").turn("a").turn("b");
-    stage.keys("<c-t>/writing<enter>");
+    stage.keys("<f3>/writing<enter>");
     assert_eq!(rows(&stage), [""]);
     stage.says("b", "so");
     assert_eq!(rows(&stage), ["", "b"]);
@@ -50,7 +50,7 @@ fn the_rows_follow_the_states_while_a_filter_is_kept() {
 #[test]
 fn escape_clears_the_filter_first_and_leaves_the_tree_then() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t>/miner<esc>");
+    stage.keys("<f3>/miner<esc>");
     assert!(!stage.app.tree.filter().is_active() && stage.app.focus.pane == Pane::Tree);
     stage.keys("/miner<enter>");
     assert!(stage.app.tree.filter().is_active() && stage.app.focus.pane == Pane::Tree);
@@ -64,7 +64,7 @@ fn escape_clears_the_filter_first_and_leaves_the_tree_then() {
 #[test]
 fn the_selection_stays_while_a_filter_is_typed_and_enter_goes_to_the_first_match() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t><end>");
+    stage.keys("<f3><end>");
     assert_eq!(stage.app.tree.selected().as_str(), "file_miner 4");
     stage.keys("/researcher");
     assert_eq!(stage.app.tree.selected().as_str(), "file_miner 4");
@@ -79,7 +79,7 @@ fn the_selection_stays_while_a_filter_is_typed_and_enter_goes_to_the_first_match
 #[test]
 fn a_filter_looks_into_folds_and_clearing_it_keeps_the_selected_agent_in_view() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t><down> ");
+    stage.keys("<f3><down> ");
     assert!(!rows(&stage).contains(&"file_miner 1".to_owned()));
     stage.keys("/miner 1<enter><esc>");
     assert_eq!(stage.app.tree.selected().as_str(), "file_miner 1");
@@ -92,14 +92,14 @@ fn what_folded_away_is_found_again() {
     let mut stage = crew(120, 40);
     stage.finished("researcher 0", "file_miner 0", Outcome::Completed).wait(40_000);
     assert!(!rows(&stage).contains(&"file_miner 0".to_owned()));
-    stage.keys("<c-t>/miner 0");
+    stage.keys("<f3>/miner 0");
     assert_eq!(rows(&stage), ["", "researcher 0", "file_miner 0"]);
 }
 
 #[test]
 fn a_paste_goes_into_the_filter_and_never_sends() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t>/").paste("miner\n1");
+    stage.keys("<f3>/").paste("miner\n1");
     assert_eq!(stage.app.tree.filter().text(), "miner 1");
     let now = stage.app.facts.now;
     stage.keys("<c-u>").tell(Msg::Typed("researcher".to_owned(), now));
@@ -111,7 +111,7 @@ fn a_paste_goes_into_the_filter_and_never_sends() {
 fn the_filter_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = crew(width, height);
-        stage.keys("<c-t>/miner");
+        stage.keys("<f3>/miner");
         insta::assert_snapshot!(format!("tree_filter_{width}x{height}"), stage.picture());
     }
 }

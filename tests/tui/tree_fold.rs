@@ -26,7 +26,7 @@ fn family(width: u16, height: u16) -> Stage {
 #[test]
 fn left_folds_and_then_goes_to_the_parent_and_right_comes_back() {
     let mut stage = family(120, 40);
-    stage.keys("<c-t><down><left>");
+    stage.keys("<f3><down><left>");
     assert_eq!(rows(&stage), ["", "a", "b", "c"]);
     assert_eq!(stage.app.tree.selected().as_str(), "a");
     stage.keys("<left>");
@@ -44,7 +44,7 @@ fn left_folds_and_then_goes_to_the_parent_and_right_comes_back() {
 #[test]
 fn a_folded_row_shows_the_sums_and_the_worst_state_beneath_it() {
     let mut stage = family(120, 40);
-    stage.finished("a", "a2", Outcome::Failed).keys("<c-t><down> ");
+    stage.finished("a", "a2", Outcome::Failed).keys("<f3><down> ");
     let screen = stage.screen();
     assert!(screen.contains("✗ a") && screen.contains("+2 agents, 1 running, Σ 2.0k"), "{screen}");
     stage.resize(80, 24);
@@ -85,7 +85,7 @@ fn right_shows_what_has_folded_away_and_left_hides_it_again() {
     let mut stage = family(120, 40);
     stage.finished("", "c", Outcome::Completed).finished("", "b", Outcome::Completed).wait(30_000);
     assert_eq!(rows(&stage), ["", "a", "a1", "a2", "+"]);
-    stage.keys("<c-t><right>");
+    stage.keys("<f3><right>");
     assert_eq!(rows(&stage), ["", "a", "a1", "a2", "b", "c"]);
     stage.keys("<left>");
     assert_eq!(rows(&stage), ["", "a", "a1", "a2", "+"]);
@@ -96,7 +96,7 @@ fn right_shows_what_has_folded_away_and_left_hides_it_again() {
 #[test]
 fn the_selected_agent_keeps_its_row_until_it_is_left() {
     let mut stage = family(120, 40);
-    stage.keys("<c-t><end>");
+    stage.keys("<f3><end>");
     stage.finished("", "c", Outcome::Completed).finished("", "b", Outcome::Completed).wait(31_000);
     assert_eq!(rows(&stage), ["", "a", "a1", "a2", "c", "+"]);
     assert_eq!(stage.app.tree.selected().as_str(), "c");
@@ -119,7 +119,7 @@ fn an_agent_that_runs_again_has_its_row_again() {
 #[test]
 fn x_cancels_one_child_and_refuses_what_would_hit_others() {
     let mut stage = family(120, 40);
-    stage.keys("<c-t>x");
+    stage.keys("<f3>x");
     assert!(stage.screen().contains("Esc in the message stops the main agent"), "{}", stage.screen());
     stage.keys("<down>x");
     assert!(stage.screen().contains("X cancels it and the 2 agents beneath"), "{}", stage.screen());
@@ -134,7 +134,7 @@ fn x_cancels_one_child_and_refuses_what_would_hit_others() {
 #[test]
 fn shift_x_cancels_the_subtree_and_on_main_stops_the_turn() {
     let mut stage = family(120, 40);
-    stage.keys("<c-t><down>X");
+    stage.keys("<f3><down>X");
     assert_eq!(
         stage.effects.last(),
         Some(&Effect::Request(Request::Cancel { agents: vec!["a".into(), "a1".into(), "a2".into()] }))
@@ -151,7 +151,7 @@ fn a_child_that_is_being_cancelled_says_so_at_once() {
     let mut stage = family(120, 40);
     let flag = Cancellable::new();
     let flag = stage.handle.crew().enroll(&"b".into(), &flag).cancellable;
-    stage.keys("<c-t><end><up>x");
+    stage.keys("<f3><end><up>x");
     assert!(flag.is_cancelled() && stage.screen().contains("□ b"), "{}", stage.screen());
     assert!(!stage.screen().contains("□ c"));
 }
@@ -160,14 +160,14 @@ fn a_child_that_is_being_cancelled_says_so_at_once() {
 fn many_characters_at_once_never_cancel_an_agent() {
     let mut stage = family(120, 40);
     let now = stage.app.facts.now;
-    stage.keys("<c-t><end>").tell(steersman_tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
+    stage.keys("<f3><end>").tell(steersman_tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
     assert_eq!(stage.app.message.text(), "x marks the spot");
 }
 
 #[test]
 fn a_paste_is_text_in_every_pane() {
-    for pane in ["<c-t><end>", "<c-o>", "<f4>", "<f1>", "<c-t>/<f4>"] {
+    for pane in ["<f3><end>", "<c-o>", "<f4>", "<f1>", "<f3>/<f4>"] {
         let mut stage = family(120, 40);
         stage.keys(pane).paste("x X ! u\r? i\n");
         assert_eq!(stage.effects, [], "{pane}");

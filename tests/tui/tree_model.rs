@@ -43,7 +43,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         "!",
         "/work 1<enter>",
         "/fail<enter>",
-        "<esc><c-t>",
+        "<esc><f3>",
         "X",
     ]);
     let step = prop_oneof![
@@ -204,7 +204,7 @@ proptest! {
     #[test]
     fn kept_sums_and_rows_are_those_that_a_recount_finds(steps in steps()) {
         let mut stage = Stage::new(100, 30);
-        stage.keys("<c-t>");
+        stage.keys("<f3>");
         let mut due = BTreeMap::new();
         for step in steps {
             match step {

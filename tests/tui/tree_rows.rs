@@ -48,7 +48,7 @@ fn the_tree_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = crew(width, height);
         insta::assert_snapshot!(format!("tree_{width}x{height}"), stage.picture());
-        stage.keys("<c-t><down>");
+        stage.keys("<f3><down>");
         insta::assert_snapshot!(format!("tree_focused_{width}x{height}"), stage.picture());
     }
 }
@@ -57,7 +57,7 @@ fn the_tree_at_four_sizes() {
 fn the_details_of_an_agent_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = crew(width, height);
-        stage.keys("<c-t><down><down>i");
+        stage.keys("<f3><down><down>i");
         insta::assert_snapshot!(format!("tree_details_{width}x{height}"), stage.picture());
     }
 }
@@ -65,7 +65,7 @@ fn the_details_of_an_agent_at_four_sizes() {
 #[test]
 fn details_open_and_fold_and_say_why_an_agent_failed() {
     let mut stage = crew(120, 40);
-    stage.keys("<c-t><end><up><up><up><up>");
+    stage.keys("<f3><end><up><up><up><up>");
     assert_eq!(stage.app.tree.selected().as_str(), "researcher 1");
     assert!(!stage.screen().contains("HTTP 401"), "folded");
     let screen = stage.keys("i").screen();
@@ -92,7 +92,7 @@ fn what_a_server_says_that_a_round_cost_is_summed_and_marked_where_it_is_not_all
     stage.turn("").spawn("", "a").turn("a");
     let cost = |nanos| Event::Tokens(Usage { input: Some(10), cost_nanos: nanos, ..Usage::default() });
     stage.event("a", cost(Some(120_000_000)));
-    assert!(stage.keys("<c-t>i").screen().contains("$0.12"), "{}", stage.screen());
+    assert!(stage.keys("<f3>i").screen().contains("$0.12"), "{}", stage.screen());
     assert!(!stage.screen().contains("$0.12+"));
     stage.event("", cost(None));
     assert!(stage.screen().contains("$0.12+"));
@@ -158,7 +158,7 @@ fn the_details_and_help_say_what_each_sign_means() {
         assert!(help.contains(sign), "{sign}\n{help}");
     }
     let mut stage = crew(120, 40);
-    stage.keys("<c-t><down>i");
+    stage.keys("<f3><down>i");
     for words in ["● runs tools", "✎ the model writes", "‖ you paused it", "✗ failed"] {
         assert!(stage.screen().contains(words), "{words}\n{}", stage.screen());
         stage.keys("<down>");
@@ -197,7 +197,7 @@ fn a_very_deep_tree_keeps_names_in_view() {
         stage.spawn(&parent, &child);
         parent = child;
     }
-    stage.keys("<c-t><end>");
+    stage.keys("<f3><end>");
     assert!(stage.screen().contains("deep 39"), "{}", stage.screen());
 }
 

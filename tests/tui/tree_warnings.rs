@@ -188,7 +188,7 @@ fn an_agent_that_has_ended_needs_no_look() {
 fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").spawn("", "a").spawn("", "b").spawn("a", "a1").spawn("", "c").turn("a1").turn("c");
-    stage.keys("<c-t>!");
+    stage.keys("<f3>!");
     assert!(stage.screen().contains("no agent needs attention"), "{}", stage.screen());
     for agent in ["c", "a1"] {
         stage.event(
@@ -247,7 +247,7 @@ fn warnings_at_four_sizes() {
                 rule: None,
             },
         );
-        stage.says("c", "words").wait(75_000).says("c", "more").keys("<c-t>!");
+        stage.says("c", "words").wait(75_000).says("c", "more").keys("<f3>!");
         insta::assert_snapshot!(format!("tree_warnings_{width}x{height}"), stage.picture());
     }
 }

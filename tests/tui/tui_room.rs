@@ -38,7 +38,7 @@ fn one_agent_alone_takes_one_row_and_a_crew_a_column() {
 #[test]
 fn one_agent_alone_has_a_column_while_the_user_is_in_the_tree() {
     let mut stage = crew(120, 36, 0);
-    stage.keys("<c-t>");
+    stage.keys("<f3>");
     assert!(stage.screen().contains("▸ Agents"));
 }
 
@@ -48,7 +48,7 @@ fn agents_without_a_row_are_counted() {
     stage.turn("file_miner 5").turn_ended("file_miner 5", Outcome::Completed, None);
     let screen = stage.screen();
     assert!(screen.contains("… 3 more rows, 2 running"), "{screen}");
-    stage.keys("<c-t><end>");
+    stage.keys("<f3><end>");
     let screen = stage.screen();
     assert!(screen.contains("file_miner 5"), "the selected agent is always in view\n{screen}");
 }
@@ -178,7 +178,7 @@ fn list_panel_question_and_completion_together_leave_the_message_in_view() {
         let call = steersman_base::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
         let call = steersman_base::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
         stage.event("", Event::Paused { call: Some(call) });
-        for keys in ["", "/", "<esc><f2>", "<esc><c-t>", "/x", "<esc><esc><f11>", "e", "<esc><f4>", "<esc><f1>"] {
+        for keys in ["", "/", "<esc><f2>", "<esc><f3>", "/x", "<esc><esc><f11>", "e", "<esc><f4>", "<esc><f1>"] {
             stage.keys(keys).resize(width, height);
             let screen = stage.screen();
             let is_covered = !stage.app.focus.overlays.is_empty();
@@ -202,7 +202,7 @@ fn a_question_without_room_is_announced() {
 #[test]
 fn a_tree_of_one_row_shows_one_text_there() {
     let mut stage = crew(20, 3, 2);
-    stage.keys("one<enter><c-t>");
+    stage.keys("one<enter><f3>");
     let screen = stage.screen();
     assert_eq!(screen.lines().next(), Some("›● main agent ×2"), "{screen}");
 }

@@ -73,7 +73,7 @@ fn many_characters_at_once_are_typed_where_keys_would_go() {
     let now = stage.app.facts.now;
     stage.tell(Msg::Typed(" with more".to_owned(), now));
     assert_eq!(stage.app.message.text(), "and a draft with more");
-    stage.keys("<c-t>").tell(Msg::Typed("z, then".to_owned(), now));
+    stage.keys("<f3>").tell(Msg::Typed("z, then".to_owned(), now));
     assert_eq!(stage.app.message.text(), "and a draft with more, then");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
 }
@@ -113,7 +113,7 @@ fn a_refused_message_stays_and_the_reason_is_shown() {
 #[test]
 fn escape_closes_help_then_leaves_the_pane_then_stops() {
     let mut stage = scene(120, 36);
-    stage.keys("<c-t><f1>");
+    stage.keys("<f3><f1>");
     assert!(stage.screen().contains("Help: type to filter"));
     stage.keys("<esc>");
     assert!(!stage.screen().contains("Help: type to filter"));
@@ -299,7 +299,7 @@ fn readline_keys_edit_the_message() {
 #[test]
 fn a_letter_typed_in_another_pane_goes_to_the_message() {
     let mut stage = scene(120, 36);
-    stage.keys("<c-t>y");
+    stage.keys("<f3>y");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
     assert_eq!(stage.app.message.text(), "and a drafty");
     stage.keys("<c-o>").paste(" and more");
@@ -314,7 +314,7 @@ fn a_question_mark_is_help_outside_the_composer_and_text_inside() {
     let mut stage = Stage::new(120, 36);
     stage.keys("why?");
     assert_eq!(stage.app.message.text(), "why?");
-    stage.keys("<c-t>?");
+    stage.keys("<f3>?");
     assert!(stage.screen().contains("Help: type to filter"));
     stage.keys("<f1>");
     assert!(!stage.screen().contains("Help: type to filter"));
@@ -386,7 +386,7 @@ proptest! {
     fn no_size_and_no_key_breaks_the_screen(
         sizes in prop::collection::vec((0u16..300, 0u16..120), 1..6),
         keys in prop::collection::vec(prop::sample::select(vec![
-            "<c-t>", "<c-o>", "<f1>", "<up>", "<down>", "<pgup>", "<pgdn>", "<esc>", "<enter>", "<tab>", "x", "日", "<c-j>",
+            "<f3>", "<c-o>", "<f1>", "<up>", "<down>", "<pgup>", "<pgdn>", "<esc>", "<enter>", "<tab>", "x", "日", "<c-j>",
             "<a-o>", "<home>", "<end>", "<c-w>", "<bs>", "<a-up>", "<c-_>", " ", "<c-home>",
         ]), 0..20),
     ) {
@@ -415,7 +415,7 @@ fn the_whole_screen_at_four_sizes() {
         insta::assert_snapshot!(format!("scene_{width}x{height}"), scene(width, height).picture());
     }
     let mut tree = scene(40, 12);
-    insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").picture());
+    insta::assert_snapshot!("tree_focus_40x12", tree.keys("<f3><down>").picture());
 }
 
 fn session(model: Option<&str>) -> Event {

@@ -65,8 +65,8 @@ fn help_and_completion_name_the_two_keys_and_a_file_of_keys_changes_them() {
     let mut stage = Stage::new(100, 30);
     stage.keys("<f1>what the text is:");
     assert!(stage.screen().contains("Alt+V  Ctrl+X V"), "{}", stage.screen());
-    stage.keys("<esc><esc>/plan");
-    assert!(stage.screen().contains("Ctrl+X X"), "{}", stage.screen());
+    stage.keys("<esc><esc>/ledger");
+    assert!(stage.screen().contains("F4, Ctrl+X 4"), "{}", stage.screen());
 
     let mut stage = Stage::new(80, 24);
     stage.app.facts.keymap =
@@ -85,4 +85,20 @@ fn a_file_of_keys_that_gives_ctrl_x_a_meaning_keeps_it() {
     stage.app.facts.keymap = Keymap::read("[message]\nnewline = 'ctrl+x'\n").unwrap();
     stage.keys("a<c-x>b");
     assert_eq!(stage.app.message.text(), "a\nb");
+}
+
+#[test]
+fn what_option_types_on_a_mac_without_meta_is_explained_once() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("a√<c-u>");
+    assert!(!stage.screen().contains("Option"), "within a text it is text");
+    stage.keys("˙");
+    assert!(
+        stage.screen().contains("˙ is Option+H. Option as Meta: see steersman doctor; or Ctrl+X H"),
+        "{}",
+        stage.screen()
+    );
+    assert_eq!(stage.app.message.text(), "˙");
+    stage.keys("<c-u>").wait(20_000).keys("√");
+    assert!(!stage.screen().contains("Option"), "{}", stage.screen());
 }

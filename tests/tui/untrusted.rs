@@ -92,7 +92,7 @@ fn scene() -> Stage {
 fn no_place_of_the_screen_obeys_what_came_from_outside() {
     let mut stage = scene();
     harmless(&mut stage, "transcript and tree");
-    stage.keys("<c-t><down>");
+    stage.keys("<f3><down>");
     harmless(&mut stage, "the transcript, the title and the row of a child");
     stage.keys("i");
     harmless(&mut stage, "its details");
@@ -178,7 +178,7 @@ fn pending_texts_questions_receipts_and_the_ledger_are_harmless() {
         let found = text.replace("\r\n", "\n").chars().find(|&c| c != '\n' && is_hostile(c));
         assert!(text.contains("owned") && found.is_none(), "{arguments}: {found:?} in {text:?}");
     }
-    stage.keys("<c-t><down><esc>");
+    stage.keys("<f3><down><esc>");
     let effects = export(&stage.app, "transcript x.md");
     let [PaneEffect::Outside(Effect::Write { text, .. })] = effects.as_slice() else { panic!("{effects:?}") };
     let found = text.chars().find(|&c| c != '\n' && is_hostile(c));

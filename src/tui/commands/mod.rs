@@ -336,7 +336,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+G",
         "the files that tools changed, with diffs; undo one file or one turn",
     ),
-    row(Verb::Plan, "/plan [add TEXT]", Any, "Alt+X", "the plan of the shown agent: read it, change it"),
+    row(Verb::Plan, "/plan [add TEXT]", Any, "Ctrl+T", "the plan of the shown agent: read it, change it"),
     row(
         Verb::Jobs,
         "/jobs [ID|stop ID]",
@@ -348,7 +348,7 @@ pub const COMMANDS: &[Command] = &[
         Verb::Background,
         "/background",
         Nothing,
-        "Alt+Q",
+        "Ctrl+B",
         "send the command that the shown agent waits for to the background",
     ),
     row(Verb::Details, "/details", Nothing, "Alt+I", "go to the details of the shown agent"),

@@ -8,10 +8,14 @@
 //! - what it holds, and where its reader is: `mod.rs`; what its keys do: `update.rs`; stories: `help.rs`
 //! - what it lists, what a filter leaves of that, where each entry leads: `list.rs`
 //! - the list and a page on the screen: `view.rs`; stories: `help.rs`, `tests/pty/commands.rs`
+//! - the most used keys on one screen, after `?`: `sheet.rs`; stories: `habits.rs`
 
 mod list;
+mod sheet;
 mod update;
 mod view;
+
+pub use sheet::CheatSheet;
 
 use crate::keymap::WriteKey;
 use crate::overlay::{FilterText, ListPosition};

@@ -62,6 +62,8 @@ named_keys! {
         Jobs = "jobs",
         /// Send the command that the shown agent waits for to the background.
         ToBackground = "to-background",
+        /// Send the command that the shown agent waits for to the background; without one move the cursor to the left.
+        BackgroundOrLeft = "background-or-left",
         /// Show the selected text of the ledger in its transcript.
         Jump = "jump",
         /// Show the reply that says what was done with the selected text of the ledger.

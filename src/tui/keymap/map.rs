@@ -127,13 +127,14 @@ impl Keymap {
         Cow::Owned(spelled)
     }
 
-    /// Adds to the name of a key, as a text names it, the two keys that do the same: `Alt+X, Ctrl+X X`.
+    /// Adds to the name of a key, as a text names it, the two keys that do the same: `F4, Ctrl+X 4`.
     pub fn with_stand_in<'a>(&self, context: Context, key: &'a str) -> Cow<'a, str> {
         let stand_in = || {
             let chord = Chord::parse(key).ok()?;
+            chord.stand_in()?;
             let action = self.lookup(context, chord)?;
-            let own = self.chords(context, action).chain(self.chords(Context::Global, action));
-            (!chord.is_prefixed).then_some(own)?.find(|chord| chord.is_prefixed)
+            let mut own = self.chords(context, action).chain(self.chords(Context::Global, action));
+            own.find(|chord| chord.is_prefixed)
         };
         stand_in().map_or(Cow::Borrowed(key), |stand_in| Cow::Owned(format!("{key}, {stand_in}")))
     }

@@ -18,6 +18,7 @@ mod chord;
 mod context;
 mod file;
 mod map;
+mod option;
 mod read;
 mod table;
 
@@ -30,6 +31,7 @@ pub use acts::{
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;
+pub use option::option_hint;
 pub use read::{ReadKey, SearchKey};
 
 /// A key with its modifiers, in the one form that the table uses; alone, or pressed after Ctrl+X.
@@ -114,6 +116,8 @@ pub struct Binding {
     /// The key's name in help; empty where another row already names it.
     pub name: &'static str,
     pub help: &'static str,
+    /// What the list of the most used keys says of it; empty where it is not in that list.
+    pub brief: &'static str,
 }
 
 /// Tells whether the event is a key going down; a terminal with the kitty protocol also reports it coming up.

@@ -70,6 +70,22 @@ impl Message {
         self.top_mut().newline();
     }
 
+    /// Makes a line break of the backslash at the end; false where there is none, or where it stands behind another one.
+    pub fn break_line(&mut self) -> bool {
+        let breaks = self.breaks_line();
+        if breaks {
+            self.top_mut().complete(1, "\n");
+        }
+        breaks
+    }
+
+    /// Tells whether Enter makes a line break of the backslash at the end.
+    pub fn breaks_line(&self) -> bool {
+        let (_, line) = self.before_cursor();
+        let backslashes = line.chars().rev().take_while(|c| *c == '\\').count();
+        backslashes % 2 == 1 && self.around_cursor().1.is_empty()
+    }
+
     /// Inserts what came at once; never sends, whatever it contains.
     pub fn paste(&mut self, text: &str) -> Pasted {
         self.images.note_paste(true);

@@ -60,6 +60,8 @@ pub struct Status {
     /// How many sentences there were.
     count: usize,
     quit_armed: Option<Timestamp>,
+    /// Whether the user was told about the Option key.
+    pub option_hinted: bool,
     /// When an Esc last closed something, gave something up, or came too soon behind one that did.
     pub escaped: Option<Timestamp>,
 }

@@ -11,8 +11,8 @@ use crate::agents::{self, type_filter};
 use crate::approval::QuestionSubject;
 use crate::commands::Verb;
 use crate::effect::Outcome;
-use crate::help::Help;
-use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey};
+use crate::help::{CheatSheet, Help};
+use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey, option_hint};
 use crate::ledger::LedgerPane;
 use crate::message::{Expanded, Message, bring_back, history_search, send};
 use crate::msg::{EditorSubject, Effect};
@@ -25,6 +25,13 @@ use steersman_base::steering::TextKind;
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
     let chord = app.focus.take_chord(key);
+    let had_sheet = app.focus.overlays.is_on::<CheatSheet>();
+    if had_sheet {
+        app.focus.overlays.close();
+        if chord.typed().is_none() {
+            return Vec::new();
+        }
+    }
     if is_for_message(app, chord) {
         app.focus.go(Pane::Composer);
     }
@@ -80,10 +87,27 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         if app.focus.is_on(Pane::History) {
             return with_message(app, |message, _| history_search::type_text(message, c.encode_utf8(&mut [0; 4])));
         }
+        if c == '?' && !had_sheet && is_empty_draft(app) {
+            app.focus.overlays.open(CheatSheet::default());
+            return Vec::new();
+        }
+        if !app.status.option_hinted
+            && is_empty_draft(app)
+            && let Some(hint) = option_hint(c)
+        {
+            app.status.option_hinted = true;
+            app.status.say(hint, app.facts.now);
+        }
         app.focus.go(Pane::Composer);
         app.message.type_char(c);
     }
     Vec::new()
+}
+
+/// Tells whether a character would be the first of a new message.
+fn is_empty_draft(app: &App) -> bool {
+    let is_free = app.focus.is_on(Pane::Composer) && app.message.is_empty() && app.is_drafting();
+    is_free && app.facts.medium == Medium::Screen
 }
 
 /// Says that two keys have no meaning.
@@ -202,6 +226,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
             return carry_out(app, outcome);
         }
+        Action::BackgroundOrLeft if waits_for_command(app) => return command::run(app, Verb::Background, ""),
+        Action::BackgroundOrLeft => _ = app.message.edit(Edit::Left),
         Action::Edit(edit) => {
             let changed = app.message.edit(edit);
             // On the first row, and only there, older texts come; on the last newer ones.
@@ -248,6 +274,13 @@ fn takes_back(app: &App) -> bool {
         && app.facts.run.pending.waiting().next().is_some()
 }
 
+/// Tells whether the shown agent waits for a command that runs: one that asks for an answer first does not run yet.
+fn waits_for_command(app: &App) -> bool {
+    let asks = app.facts.run.agents.get(app.tree.selected()).is_some_and(|node| !node.questions().is_empty());
+    let reader = app.transcripts.reader(app.tree.selected());
+    !asks && reader.is_some_and(|reader| reader.transcript.running_command().is_some())
+}
+
 /// Tells whether nothing waits but what the user changed of plans.
 fn shows_plan(app: &App) -> bool {
     let run = &app.facts.run;
@@ -258,6 +291,9 @@ fn shows_plan(app: &App) -> bool {
 pub fn enter(app: &mut App) -> Vec<Effect> {
     if let Some(effects) = lone_answer(app) {
         return effects;
+    }
+    if app.facts.medium == Medium::Screen && app.message.break_line() {
+        return Vec::new();
     }
     let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
     if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {

@@ -27,6 +27,9 @@ const TASK: usize = 40;
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
+    if app.message.breaks_line() {
+        return words(&["→ a new line in place of the backslash", "→ new line"]);
+    }
     if let Some(about) = app.message.about_question() {
         return words(match about.what {
             QuestionText::No => &["→ no, and the model is told this", "→ no, with these words", "→ no"],

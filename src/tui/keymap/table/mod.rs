@@ -15,6 +15,15 @@ pub struct TableRow {
     action: Action,
     name: &'static str,
     help: &'static str,
+    /// What the list of the most used keys says; empty for a key that is not in it.
+    brief: &'static str,
+}
+
+impl TableRow {
+    /// Puts the row into the list of the most used keys, with these words.
+    const fn brief(self, words: &'static str) -> Self {
+        Self { brief: words, ..self }
+    }
 }
 
 /// Makes a row that help shows by its keys.
@@ -24,7 +33,7 @@ const fn key(keys: &'static str, action: Action, help: &'static str) -> TableRow
 
 /// Makes a row that help shows by another name: it speaks for those behind it too.
 const fn row(keys: &'static str, action: Action, name: &'static str, help: &'static str) -> TableRow {
-    TableRow { keys, action, name, help }
+    TableRow { keys, action, name, help, brief: "" }
 }
 
 /// Makes a row that the one before it speaks for.
@@ -35,12 +44,12 @@ const fn also(keys: &'static str, action: Action) -> TableRow {
 /// Returns a binding for each key of a table, and for what stands in for it.
 pub(super) fn bindings(rows: &[TableRow]) -> Vec<Binding> {
     let of_row = |row: &TableRow| {
-        let TableRow { keys, action, name, help } = *row;
+        let TableRow { keys, action, name, help, brief } = *row;
         let chords: Vec<Chord> = keys.split("  ").filter_map(|key| Chord::parse(key).ok()).collect();
         let stand_ins: Vec<Chord> = chords.iter().filter_map(|chord| chord.stand_in()).collect();
         let chords = chords.into_iter().chain(stand_ins);
-        let names = std::iter::once((name, help)).chain(std::iter::repeat(("", "")));
-        chords.zip(names).map(move |(chord, (name, help))| Binding { chord, action, name, help })
+        let names = std::iter::once((name, help, brief)).chain(std::iter::repeat(("", "", "")));
+        chords.zip(names).map(move |(chord, (name, help, brief))| Binding { chord, action, name, help, brief })
     };
     rows.iter().flat_map(of_row).collect()
 }

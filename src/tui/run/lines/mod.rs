@@ -292,6 +292,7 @@ impl Lines<'_> {
                 | Action::QuitOrDelete
                 | Action::Quit
                 | Action::Suspend
+                | Action::BackgroundOrLeft
                 | Action::Edit(_),
             ) => self.dispatch(Msg::Key(*key, at)),
             Some(Action::Redraw) => self.let_go(),
