@@ -131,6 +131,18 @@ fn targets(stage: &Stage) -> Vec<String> {
 }
 
 #[test]
+fn behind_an_at_sign_stand_the_agents_that_ended_too() {
+    let mut stage = ended();
+    stage.keys("@");
+    assert!(stage.screen().contains("has ended; the text continues it"), "{}", stage.screen());
+    stage.keys("fi<tab>");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 ");
+    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(Vec::new()))));
+    stage.keys("<c-u>@fi");
+    assert!(!stage.screen().contains("has ended; the text continues it"), "{}", stage.screen());
+}
+
+#[test]
 fn a_text_for_a_finished_agent_says_that_it_continues_it_by_name_and_by_selection() {
     let mut stage = ended();
     stage.paste("@file_miner 0 and the tests");

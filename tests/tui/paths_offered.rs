@@ -67,6 +67,20 @@ fn a_directory_is_gone_into_and_a_blank_is_quoted() {
 }
 
 #[test]
+fn behind_a_completed_directory_stands_what_is_in_it_also_with_a_blank_in_its_name() {
+    let mut stage = with(&["src/", "src/main.rs", "my notes/", "my notes/today.md"]);
+    stage.keys("@sr<tab>");
+    let screen = stage.screen();
+    assert!(screen.contains("▸ src/main.rs") && !screen.contains("▸ src/ "), "{screen}");
+    stage.keys("<tab>");
+    assert_eq!(text(&stage), "@src/main.rs ");
+    stage.keys("<c-u>@my<tab>");
+    assert_eq!(text(&stage), "@\"my notes/");
+    stage.keys("<tab>");
+    assert_eq!(text(&stage), "@\"my notes/today.md\" ");
+}
+
+#[test]
 fn hidden_files_are_offered_once_a_dot_is_typed() {
     let mut stage = with(&NAMES);
     stage.keys("@hid");

@@ -148,7 +148,7 @@ fn unquoted(text: &str) -> Option<String> {
 }
 
 /// Writes a path as it stands in a message: in quotes where a blank or a quote is in it, behind `./` where it could be
-/// taken for one of these agents.
+/// taken for one of these agents. The quotes of a directory stay open: what is in it is typed next.
 pub fn written<'a>(path: &str, agents: impl Iterator<Item = &'a AgentId>) -> String {
     let is_name = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     let is_agent = is_name(MAIN) || is_name(ALL) || agents.into_iter().any(|agent| is_name(agent.as_str()));
@@ -156,7 +156,8 @@ pub fn written<'a>(path: &str, agents: impl Iterator<Item = &'a AgentId>) -> Str
     if !path.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\')) {
         return format!("@{path}");
     }
-    format!("@\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
+    let end = if path.ends_with('/') { "" } else { "\"" };
+    format!("@\"{}{end}", path.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -192,6 +193,7 @@ mod tests {
         let write = |path: &str| written(path, agents.iter());
         assert_eq!(write("src/main.rs"), "@src/main.rs");
         assert_eq!(write("my file"), "@\"my file\"");
+        assert_eq!(write("my files/"), "@\"my files/");
         assert_eq!(write("a \"b\"\\c"), "@\"a \\\"b\\\"\\\\c\"");
         assert_eq!([write("main"), write("all"), write("file_miner")], ["@./main", "@./all", "@./file_miner"]);
         assert_eq!([write("main.rs"), write("file_mine"), write("all/")], ["@main.rs", "@file_mine", "@all/"]);

@@ -3,6 +3,7 @@
 
 use super::{Offer, OfferState, Palette};
 use crate::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
+use crate::fuzzy::FuzzyMatch;
 use crate::keymap::{Context, Keymap};
 use crate::message::paths::written;
 use crate::message::{Message, MessageContext};
@@ -107,8 +108,11 @@ fn path_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> {
     if hits.iter().any(|hit| *hit.text == *token.typed && !token.typed.ends_with('/')) {
         return Vec::new();
     }
-    let offers = hits.iter().map(|hit| {
-        let path = written(&hit.text, known.run.agents.running_nodes().map(|node| &node.id));
+    // The directory itself is there already; what is in it is offered. Alone it stays: Tab must not send the text.
+    let is_offered = |hit: &&FuzzyMatch| *hit.text != *token.typed || hits.len() == 1;
+    let offers = hits.iter().filter(is_offered).map(|hit| {
+        let named = known.run.agents.nodes().iter().map(|node| &node.id);
+        let path = written(&hit.text, named.filter(|agent| known.run.takes_messages(agent)));
         // Behind a directory the next part is typed at once.
         let blank = if path.ends_with('/') { "" } else { " " };
         Offer {
@@ -141,19 +145,19 @@ fn resource_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> 
     offers.collect()
 }
 
-/// Offers the agents that run, behind `@`.
+/// Offers the agents that run behind `@`, then those that a text continues although they have ended, the newest first.
 fn agents(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
     let running: Vec<&AgentId> =
         known.run.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
-    if running.iter().all(|id| id.is_main()) {
-        return Vec::new();
-    }
     let children =
         running.iter().filter(|id| !id.is_main()).map(|id| (id.as_str(), "this agent, at its next boundary"));
     let fixed =
         [(ALL, "every agent that runs"), (SUBTREE, "its running sub-agents"), (TREE, "it and its running sub-agents")];
-    let fitting = children.chain(fixed).filter(|(name, _)| name.starts_with(typed) && *name != typed);
+    let fixed = fixed.into_iter().filter(|_| running.iter().any(|id| !id.is_main()));
+    let ended = known.run.agents.nodes().iter().rev().filter(|node| known.run.continues(&node.id));
+    let ended = ended.map(|node| (node.id.as_str(), "has ended; the text continues it"));
+    let fitting = children.chain(fixed).chain(ended).filter(|(name, _)| name.starts_with(typed) && *name != typed);
     fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
 }
 
